@@ -1,0 +1,62 @@
+// Time: the only place that reads the real clock, and how instants are written. Business rules get an instant handed in.
+
+/** Microseconds since 1970-01-01T00:00:00Z. Exact as a number until the year 2255. */
+export type Micros = number;
+
+export const SECOND: Micros = 1_000_000;
+
+export interface Clock {
+  /** The real time now. */
+  now(): Micros;
+}
+
+const origin = Math.round(performance.timeOrigin * 1000);
+let last = 0;
+
+/** The machine's clock, with microseconds, that never goes backwards inside one process. */
+export const systemClock: Clock = {
+  now() {
+    const wall = Date.now() * 1000;
+    const fine = origin + Math.floor(performance.now() * 1000);
+    // performance.now() does not follow clock adjustments, Date.now() does: trust the wall beyond 2 ms of difference.
+    const instant = Math.abs(fine - wall) < 2000 ? fine : wall;
+    last = instant > last ? instant : last + 1;
+    return last;
+  },
+};
+
+/** Milliseconds of a monotonic stopwatch, for measuring how long something took. */
+export function stopwatchMs(): number {
+  return performance.now();
+}
+
+/** Interface 2.1: RFC 3339, UTC, whole seconds (rounded down), ending in Z. */
+export function wireTime(at: Micros): string {
+  return new Date(Math.floor(at / SECOND) * 1000).toISOString().slice(0, 19) + "Z";
+}
+
+/** The same instant with its microseconds, as PostgreSQL's timestamptz reads it. */
+export function sqlTime(at: Micros): string {
+  const micros = Math.floor(at % SECOND);
+  return `${wireTime(at).slice(0, 19)}.${micros.toString().padStart(6, "0")}Z`;
+}
+
+/** Reads PostgreSQL's text form of timestamptz without losing microseconds. */
+export function parseSqlTime(text: string): Micros {
+  const match = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?([+-]\d\d)(?::?(\d\d))?$/.exec(text);
+  if (!match) throw new Error(`not a timestamptz: ${text}`);
+  const [, day, time, fraction = "", hours, minutes = "00"] = match;
+  const ms = Date.parse(`${day}T${time}${hours}:${minutes}`);
+  return ms * 1000 + Number(fraction.padEnd(6, "0"));
+}
+
+/** Reads `YYYY-MM-DD` or an RFC 3339 timestamp; undefined when it is neither. */
+export function parseWireTime(text: string): { at: Micros; wholeDay: boolean } | undefined {
+  const day = /^\d{4}-\d\d-\d\d$/.test(text);
+  if (!day && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
+  const ms = Date.parse(day ? `${text}T00:00:00Z` : text);
+  if (Number.isNaN(ms)) return undefined;
+  // Date.parse rolls 31 February over to March: a date that does not exist is refused instead.
+  if (day && new Date(ms).toISOString().slice(0, 10) !== text) return undefined;
+  return { at: ms * 1000, wholeDay: day };
+}

@@ -1,0 +1,107 @@
+// Configuration: the only file that reads the environment. All mistakes are reported together, before anything starts.
+import { resolve } from "node:path";
+import { z } from "zod";
+
+const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a port number")
+  .transform(Number)
+  .refine((value) => value <= 65_535, "must be a port number");
+const count = z
+  .string()
+  .regex(/^\d{1,9}$/, "must be a whole number")
+  .transform(Number);
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+const variables = z.object({
+  NODE_ENV: z.enum(["production", "development", "test"]).default("development"),
+  PORT: port.default(8080),
+  HOST: z.string().min(1).default("127.0.0.1"),
+  METRICS_PORT: port.optional(),
+  METRICS_HOST: z.string().min(1).default("127.0.0.1"),
+  GERBANG_DATA: z.string().min(1).default("./.data"),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
+  MIGRATION_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
+  BASE_URL: httpUrl.refine((text) => text.endsWith("/v1"), "must end in /v1").optional(),
+  STATUS_URL: httpUrl.optional(),
+  SERVICE_NAME: z
+    .string()
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9 ._-]{0,39}$/, "must be 1 to 40 letters, digits, spaces, dots, dashes")
+    .default("gerbang"),
+  WEBHOOK_HEADER_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]{0,30}-$/, "must be a header prefix that ends in a dash, like X-SVC-")
+    .default("X-SVC-"),
+  MASTER_KEY: z.string().optional(),
+  OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
+  PRODUCTION_ACTIVE: flag.default(false),
+  WEBHOOK_ALLOW_HOSTS: z.string().default(""),
+  STRANGER_LIMIT_PER_MINUTE: count.default(6000),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+});
+
+export interface Config {
+  mode: "production" | "development" | "test";
+  port: number;
+  host: string;
+  metrics: { port: number | undefined; host: string };
+  dataDirectory: string;
+  databaseUrl: string | undefined;
+  migrationDatabaseUrl: string | undefined;
+  /** Ends in /v1; undefined means "derive it from the address listened on". */
+  baseUrl: string | undefined;
+  statusUrl: string | undefined;
+  serviceName: string;
+  webhookHeaderPrefix: string;
+  masterKey: string | undefined;
+  operatorToken: string | undefined;
+  productionActive: boolean;
+  webhookAllowHosts: ReadonlySet<string>;
+  strangerLimitPerMinute: number;
+  logLevel: string;
+}
+
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+/** Reads and cross-checks the environment. Throws one `ConfigError` that lists every mistake. */
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = variables.safeParse(given);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  if (given.NODE_ENV === "production") {
+    for (const name of ["MASTER_KEY", "OPERATOR_TOKEN", "BASE_URL", "DATABASE_URL"]) {
+      if (given[name] === undefined) problems.push(`${name}: is required when NODE_ENV=production`);
+    }
+    if (given.WEBHOOK_ALLOW_HOSTS) problems.push("WEBHOOK_ALLOW_HOSTS: is for development only");
+  }
+  if (problems.length > 0 || !parsed.success) {
+    throw new ConfigError(`The configuration has mistakes:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
+  }
+  const value = parsed.data;
+  return {
+    mode: value.NODE_ENV,
+    port: value.PORT,
+    host: value.HOST,
+    metrics: { port: value.METRICS_PORT, host: value.METRICS_HOST },
+    dataDirectory: resolve(value.GERBANG_DATA),
+    databaseUrl: value.DATABASE_URL,
+    migrationDatabaseUrl: value.MIGRATION_DATABASE_URL,
+    baseUrl: value.BASE_URL,
+    statusUrl: value.STATUS_URL,
+    serviceName: value.SERVICE_NAME,
+    webhookHeaderPrefix: value.WEBHOOK_HEADER_PREFIX,
+    masterKey: value.MASTER_KEY,
+    operatorToken: value.OPERATOR_TOKEN,
+    productionActive: value.PRODUCTION_ACTIVE,
+    webhookAllowHosts: new Set(
+      value.WEBHOOK_ALLOW_HOSTS.split(",")
+        .map((host) => host.trim().toLowerCase())
+        .filter(Boolean),
+    ),
+    strangerLimitPerMinute: value.STRANGER_LIMIT_PER_MINUTE,
+    logLevel: value.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,79 @@
+// Cryptography: digests, request and webhook signatures, and sealing of secrets at rest.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+  type KeyObject,
+} from "node:crypto";
+import { encode } from "./ids.ts";
+
+export function sha256(data: string | Uint8Array): Buffer {
+  return hash("sha256", data, "buffer");
+}
+
+/** SHA-256 over several parts, each preceded by its length so that no two lists of parts collide. */
+export function digestOf(...parts: (string | Uint8Array)[]): Buffer {
+  const digest = createHash("sha256");
+  for (const part of parts) digest.update(`${Buffer.byteLength(part)}:`).update(part);
+  return digest.digest();
+}
+
+export function signingKey(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret, "utf8"));
+}
+
+/** Interface 5 and 6.2: lower-case hex of HMAC-SHA256 over timestamp + '.' + the exact bytes of the body. */
+export function sign(key: KeyObject, timestamp: string, body: Uint8Array | string): string {
+  return createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
+}
+
+/** Compares in constant time; different lengths are unequal at once (the length is no secret). */
+export function sameText(left: string, right: string): boolean {
+  const a = Buffer.from(left);
+  const b = Buffer.from(right);
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** An unguessable name: 160 random bits in Crockford base32 behind a prefix. */
+export function newSecret(prefix: string): string {
+  return prefix + encode(randomBytes(16)) + encode(randomBytes(16)).slice(14);
+}
+
+/** Seals secrets with AES-256-GCM under keys derived from the master key, one for each purpose. */
+export class Vault {
+  private readonly master: Buffer;
+
+  /** `master`: 32 bytes in hex or base64. Throws when it is neither. */
+  constructor(master: string) {
+    const bytes = /^[0-9a-f]{64}$/i.test(master) ? Buffer.from(master, "hex") : Buffer.from(master, "base64");
+    if (bytes.length !== 32) throw new Error("MASTER_KEY must be 32 bytes, as 64 hex digits or in base64");
+    this.master = bytes;
+  }
+
+  /** A key for one purpose, so that the same master never serves two. */
+  derive(purpose: string): Buffer {
+    return Buffer.from(hkdfSync("sha256", this.master, "gerbang", purpose, 32));
+  }
+
+  /** version byte, 12-byte nonce, ciphertext, 16-byte tag; bound to `owner`, so that a sealed value moved to another row fails. */
+  seal(secret: string, owner: string): Buffer {
+    const nonce = randomBytes(12);
+    const cipher = createCipheriv("aes-256-gcm", this.derive("seal"), nonce).setAAD(Buffer.from(owner));
+    return Buffer.concat([Buffer.of(1), nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** The secret, or an error when the bytes were changed, belong to another owner or another master key. */
+  open(sealed: Uint8Array, owner: string): string {
+    const bytes = Buffer.from(sealed);
+    if (bytes[0] !== 1) throw new Error("unknown seal version");
+    const decipher = createDecipheriv("aes-256-gcm", this.derive("seal"), bytes.subarray(1, 13));
+    decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(bytes.length - 16));
+    return decipher.update(bytes.subarray(13, bytes.length - 16), undefined, "utf8") + decipher.final("utf8");
+  }
+}

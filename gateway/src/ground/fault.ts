@@ -1,0 +1,120 @@
+// Outcomes of the interface's table of errors (section 7.3), and the two kinds of error that are not in it.
+
+/** `stored`: a decision of the business, kept under its idempotency key and replayed. */
+const table = {
+  UNAUTHORIZED: [401, false, "Send `Authorization: Bearer <client_id>`."],
+  CLIENT_NOT_FOUND: [401, false, "This client_id is unknown or revoked. Check it in the portal under API keys."],
+  SIGNATURE_MISSING: [401, false, "Send both X-Timestamp and X-Signature."],
+  SIGNATURE_INVALID: [
+    401,
+    false,
+    "The signature does not match. Sign timestamp + '.' + the exact bytes of the body with your secret; lower-case hex.",
+  ],
+  TIMESTAMP_OUT_OF_WINDOW: [
+    401,
+    false,
+    "X-Timestamp is more than 300 seconds from our clock. Synchronise your clock and sign again.",
+  ],
+  SIGNATURE_REPLAYED: [401, false, "This signature was already used. Form a fresh timestamp and signature for every attempt."],
+  FORBIDDEN: [403, false, "This credential lacks the scope for the call. Use one that has it."],
+  ENVIRONMENT_MISMATCH: [403, true, "This object belongs to the other environment. Use the matching key."],
+  MERCHANT_SUSPENDED: [403, false, "This merchant account is suspended. Contact support."],
+  MALFORMED_JSON: [400, false, "The body must be one JSON object in UTF-8 without duplicate keys, as application/json."],
+  MALFORMED_REQUEST: [400, false, "The request is not valid HTTP."],
+  VALIDATION_ERROR: [422, false, "A field breaks the rules; see details.field."],
+  INVALID_AMOUNT: [422, false, "amount_minor must be a positive integer within the limit for one transaction."],
+  CURRENCY_NOT_SUPPORTED: [422, false, "This currency is not enabled for the merchant."],
+  CURRENCY_MISMATCH: [422, true, "The currency differs from that of the object referred to."],
+  PAYMENT_METHOD_UNAVAILABLE: [422, false, "This payment method is not active for the merchant or currency."],
+  REFERENCE_ID_DUPLICATE: [409, true, "Another payment already uses this reference_id."],
+  IDEMPOTENCY_KEY_REQUIRED: [422, false, "Send an Idempotency-Key header: one key for one intent, the same on each retry."],
+  IDEMPOTENCY_KEY_INVALID: [422, false, "Idempotency-Key must be 8 to 255 ASCII characters."],
+  IDEMPOTENCY_CONFLICT: [409, false, "This Idempotency-Key was used for a different request. Use a new key."],
+  IDEMPOTENCY_IN_PROGRESS: [409, false, "The first request with this key is still running. Retry later with the same key."],
+  PAYMENT_NOT_FOUND: [404, true, "No such payment."],
+  REFUND_NOT_FOUND: [404, true, "No such refund."],
+  PAYMENT_NOT_CANCELABLE: [409, true, "Only a pending payment can be canceled; a succeeded one is refunded instead."],
+  PAYMENT_NOT_REFUNDABLE: [409, true, "The payment has not succeeded, has expired or is in dispute."],
+  PAYMENT_NOT_PAYABLE: [409, true, "The payment no longer awaits this step; read its status first."],
+  REFUND_EXCEEDS_PAYMENT: [422, true, "The refunds would exceed the payment; see details.remaining_refundable_minor."],
+  PAYMENT_EXPIRED: [409, true, "The payment has expired. Create a new one."],
+  DISPUTE_LOCKED: [409, true, "The funds are held by a running dispute."],
+  INSUFFICIENT_FUNDS: [422, true, "The available balance is not enough."],
+  WALLET_NOT_FOUND: [404, true, "No wallet of this currency exists."],
+  WALLET_FROZEN: [403, true, "The wallet is frozen. Contact support."],
+  UNBALANCED_ENTRY: [500, false, "Internal error: the journal did not balance and was rejected; no funds moved."],
+  NO_ROUTE_AVAILABLE: [503, false, "No healthy provider serves this method and currency now. Retry later with the same key."],
+  GATEWAY_ERROR: [502, false, "The provider answered with an error. Repeat with the same Idempotency-Key."],
+  GATEWAY_TIMEOUT: [504, false, "The provider did not answer in time. The outcome is not known yet; check the status."],
+  RISK_REJECTED: [422, true, "The payment was rejected by fraud detection."],
+  RISK_REVIEW: [202, true, "The payment awaits manual review; the result comes by webhook."],
+  RATE_LIMITED: [429, false, "Too many requests. Wait for the seconds in Retry-After."],
+  INTERNAL_ERROR: [500, false, "Something unexpected went wrong on our side. Retry later with the same Idempotency-Key."],
+  SERVICE_UNAVAILABLE: [503, false, "The service cannot answer now. Retry shortly with the same Idempotency-Key."],
+  ROUTE_NOT_FOUND: [404, false, "No such path or method. The paths of this service are listed under /openapi.json."],
+  PAYLOAD_TOO_LARGE: [413, false, "The body may have at most 262144 bytes."],
+} as const satisfies Record<string, readonly [status: number, stored: boolean, message: string]>;
+
+export type FaultCode = keyof typeof table;
+export const faultCodes = Object.keys(table) as FaultCode[];
+
+export interface FaultExtras {
+  /** Public: goes out as `error.details`. */
+  details?: Record<string, unknown>;
+  /** Public: replaces the code's usual sentence. */
+  message?: string;
+  /** Private: for the log only. */
+  internal?: unknown;
+  retryAfterSeconds?: number;
+}
+
+/** An outcome from the interface's table of errors. Not a defect: nothing is logged above `info` for it but 5xx. */
+export class Fault extends Error {
+  readonly code: FaultCode;
+  readonly extras: FaultExtras;
+
+  constructor(code: FaultCode, extras: FaultExtras = {}) {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0; // a fault is an answer, not an accident: its stack would only cost time
+    super(extras.message ?? table[code][2]);
+    Error.stackTraceLimit = limit;
+    this.name = "Fault";
+    this.code = code;
+    this.extras = extras;
+  }
+
+  get status(): number {
+    return table[this.code][0];
+  }
+
+  /** True when the answer is a decision of the business and is kept under the idempotency key. */
+  get stored(): boolean {
+    return table[this.code][1];
+  }
+}
+
+/** A field rule broken (interface 7.1): dotted path and the value as far as it can be shown. */
+export function validationFault(field: string, value: unknown, message?: string): Fault {
+  return new Fault("VALIDATION_ERROR", {
+    details: { field, value: showable(value) },
+    ...(message === undefined ? {} : { message }),
+  });
+}
+
+/** Scalars as they are (long text cut), anything else by its kind: an error never echoes a structure of unknown depth. */
+export function showable(value: unknown): unknown {
+  if (typeof value === "string") return value.length > 100 ? value.slice(0, 100) + "…" : value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (typeof value === "boolean" || value === null) return value;
+  if (value === undefined) return null;
+  return Array.isArray(value) ? "(array)" : "(object)";
+}
+
+/** A state that the code excludes. Whoever meets one stops instead of going on with wrong money. */
+export class ImpossibleState extends Error {
+  override name = "ImpossibleState";
+}
+
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new ImpossibleState(message);
+}

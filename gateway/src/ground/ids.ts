@@ -1,0 +1,102 @@
+// Identifiers: a kind prefix and a UUIDv7 in 26 lower-case Crockford base32 characters on the wire, `uuid` in the database.
+import { randomFillSync } from "node:crypto";
+import type { Micros } from "./clock.ts";
+
+const kinds = {
+  payment: "pay_",
+  refund: "rfd_",
+  settlement: "set_",
+  dispute: "dsp_",
+  event: "evt_",
+  request: "req_",
+  merchant: "mer_",
+  journal: "jrn_",
+  delivery: "dlv_",
+} as const;
+
+export type IdKind = keyof typeof kinds;
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const digits = new Map([...alphabet].map((character, value) => [character, value]));
+const body = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+const pool = Buffer.alloc(8192);
+let used = pool.length;
+
+function randomBytes(count: number): Buffer {
+  if (used + count > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += count;
+  return pool.subarray(used - count, used);
+}
+
+/** A new identifier whose order follows `at` (UUIDv7 with the sub-millisecond part in `rand_a`). */
+export function newId(kind: IdKind, at: Micros): string {
+  const bytes = Buffer.allocUnsafe(16);
+  const ms = Math.floor(at / 1000);
+  bytes.writeUIntBE(ms, 0, 6);
+  bytes.writeUInt16BE(0x7000 | Math.floor(((at - ms * 1000) * 4096) / 1000), 6);
+  randomBytes(8).copy(bytes, 8);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  return kinds[kind] + encode(bytes);
+}
+
+/** 16 bytes as 26 characters, most significant first (130 bits, the first two zero). */
+export function encode(bytes: Uint8Array): string {
+  let text = "";
+  let value = 0;
+  let bits = 2;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet[(value >>> bits) & 31];
+    }
+    value &= (1 << bits) - 1;
+  }
+  return text;
+}
+
+function decode(text: string): Buffer {
+  const bytes = Buffer.allocUnsafe(16);
+  let value = 0;
+  let bits = -2;
+  let at = 0;
+  for (const character of text) {
+    value = (value << 5) | (digits.get(character) ?? 0);
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[at++] = (value >>> bits) & 255;
+      value &= (1 << bits) - 1;
+    }
+  }
+  return bytes;
+}
+
+/** True when `text` is a well-formed identifier of this kind. A malformed one is answered as "not found". */
+export function isId(kind: IdKind, text: string): boolean {
+  return text.startsWith(kinds[kind]) && body.test(text.slice(4));
+}
+
+/** The database's form of a well-formed identifier. */
+export function uuidOf(id: string): string {
+  const hex = decode(id.slice(4)).toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** The wire's form of a database `uuid`. */
+export function idOf(kind: IdKind, uuid: string): string {
+  return kinds[kind] + encode(Buffer.from(uuid.replaceAll("-", ""), "hex"));
+}
+
+/** The smallest identifier whose time is `at`: where a range of times begins in an index ordered by identifier. */
+export function firstUuidAt(at: Micros): string {
+  const hex = Math.max(0, Math.floor(at / 1000))
+    .toString(16)
+    .padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}

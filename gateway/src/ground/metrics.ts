@@ -1,0 +1,81 @@
+// The meters that rooms on several floors write and `/metrics` shows.
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+
+export interface Metrics {
+  registry: Registry;
+  requests: Counter<"method" | "route" | "status">;
+  requestSeconds: Histogram<"route">;
+  laneBatchSize: Histogram<"lane">;
+  laneWaitSeconds: Histogram<"lane">;
+  laneCommits: Counter<"lane" | "result">;
+  laneQueue: Gauge<"lane">;
+  deliveries: Counter<"result">;
+  deliveryLagSeconds: Histogram;
+  deliveryOldestDueSeconds: Gauge;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+  return {
+    registry,
+    requests: new Counter({
+      name: "gerbang_http_requests_total",
+      help: "Requests answered.",
+      labelNames: ["method", "route", "status"],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: "gerbang_http_request_seconds",
+      help: "Time from first byte to answer.",
+      labelNames: ["route"],
+      buckets: seconds,
+      registers,
+    }),
+    laneBatchSize: new Histogram({
+      name: "gerbang_lane_batch_size",
+      help: "Commands committed together.",
+      labelNames: ["lane"],
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+      registers,
+    }),
+    laneWaitSeconds: new Histogram({
+      name: "gerbang_lane_wait_seconds",
+      help: "Time a command waited for its batch to begin.",
+      labelNames: ["lane"],
+      buckets: seconds,
+      registers,
+    }),
+    laneCommits: new Counter({
+      name: "gerbang_lane_commits_total",
+      help: "Transactions of the lanes by result.",
+      labelNames: ["lane", "result"],
+      registers,
+    }),
+    laneQueue: new Gauge({
+      name: "gerbang_lane_queue",
+      help: "Commands waiting in the lane.",
+      labelNames: ["lane"],
+      registers,
+    }),
+    deliveries: new Counter({
+      name: "gerbang_webhook_attempts_total",
+      help: "Webhook attempts by result.",
+      labelNames: ["result"],
+      registers,
+    }),
+    deliveryLagSeconds: new Histogram({
+      name: "gerbang_webhook_first_attempt_lag_seconds",
+      help: "Time from the event to the start of its first attempt.",
+      buckets: seconds,
+      registers,
+    }),
+    deliveryOldestDueSeconds: new Gauge({
+      name: "gerbang_webhook_oldest_due_seconds",
+      help: "Age of the oldest delivery that is due and not yet sent.",
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,59 @@
+// Money: integers in the smallest unit of a currency, always bigint, and the ISO 4217 table of exponents.
+
+/** An amount in minor units. */
+export type Minor = bigint;
+
+/** The largest amount on the wire (2^53 - 1), so that every client can read it exactly. */
+export const MINOR_MAX: Minor = 9_007_199_254_740_991n;
+
+/** Decimal exponents of ISO 4217. IDR is 2 here, whatever a locale library says. Funds, metals and test codes are left out. */
+const exponents: Record<string, number> = Object.fromEntries([
+  ..."BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(" ").map((code) => [code, 0]),
+  ..."BHD IQD JOD KWD LYD OMR TND".split(" ").map((code) => [code, 3]),
+  ..."CLF UYW".split(" ").map((code) => [code, 4]),
+  ...(
+    "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP CRC CUP " +
+    "CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES " +
+    "KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK " +
+    "NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB " +
+    "TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG"
+  )
+    .split(" ")
+    .map((code) => [code, 2]),
+]) as Record<string, number>;
+
+export function isCurrency(code: string): boolean {
+  return Object.hasOwn(exponents, code);
+}
+
+/** The decimal exponent of a known currency. */
+export function exponentOf(currency: string): number {
+  const exponent = Object.hasOwn(exponents, currency) ? exponents[currency] : undefined;
+  if (exponent === undefined) throw new Error(`unknown currency ${currency}`);
+  return exponent;
+}
+
+/** An amount as a person reads it: `1234567` IDR is `12,345.67`. */
+export function readable(amount: Minor, currency: string): string {
+  const exponent = exponentOf(currency);
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(exponent + 1, "0");
+  const whole = digits.slice(0, digits.length - exponent).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  const fraction = exponent > 0 ? "." + digits.slice(digits.length - exponent) : "";
+  return (amount < 0n ? "-" : "") + whole + fraction;
+}
+
+/** The price of a payment: `basis_points` of the amount plus `flat`, kept between `minimum` and `maximum`. */
+export interface FeeRule {
+  basisPoints: number;
+  flatMinor: Minor;
+  minimumMinor?: Minor | undefined;
+  maximumMinor?: Minor | undefined;
+}
+
+/** The fee of an amount: half up, never more than the amount itself. */
+export function feeOf(amount: Minor, rule: FeeRule): Minor {
+  let fee = (amount * BigInt(rule.basisPoints) + 5_000n) / 10_000n + rule.flatMinor;
+  if (rule.minimumMinor !== undefined && fee < rule.minimumMinor) fee = rule.minimumMinor;
+  if (rule.maximumMinor !== undefined && fee > rule.maximumMinor) fee = rule.maximumMinor;
+  return fee > amount ? amount : fee;
+}

@@ -1,0 +1,269 @@
+// Lanes: the one way to write. Commands that arrive while a transaction is in flight are committed together in the next.
+import type { PoolClient, QueryConfig, QueryResult } from "pg";
+import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
+import type { Log } from "../ground/log.ts";
+import type { Metrics } from "../ground/metrics.ts";
+import { type Database, type Statement, isConnectionLoss, isRaceLost, sqlState } from "./database.ts";
+import { type Need, WorkingSet } from "./working-set.ts";
+
+/**
+ * A change of state: a pure function from the working set to changes and an answer. It may throw a `Fault`, which
+ * refuses it without a trace. It is called again when its batch is run again, so it must not remember anything.
+ */
+export interface Command<Answer> {
+  readonly name: string;
+  readonly needs: readonly Need[];
+  execute(set: WorkingSet, realNow: Micros): Answer;
+  /** After a COMMIT whose outcome is unknown: the answer, if what it did is there. */
+  recall?(): Promise<Answer | undefined>;
+  /** What a lock that another process holds too long means for this command; SERVICE_UNAVAILABLE when absent. */
+  onBusy?(): Fault;
+}
+
+export interface LaneOptions {
+  name: string;
+  /** Transactions at the same time. 1 where commands of one merchant must not run concurrently. */
+  inFlight: number;
+  batchMax: number;
+  /** Commands that may wait; more are refused with SERVICE_UNAVAILABLE before memory grows. */
+  queueMax: number;
+}
+
+interface Waiting {
+  command: Command<unknown>;
+  since: number;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+type Outcome = { answer: unknown } | { error: unknown };
+
+export class Lane {
+  private readonly options: LaneOptions;
+  private readonly database: Database;
+  private readonly clock: Clock;
+  private readonly metrics: Metrics;
+  private readonly log: Log;
+  private queue: Waiting[] = [];
+  private running = 0;
+  private scheduled = false;
+  /** Set when an impossible state was met: the lane refuses everything rather than go on. */
+  private stopped: string | undefined;
+
+  constructor(options: LaneOptions, database: Database, clock: Clock, metrics: Metrics, log: Log) {
+    this.options = options;
+    this.database = database;
+    this.clock = clock;
+    this.metrics = metrics;
+    this.log = log;
+  }
+
+  /** Why the lane stopped, or undefined while it works. */
+  get broken(): string | undefined {
+    return this.stopped;
+  }
+
+  /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that refused it. */
+  submit<Answer>(command: Command<Answer>): Promise<Answer> {
+    if (this.stopped !== undefined) return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { internal: this.stopped }));
+    if (this.queue.length >= this.options.queueMax) {
+      return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "lane backlog is full" }));
+    }
+    return new Promise<Answer>((resolve, reject) => {
+      this.queue.push({ command, since: stopwatchMs(), resolve: resolve as (answer: unknown) => void, reject });
+      this.metrics.laneQueue.set({ lane: this.options.name }, this.queue.length);
+      this.schedule();
+    });
+  }
+
+  /** Resolves when nothing waits and nothing is in flight. */
+  async idle(): Promise<void> {
+    while (this.queue.length > 0 || this.running > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  private schedule(): void {
+    // The next turn of the event loop, not a timer: requests read in this turn join the batch, and nobody waits longer.
+    if (this.scheduled || this.running >= this.options.inFlight || this.queue.length === 0) return;
+    this.scheduled = true;
+    setImmediate(() => {
+      this.scheduled = false;
+      if (this.queue.length === 0 || this.running >= this.options.inFlight) return;
+      const batch = this.queue.splice(0, this.options.batchMax);
+      this.running++;
+      this.runBatch(batch)
+        .catch((error: unknown) => {
+          for (const waiting of batch) waiting.reject(error);
+        })
+        .finally(() => {
+          this.running--;
+          this.schedule();
+        });
+      this.schedule();
+    });
+  }
+
+  private async runBatch(batch: Waiting[]): Promise<void> {
+    const lane = this.options.name;
+    const begun = stopwatchMs();
+    this.metrics.laneBatchSize.observe({ lane }, batch.length);
+    this.metrics.laneQueue.set({ lane }, this.queue.length);
+    for (const waiting of batch) this.metrics.laneWaitSeconds.observe({ lane }, (begun - waiting.since) / 1000);
+    let outcomes: Outcome[];
+    try {
+      outcomes = await this.attempt(batch.map((waiting) => waiting.command));
+    } catch (error) {
+      if (error instanceof BatchRefused && (batch.length > 1 || isRaceLost(error.cause))) {
+        // One poisoned command must not fail the others: each runs again alone.
+        this.log.debug({ err: error.cause, lane, commands: batch.length }, "batch refused, running its commands one by one");
+        for (const waiting of batch) settle(waiting, await this.alone(waiting.command));
+        return;
+      }
+      outcomes = batch.map(() => ({ error: this.faultOf(error) }));
+    }
+    batch.forEach((waiting, index) => {
+      settle(waiting, outcomes[index] as Outcome);
+    });
+  }
+
+  private async alone(command: Command<unknown>): Promise<Outcome> {
+    for (let round = 1; ; round++) {
+      try {
+        const [outcome] = await this.attempt([command]);
+        return outcome as Outcome;
+      } catch (error) {
+        const cause = error instanceof BatchRefused ? error.cause : error;
+        if (isRaceLost(cause) && round < 4) continue;
+        if (sqlState(cause) === "55P03") return { error: command.onBusy?.() ?? unavailable(cause) };
+        return { error: this.faultOf(error) };
+      }
+    }
+  }
+
+  /** Gather is done; prefetch, execute, flush, commit. Throws `BatchRefused` when it is certain that nothing was written. */
+  private async attempt(commands: Command<unknown>[]): Promise<Outcome[]> {
+    let client: PoolClient;
+    try {
+      client = await this.database.pool.connect();
+    } catch (error) {
+      throw new BatchRefused(error);
+    }
+    let broken = true;
+    try {
+      const set = new WorkingSet();
+      await prefetch(client, set, commands);
+      const outcomes = this.execute(set, commands);
+      const statements = set.statements();
+      const commit = statements.length === 0 ? "rollback" : "commit";
+      const results = await Promise.allSettled([...statements.map((statement) => send(client, statement)), client.query(commit)]);
+      const failed = results.find((result) => result.status === "rejected")?.reason as unknown;
+      const last = results.at(-1);
+      const ended = last?.status === "fulfilled" ? last.value.command : undefined;
+      broken = ended === undefined;
+      if (commit === "commit" && ended !== "COMMIT") {
+        this.metrics.laneCommits.inc({ lane: this.options.name, result: broken ? "unknown" : "rolled_back" });
+        if (!broken) throw new BatchRefused(failed);
+        return await this.recallAll(commands, outcomes, failed);
+      }
+      this.metrics.laneCommits.inc({ lane: this.options.name, result: "committed" });
+      set.committed();
+      return outcomes;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  private execute(set: WorkingSet, commands: Command<unknown>[]): Outcome[] {
+    const realNow = this.clock.now();
+    return commands.map((command) => {
+      try {
+        const answer = command.execute(set, realNow);
+        set.keep();
+        return { answer };
+      } catch (error) {
+        set.drop();
+        if (error instanceof Fault) return { error };
+        this.log.error({ err: error, command: command.name }, "a command failed unexpectedly");
+        if (error instanceof ImpossibleState) this.stopped = `impossible state in ${command.name}: ${error.message}`;
+        return { error: new Fault("INTERNAL_ERROR", { internal: error }) };
+      }
+    });
+  }
+
+  /** COMMIT was sent and no answer came: what is true stands in the database, so look there on a new connection. */
+  private async recallAll(commands: Command<unknown>[], outcomes: Outcome[], cause: unknown): Promise<Outcome[]> {
+    this.log.warn({ err: cause, lane: this.options.name }, "the outcome of a commit is unknown, looking it up");
+    return Promise.all(
+      commands.map(async (command, index) => {
+        const outcome = outcomes[index] as Outcome;
+        if ("error" in outcome) return outcome;
+        try {
+          const answer = await command.recall?.();
+          return answer === undefined ? { error: unavailable(cause) } : { answer };
+        } catch (error) {
+          return { error: unavailable(error) };
+        }
+      }),
+    );
+  }
+
+  private faultOf(error: unknown): Fault {
+    const cause = error instanceof BatchRefused ? error.cause : error;
+    if (cause instanceof Fault) return cause;
+    if (isConnectionLoss(cause)) return unavailable(cause);
+    this.log.error({ err: cause, lane: this.options.name }, "a batch failed unexpectedly");
+    return new Fault("INTERNAL_ERROR", { internal: cause });
+  }
+}
+
+/** The database refused the batch and nothing of it was written. */
+class BatchRefused extends Error {
+  constructor(cause: unknown) {
+    super("batch refused", { cause });
+  }
+}
+
+function settle(waiting: Waiting, outcome: Outcome): void {
+  if ("error" in outcome) waiting.reject(outcome.error);
+  else waiting.resolve(outcome.answer);
+}
+
+function unavailable(cause: unknown): Fault {
+  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
+}
+
+function send(client: PoolClient, statement: Statement): Promise<QueryResult> {
+  return client.query(statement as QueryConfig);
+}
+
+/** BEGIN and every row that the commands need, in one round trip: one statement a table, tables by rank, keys in order. */
+async function prefetch(client: PoolClient, set: WorkingSet, commands: Command<unknown>[]): Promise<void> {
+  const wanted = new Map<Need["table"], Map<string, unknown>>();
+  for (const command of commands) {
+    for (const { table, key } of command.needs) {
+      let keys = wanted.get(table);
+      if (!keys) wanted.set(table, (keys = new Map()));
+      keys.set(table.keyText(key), key);
+    }
+  }
+  const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
+  const results = await Promise.allSettled([
+    client.query("begin; set local lock_timeout = '200ms'"),
+    ...loads.map(([table, keys]) => {
+      assert(table.load, `${table.name} cannot be loaded`);
+      const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+      return send(client, table.load(ordered));
+    }),
+  ]);
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed) {
+    const error: unknown = failed.reason;
+    if (!isConnectionLoss(error)) await client.query("rollback");
+    throw new BatchRefused(error);
+  }
+  loads.forEach(([table], index) => {
+    const result = results[index + 1];
+    if (result?.status !== "fulfilled") return;
+    for (const row of result.value.rows) set.fill(table, row as Record<string, unknown>);
+  });
+}

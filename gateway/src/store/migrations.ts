@@ -1,0 +1,68 @@
+// Migrations: numbered, forward-only SQL files, applied once however many processes start together.
+import { readFileSync, readdirSync } from "node:fs";
+import pg from "pg";
+import { sha256 } from "../ground/crypto.ts";
+
+const directory = new URL("./migrations/", import.meta.url);
+
+interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+  digest: string;
+}
+
+function readMigrations(): Migration[] {
+  const names = readdirSync(directory)
+    .filter((name) => /^\d{4}_[a-z_]+\.sql$/.test(name))
+    .sort();
+  return names.map((name) => {
+    const sql = readFileSync(new URL(name, directory), "utf8");
+    return { version: Number(name.slice(0, 4)), name, sql, digest: sha256(sql).toString("hex") };
+  });
+}
+
+/**
+ * Brings the schema up to this code's version, as its owner. Gives the names applied. Throws when the database is newer
+ * than the code, or when an applied file was changed afterwards.
+ */
+export async function migrate(url: string): Promise<string[]> {
+  const migrations = readMigrations();
+  const client = new pg.Client({ connectionString: url, application_name: "gerbang migrate" });
+  await client.connect();
+  try {
+    await client.query("begin");
+    await client.query("set local lock_timeout = '10s'");
+    await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
+    await client.query(`create table if not exists schema_migrations (
+      version integer primary key,
+      name text not null,
+      digest text not null,
+      applied_at timestamptz not null default now()
+    )`);
+    const { rows } = await client.query<{ version: number; name: string; digest: string }>(
+      "select version, name, digest from schema_migrations order by version",
+    );
+    const applied = new Map(rows.map((row) => [row.version, row]));
+    const newest = migrations.at(-1)?.version ?? 0;
+    const beyond = rows.find((row) => row.version > newest);
+    if (beyond) throw new Error(`the database has migration ${beyond.name}, which this version does not know: upgrade first`);
+    const done: string[] = [];
+    for (const migration of migrations) {
+      const before = applied.get(migration.version);
+      if (before && before.digest !== migration.digest) throw new Error(`migration ${before.name} was changed after it was applied`);
+      if (before) continue;
+      await client.query(migration.sql);
+      await client.query("insert into schema_migrations (version, name, digest) values ($1, $2, $3)", [
+        migration.version,
+        migration.name,
+        migration.digest,
+      ]);
+      done.push(migration.name);
+    }
+    await client.query("commit");
+    return done;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,20 @@
+-- Routing rules as data, in versions; and what the operator and experience say of each acquirer.
+
+create table routing_rule_sets (
+  version integer primary key check (version > 0),
+  rules jsonb not null check (jsonb_typeof(rules) = 'array'),
+  active boolean not null default false,
+  epoch bigint not null,
+  created_at timestamptz not null
+);
+-- At most one set is active.
+create unique index routing_rule_sets_active on routing_rule_sets (active) where active;
+
+create table acquirer_states (
+  gateway_code text primary key check (gateway_code ~ '^[a-z_]{1,30}$'),
+  enabled boolean not null default true,
+  health text not null default 'healthy' check (health in ('healthy', 'degraded', 'down')),
+  epoch bigint not null
+);
+
+grant select, insert, update on routing_rule_sets, acquirer_states to gerbang_app;

@@ -1,0 +1,69 @@
+// Tables as the lanes see them: how rows are loaded by key, and how many are written with one statement.
+import type { Row, Statement } from "./database.ts";
+
+/**
+ * A table in the working set of a lane. `rank` is unique: rows are locked and written in the order of ranks, and inside
+ * one table in the order of keys, so that no two batches wait for each other in a circle.
+ */
+export interface Table<Key, Value> {
+  readonly name: string;
+  readonly rank: number;
+  /** A text that is equal exactly for equal keys. */
+  keyText(key: Key): string;
+  keyOf(value: Value): Key;
+  /** Every row of these keys, in one statement. Absent where rows are only appended. */
+  load?(keys: readonly Key[]): Statement;
+  parse?(row: Row): Value;
+  insert?(values: readonly Value[]): Statement;
+  update?(values: readonly Value[]): Statement;
+}
+
+/** One column of a bulk write: its type in SQL and how a value gives it. */
+export type Column<Value> = readonly [type: string, get: (value: Value) => unknown];
+export type Columns<Value> = Readonly<Record<string, Column<Value>>>;
+
+// Types that `unnest` cannot carry as an array of their own travel as text.
+const travelling = (type: string): string => (/^(uuid|text|bigint|integer|smallint|boolean|bytea|timestamptz)$/.test(type) ? type : "text");
+
+function unnested<Value>(columns: Columns<Value>): { names: string[]; unnest: string; casts: string } {
+  const names = Object.keys(columns);
+  const types = names.map((name) => (columns[name] as Column<Value>)[0]);
+  return {
+    names,
+    unnest: types.map((type, index) => `$${index + 1}::${travelling(type)}[]`).join(", "),
+    casts: names.map((name, index) => `v.${name}::${types[index]}`).join(", "),
+  };
+}
+
+function valuesOf<Value>(columns: Columns<Value>, values: readonly Value[]): unknown[] {
+  return Object.values(columns).map(([, get]) => values.map(get));
+}
+
+/** `insert into … select … from unnest(…)`: one statement for any number of rows. */
+export function bulkInsert<Value>(table: string, columns: Columns<Value>): (values: readonly Value[]) => Statement {
+  const { names, unnest, casts } = unnested(columns);
+  const text = `insert into ${table} (${names.join(", ")})
+select ${casts}
+from unnest(${unnest}) as v(${names.join(", ")})`;
+  return (values) => ({ name: `insert ${table}`, text, values: valuesOf(columns, values) });
+}
+
+/** `update … from unnest(…)`: `keys` find the rows, `changes` are set. */
+export function bulkUpdate<Value>(
+  table: string,
+  keys: Columns<Value>,
+  changes: Columns<Value>,
+): (values: readonly Value[]) => Statement {
+  const all = { ...keys, ...changes };
+  const { names, unnest } = unnested(all);
+  const cast = (name: string): string => `v.${name}::${(all[name] as Column<Value>)[0]}`;
+  const text = `update ${table} as t
+set ${Object.keys(changes)
+    .map((name) => `${name} = ${cast(name)}`)
+    .join(", ")}
+from unnest(${unnest}) as v(${names.join(", ")})
+where ${Object.keys(keys)
+    .map((name) => `t.${name} = ${cast(name)}`)
+    .join(" and ")}`;
+  return (values) => ({ name: `update ${table}`, text, values: valuesOf(all, values) });
+}

@@ -1,0 +1,105 @@
+// The working set of one batch: rows as loaded, plus what earlier commands of the batch did. Pure; no I/O.
+import { assert } from "../ground/fault.ts";
+import type { Row, Statement } from "./database.ts";
+import type { Table } from "./table.ts";
+
+type AnyTable = Table<unknown, unknown>;
+
+interface Cell {
+  value: unknown;
+  /** What must be written: nothing, a new row or a changed one. */
+  state: "loaded" | "inserted" | "updated";
+}
+
+/** What a command needs to have loaded before it runs. */
+export interface Need {
+  table: AnyTable;
+  key: unknown;
+}
+
+export function need<Key, Value>(table: Table<Key, Value>, key: Key): Need {
+  return { table: table as unknown as AnyTable, key };
+}
+
+export class WorkingSet {
+  private readonly cells = new Map<AnyTable, Map<string, Cell>>();
+  private draft = new Map<AnyTable, Map<string, Cell>>();
+  private hooks: (() => void)[] = [];
+  private draftHooks: (() => void)[] = [];
+
+  /** Puts a loaded row in. Not for commands. */
+  fill(table: AnyTable, row: Row): void {
+    assert(table.parse, `${table.name} cannot be loaded`);
+    const value = table.parse(row);
+    cellsOf(this.cells, table).set(table.keyText(table.keyOf(value)), { value, state: "loaded" });
+  }
+
+  /** The row as this command sees it, or undefined. */
+  get<Key, Value>(table: Table<Key, Value>, key: Key): Value | undefined {
+    const own = table as unknown as AnyTable;
+    const text = table.keyText(key);
+    const cell = this.draft.get(own)?.get(text) ?? this.cells.get(own)?.get(text);
+    return cell?.value as Value | undefined;
+  }
+
+  /** Adds a row. A row of that key must not be there. */
+  insert<Key, Value>(table: Table<Key, Value>, value: Value): void {
+    const key = table.keyOf(value);
+    assert(this.get(table, key) === undefined, `${table.name} already has ${table.keyText(key)}`);
+    cellsOf(this.draft, table as unknown as AnyTable).set(table.keyText(key), { value, state: "inserted" });
+  }
+
+  /** Replaces a row that is there. */
+  update<Key, Value>(table: Table<Key, Value>, value: Value): void {
+    const own = table as unknown as AnyTable;
+    const text = table.keyText(table.keyOf(value));
+    const before = this.draft.get(own)?.get(text) ?? this.cells.get(own)?.get(text);
+    assert(before, `${table.name} has no ${text} to update`);
+    cellsOf(this.draft, own).set(text, { value, state: before.state === "inserted" ? "inserted" : "updated" });
+  }
+
+  /** Runs after the commit of this batch, if this command is kept. */
+  afterCommit(hook: () => void): void {
+    this.draftHooks.push(hook);
+  }
+
+  /** Keeps what the command did. */
+  keep(): void {
+    for (const [table, cells] of this.draft) {
+      const target = cellsOf(this.cells, table);
+      for (const [text, cell] of cells) target.set(text, cell);
+    }
+    this.hooks.push(...this.draftHooks);
+    this.drop();
+  }
+
+  /** Forgets what the command did: a refused command leaves no trace. */
+  drop(): void {
+    this.draft = new Map();
+    this.draftHooks = [];
+  }
+
+  /** One statement a table, tables by rank, rows by key. */
+  statements(): Statement[] {
+    const statements: Statement[] = [];
+    for (const table of [...this.cells.keys()].sort((a, b) => a.rank - b.rank)) {
+      const cells = [...cellsOf(this.cells, table)].filter(([, cell]) => cell.state !== "loaded");
+      cells.sort(([a], [b]) => (a < b ? -1 : 1));
+      const inserted = cells.filter(([, cell]) => cell.state === "inserted").map(([, cell]) => cell.value);
+      const updated = cells.filter(([, cell]) => cell.state === "updated").map(([, cell]) => cell.value);
+      if (inserted.length > 0 && table.insert) statements.push(table.insert(inserted));
+      if (updated.length > 0 && table.update) statements.push(table.update(updated));
+    }
+    return statements;
+  }
+
+  committed(): void {
+    for (const hook of this.hooks) hook();
+  }
+}
+
+function cellsOf(map: Map<AnyTable, Map<string, Cell>>, table: AnyTable): Map<string, Cell> {
+  let cells = map.get(table);
+  if (!cells) map.set(table, (cells = new Map()));
+  return cells;
+}
