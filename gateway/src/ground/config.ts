@@ -70,7 +70,9 @@ export class ConfigError extends Error {
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = variables.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const problems = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
   if (given.NODE_ENV === "production") {
     for (const name of ["MASTER_KEY", "OPERATOR_TOKEN", "BASE_URL", "DATABASE_URL"]) {
       if (given[name] === undefined) problems.push(`${name}: is required when NODE_ENV=production`);

@@ -54,7 +54,9 @@ export class Database {
    * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps).
    * Never call the outside world inside `work`.
    */
-  async transaction<T>(work: (query: <R extends Row = Row>(statement: Statement) => Promise<R[]>) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    work: (query: <R extends Row = Row>(statement: Statement) => Promise<R[]>) => Promise<T>,
+  ): Promise<T> {
     const client = await this.pool.connect();
     let broken = false;
     try {
@@ -91,7 +93,11 @@ export function isConnectionLoss(error: unknown): boolean {
   if (state !== undefined) return state.startsWith("08") || /^(57P0[1-5]|53300|25P03)$/.test(state);
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
-  if (typeof code === "string" && /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT)/.test(code)) return true;
+  if (
+    typeof code === "string" &&
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT)/.test(code)
+  )
+    return true;
   return /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error/i.test(
     error.message,
   );

@@ -1,7 +1,19 @@
 // The embedded PostgreSQL: real server binaries from npm, started under the data directory when no DATABASE_URL is given.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join, parse } from "node:path";
 import pg from "pg";
@@ -61,7 +73,14 @@ export async function startEmbedded(dataDirectory: string): Promise<EmbeddedData
     rmSync(cluster, { recursive: true, force: true });
     execFileSync(
       binaries.initdb,
-      [`--pgdata=${cluster}`, "--auth=scram-sha-256", "--username=postgres", `--pwfile=${passwordFile}`, "--no-locale", "--encoding=UTF8"],
+      [
+        `--pgdata=${cluster}`,
+        "--auth=scram-sha-256",
+        "--username=postgres",
+        `--pwfile=${passwordFile}`,
+        "--no-locale",
+        "--encoding=UTF8",
+      ],
       { ...runAs, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory },
     );
     rmSync(passwordFile);
@@ -72,7 +91,13 @@ export async function startEmbedded(dataDirectory: string): Promise<EmbeddedData
   let server: ChildProcess | undefined;
   if (!running) {
     saved.port = await freePort();
-    server = await boot(binaries.postgres, cluster, saved.port, { ...runAs, env, cwd: directory }, url("postgres", "postgres"));
+    server = await boot(
+      binaries.postgres,
+      cluster,
+      saved.port,
+      { ...runAs, env, cwd: directory },
+      url("postgres", "postgres"),
+    );
     await prepare(url("postgres", "postgres"), saved.password);
   }
   const responsible = !running || !alive(saved.owner);
@@ -206,12 +231,16 @@ async function findBinaries(runAs: { uid: number } | undefined): Promise<{ postg
   try {
     found = (await import(name)) as { postgres: string; initdb: string };
   } catch (cause) {
-    throw new Error(`there is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL`, { cause });
+    throw new Error(`there is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL`, {
+      cause,
+    });
   }
   if (!runAs || traversable(dirname(found.postgres))) return found;
   // The checkout lies where only root can go (a private folder): run a copy that the other user can reach.
   const native = dirname(dirname(found.postgres));
-  const mark = digestOf(native, String(statSync(found.postgres).mtimeMs)).toString("hex").slice(0, 12);
+  const mark = digestOf(native, String(statSync(found.postgres).mtimeMs))
+    .toString("hex")
+    .slice(0, 12);
   const copy = join("/var/tmp", `gerbang-postgres-binaries-${mark}`);
   if (!existsSync(copy)) {
     const partial = `${copy}.${process.pid}`;

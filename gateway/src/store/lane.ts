@@ -68,7 +68,9 @@ export class Lane {
   submit<Answer>(command: Command<Answer>): Promise<Answer> {
     if (this.stopped !== undefined) return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { internal: this.stopped }));
     if (this.queue.length >= this.options.queueMax) {
-      return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "lane backlog is full" }));
+      return Promise.reject(
+        new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "lane backlog is full" }),
+      );
     }
     return new Promise<Answer>((resolve, reject) => {
       this.queue.push({ command, since: stopwatchMs(), resolve: resolve as (answer: unknown) => void, reject });
@@ -115,7 +117,10 @@ export class Lane {
     } catch (error) {
       if (error instanceof BatchRefused && (batch.length > 1 || isRaceLost(error.cause))) {
         // One poisoned command must not fail the others: each runs again alone.
-        this.log.debug({ err: error.cause, lane, commands: batch.length }, "batch refused, running its commands one by one");
+        this.log.debug(
+          { err: error.cause, lane, commands: batch.length },
+          "batch refused, running its commands one by one",
+        );
         for (const waiting of batch) settle(waiting, await this.alone(waiting.command));
         return;
       }
@@ -155,7 +160,10 @@ export class Lane {
       const outcomes = this.execute(set, commands);
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
-      const results = await Promise.allSettled([...statements.map((statement) => send(client, statement)), client.query(commit)]);
+      const results = await Promise.allSettled([
+        ...statements.map((statement) => send(client, statement)),
+        client.query(commit),
+      ]);
       const failed = results.find((result) => result.status === "rejected")?.reason as unknown;
       const last = results.at(-1);
       const ended = last?.status === "fulfilled" ? last.value.command : undefined;

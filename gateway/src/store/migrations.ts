@@ -22,6 +22,13 @@ function readMigrations(): Migration[] {
   });
 }
 
+const journalTable = `create table schema_migrations (
+  version integer primary key,
+  name text not null,
+  digest text not null,
+  applied_at timestamptz not null default now()
+)`;
+
 /**
  * Brings the schema up to this code's version, as its owner. Gives the names applied. Throws when the database is newer
  * than the code, or when an applied file was changed afterwards.
@@ -34,23 +41,22 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query("begin");
     await client.query("set local lock_timeout = '10s'");
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
-    await client.query(`create table if not exists schema_migrations (
-      version integer primary key,
-      name text not null,
-      digest text not null,
-      applied_at timestamptz not null default now()
-    )`);
+    // Asked first, so that a role that may only read can start a service whose schema is up to date.
+    const known = await client.query("select from pg_tables where tablename = 'schema_migrations'");
+    if (known.rowCount === 0) await client.query(journalTable);
     const { rows } = await client.query<{ version: number; name: string; digest: string }>(
       "select version, name, digest from schema_migrations order by version",
     );
     const applied = new Map(rows.map((row) => [row.version, row]));
     const newest = migrations.at(-1)?.version ?? 0;
     const beyond = rows.find((row) => row.version > newest);
-    if (beyond) throw new Error(`the database has migration ${beyond.name}, which this version does not know: upgrade first`);
+    if (beyond)
+      throw new Error(`the database has migration ${beyond.name}, which this version does not know: upgrade first`);
     const done: string[] = [];
     for (const migration of migrations) {
       const before = applied.get(migration.version);
-      if (before && before.digest !== migration.digest) throw new Error(`migration ${before.name} was changed after it was applied`);
+      if (before && before.digest !== migration.digest)
+        throw new Error(`migration ${before.name} was changed after it was applied`);
       if (before) continue;
       await client.query(migration.sql);
       await client.query("insert into schema_migrations (version, name, digest) values ($1, $2, $3)", [

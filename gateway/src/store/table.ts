@@ -23,7 +23,8 @@ export type Column<Value> = readonly [type: string, get: (value: Value) => unkno
 export type Columns<Value> = Readonly<Record<string, Column<Value>>>;
 
 // Types that `unnest` cannot carry as an array of their own travel as text.
-const travelling = (type: string): string => (/^(uuid|text|bigint|integer|smallint|boolean|bytea|timestamptz)$/.test(type) ? type : "text");
+const travelling = (type: string): string =>
+  /^(uuid|text|bigint|integer|smallint|boolean|bytea|timestamptz)$/.test(type) ? type : "text";
 
 function unnested<Value>(columns: Columns<Value>): { names: string[]; unnest: string; casts: string } {
   const names = Object.keys(columns);

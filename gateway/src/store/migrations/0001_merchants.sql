@@ -47,11 +47,11 @@ create table credentials (
 );
 create index credentials_by_client on credentials (client_id);
 
--- Where a merchant's events go, one address an environment.
+-- The signing secret of a book's events, there from its birth, and the address they go to once one is registered.
 create table webhook_endpoints (
   merchant_id uuid not null references merchants,
   environment environment not null,
-  url text not null check (url like 'https://%' and length(url) <= 2048),
+  url text check (url like 'https://%' and length(url) <= 2048),
   secret_sealed bytea not null check (length(secret_sealed) between 30 and 400),
   updated_at timestamptz not null,
   primary key (merchant_id, environment)

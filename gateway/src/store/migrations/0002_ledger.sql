@@ -171,3 +171,13 @@ grant select, insert on book_heads to gerbang_app;
 grant update (lockable) on book_heads to gerbang_app;
 grant select, insert on journals, entries to gerbang_app;
 grant select on balances to gerbang_app;
+
+-- A book is born with its head.
+create function begin_book() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  insert into book_heads (merchant_id, environment) values (new.merchant_id, new.environment);
+  return null;
+end
+$$;
+create trigger books_have_heads after insert on books
+for each row execute function begin_book();

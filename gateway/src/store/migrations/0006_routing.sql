@@ -18,3 +18,5 @@ create table acquirer_states (
 );
 
 grant select, insert, update on routing_rule_sets, acquirer_states to gerbang_app;
+
+grant select on schema_migrations to gerbang_app;

@@ -1,0 +1,116 @@
+// A merchant's system as the tests, the demo and the benchmark play it: signs requests and reads answers.
+import { createHmac, randomUUID } from "node:crypto";
+
+export interface Credentials {
+  base_url: string;
+  client_id: string;
+  secret: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every shape
+  json: any;
+}
+
+export interface CallOptions {
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** Moves the timestamp, in seconds. */
+  skew?: number;
+}
+
+/** Timestamps that never repeat within a process, so that equal bodies do not give equal signatures. */
+let spread = 0;
+
+export class Client {
+  readonly credentials: Credentials;
+
+  constructor(credentials: Credentials) {
+    this.credentials = credentials;
+  }
+
+  get origin(): string {
+    return new URL(this.credentials.base_url).origin;
+  }
+
+  sign(timestamp: string, body: string | Buffer): string {
+    return createHmac("sha256", this.credentials.secret).update(timestamp).update(".").update(body).digest("hex");
+  }
+
+  /** The authentication headers of a request made now. */
+  headers(body: string | Buffer, skew = 0): Record<string, string> {
+    spread = (spread + 1) % 200;
+    const timestamp = String(Math.floor(Date.now() / 1000) + skew + (skew === 0 ? spread - 100 : 0));
+    return {
+      authorization: `Bearer ${this.credentials.client_id}`,
+      "x-timestamp": timestamp,
+      "x-signature": this.sign(timestamp, body),
+    };
+  }
+
+  /** `path` begins with /v1. */
+  async get(path: string, options: CallOptions = {}): Promise<Answer> {
+    return this.send("GET", path, undefined, { ...this.headers("", options.skew), ...options.headers });
+  }
+
+  async post(path: string, value: unknown, options: CallOptions = {}): Promise<Answer> {
+    const body = typeof value === "string" || Buffer.isBuffer(value) ? value : JSON.stringify(value);
+    const key = options.key === undefined ? randomUUID() : options.key;
+    return this.send("POST", path, body, {
+      ...this.headers(body, options.skew),
+      "content-type": "application/json",
+      ...(key === null ? {} : { "idempotency-key": key }),
+      ...options.headers,
+    });
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body: string | Buffer | undefined,
+    headers: Record<string, string>,
+  ): Promise<Answer> {
+    const response = await fetch(this.origin + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: body as never }),
+    });
+    return readAnswer(response);
+  }
+}
+
+export async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined; // a page, not an answer of the API
+  }
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+export interface Operator {
+  ops_url: string;
+  operator_token: string;
+}
+
+/** Calls the operator's API; throws on anything but success. */
+export async function operate(
+  operator: Operator,
+  method: string,
+  path: string,
+  value?: unknown,
+): Promise<Answer["json"]> {
+  const response = await fetch(operator.ops_url + path, {
+    method,
+    headers: { authorization: `Bearer ${operator.operator_token}`, "content-type": "application/json" },
+    ...(value === undefined ? {} : { body: JSON.stringify(value) }),
+  });
+  const answer = await readAnswer(response);
+  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
+  return answer.json;
+}

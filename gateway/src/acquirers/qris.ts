@@ -1,0 +1,77 @@
+// QRIS: the EMVCo merchant-presented QR string of a payment, as Indonesian readers parse it.
+import { type Minor, exponentOf } from "../ground/money.ts";
+
+/** One data object: two digits of tag, two of length, the value (ASCII, at most 99 characters). */
+function field(tag: string, value: string): string {
+  return `${tag}${String(value.length).padStart(2, "0")}${value}`;
+}
+
+/** CRC-16/CCITT-FALSE over the text, four upper-case hex digits. */
+export function crc16(text: string): string {
+  let crc = 0xffff;
+  for (let at = 0; at < text.length; at++) {
+    crc ^= text.charCodeAt(at) << 8;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff;
+  }
+  return crc.toString(16).toUpperCase().padStart(4, "0");
+}
+
+/** Printable ASCII in upper case, cut to `length`; a reader must not meet a character it cannot show. */
+function plain(text: string, length: number, otherwise: string): string {
+  const ascii = text
+    .normalize("NFKD")
+    .replaceAll(/[^\x20-\x7e]/g, "")
+    .trim()
+    .toUpperCase()
+    .slice(0, length)
+    .trim();
+  return ascii === "" ? otherwise : ascii;
+}
+
+/** An amount as EMVCo writes it: `150000` IDR is `1500.00`. */
+function decimal(amount: Minor, currency: string): string {
+  const exponent = exponentOf(currency);
+  const digits = amount.toString().padStart(exponent + 1, "0");
+  return exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+}
+
+export interface QrisRequest {
+  amountMinor: Minor;
+  merchantName: string;
+  city: string;
+  postalCode: string;
+  categoryCode: string;
+  /** The national merchant identity, 13 characters or more: `ID` and digits. */
+  nationalMerchantId: string;
+  /** The acquirer's reverse domain and the merchant's number with it. */
+  acquirerDomain: string;
+  merchantPan: string;
+  merchantId: string;
+  /** At most 25 characters: what the payer's bank sends back. */
+  billNumber: string;
+}
+
+/** A dynamic QRIS string in IDR: tags 00 01 26 51 52 53 54 58 59 60 61 62 63. */
+export function qrisString(request: QrisRequest): string {
+  const body =
+    field("00", "01") +
+    field("01", "12") +
+    field(
+      "26",
+      field("00", request.acquirerDomain) +
+        field("01", request.merchantPan) +
+        field("02", request.merchantId) +
+        field("03", "UMI"),
+    ) +
+    field("51", field("00", "ID.CO.QRIS.WWW") + field("02", request.nationalMerchantId) + field("03", "UMI")) +
+    field("52", request.categoryCode) +
+    field("53", "360") +
+    field("54", decimal(request.amountMinor, "IDR")) +
+    field("58", "ID") +
+    field("59", plain(request.merchantName, 25, "MERCHANT")) +
+    field("60", plain(request.city, 15, "JAKARTA")) +
+    field("61", request.postalCode) +
+    field("62", field("01", request.billNumber.slice(0, 25))) +
+    "6304";
+  return body + crc16(body);
+}

@@ -1,0 +1,144 @@
+// Four simulated acquirers of the sandbox. They differ in methods, prices and limits, and need no outside account.
+import { wireTime } from "../ground/clock.ts";
+import { digestOf } from "../ground/crypto.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { Acquirer, Capability, InstructionRequest, Instructions } from "./acquirer.ts";
+import { qrisString } from "./qris.ts";
+
+interface Bank {
+  code: string;
+  name: string;
+  /** What every virtual account of our range begins with at this bank. */
+  prefix: string;
+  digits: number;
+}
+
+const banks = {
+  bca: { code: "014", name: "Bank Central Asia", prefix: "39010", digits: 18 },
+  bni: { code: "009", name: "Bank Negara Indonesia", prefix: "8808", digits: 16 },
+  bri: { code: "002", name: "Bank Rakyat Indonesia", prefix: "26215", digits: 18 },
+  mandiri: { code: "008", name: "Bank Mandiri", prefix: "88608", digits: 16 },
+  permata: { code: "013", name: "Bank Permata", prefix: "8625", digits: 16 },
+} as const satisfies Record<string, Bank>;
+
+/** `count` decimal digits that follow from the reference alone, so that the same payment always gets the same ones. */
+function digitsOf(reference: string, purpose: string, count: number): string {
+  const number = BigInt(`0x${digestOf(purpose, reference).toString("hex").slice(0, 32)}`);
+  return (number % 10n ** BigInt(count)).toString().padStart(count, "0");
+}
+
+function accountName(merchantName: string): string {
+  return `GERBANG ${merchantName}`.toUpperCase().slice(0, 40).trim();
+}
+
+interface Profile {
+  code: string;
+  name: string;
+  domain: string;
+  bank: Bank;
+  capabilities: Capability[];
+}
+
+function simulated(profile: Profile): Acquirer {
+  return {
+    code: profile.code,
+    name: profile.name,
+    environment: "sandbox",
+    capabilities: profile.capabilities,
+    issue: (request) => instructionsOf(profile, request),
+  };
+}
+
+function instructionsOf(profile: Profile, request: InstructionRequest): Instructions {
+  const expires_at = wireTime(request.expiresAt);
+  const { bank } = profile;
+  switch (request.method) {
+    case "qris": {
+      const value = qrisString({
+        amountMinor: request.amountMinor,
+        merchantName: request.merchantName,
+        city: "Jakarta",
+        postalCode: "10110",
+        categoryCode: "5999",
+        nationalMerchantId: `ID10${digitsOf(request.merchantName, "nmid", 11)}`,
+        acquirerDomain: profile.domain,
+        merchantPan: `93600${bank.code}${digitsOf(request.merchantName, "pan", 10)}`,
+        merchantId: digitsOf(request.merchantName, "merchant", 15),
+        billNumber: request.reference.slice(-25).toUpperCase(),
+      });
+      return { type: "qr_string", value, expires_at, qr_string: value };
+    }
+    case "va": {
+      const value = bank.prefix + digitsOf(request.reference, "va", bank.digits - bank.prefix.length);
+      return { type: "va_number", value, expires_at, ...bankFields(bank, value, request.merchantName) };
+    }
+    case "bank_transfer": {
+      const value = bank.prefix.slice(0, 3) + digitsOf(profile.code, "account", 7);
+      const transfer_code = `GB${digitsOf(request.reference, "transfer", 8)}`;
+      return {
+        type: "bank_account",
+        value,
+        expires_at,
+        ...bankFields(bank, value, request.merchantName),
+        transfer_code,
+      };
+    }
+    case "card":
+    case "ewallet":
+      return { type: "redirect", value: request.payUrl, expires_at, redirect_url: request.payUrl };
+  }
+}
+
+function bankFields(bank: Bank, account_number: string, merchantName: string): Record<string, string> {
+  return { bank_name: bank.name, bank_code: bank.code, account_number, account_name: accountName(merchantName) };
+}
+
+function takes(
+  method: PaymentMethod,
+  basisPoints: number,
+  flatMinor: bigint,
+  currencies: readonly string[] = ["IDR"],
+  maximumMinor = 999_999_999_999n,
+): Capability {
+  return { method, currencies, minimumMinor: 100n, maximumMinor, cost: { basisPoints, flatMinor } };
+}
+
+const worldwide = ["IDR", "USD", "EUR", "SGD", "MYR", "JPY", "AUD", "GBP"] as const;
+
+/** The house's simulators. `cendana` takes everything at a higher price: the one that is left when the others are not. */
+export const simulatedAcquirers: readonly Acquirer[] = [
+  simulated({
+    code: "nusantara",
+    name: "Nusantara QR",
+    domain: "ID.CO.NUSANTARA.WWW",
+    bank: banks.bca,
+    capabilities: [takes("qris", 40, 0n), takes("va", 0, 250_000n)],
+  }),
+  simulated({
+    code: "samudra",
+    name: "Samudra Cards",
+    domain: "ID.CO.SAMUDRA.WWW",
+    bank: banks.mandiri,
+    capabilities: [takes("card", 210, 100_000n, worldwide), takes("ewallet", 110, 0n)],
+  }),
+  simulated({
+    code: "merapi",
+    name: "Merapi Transfer",
+    domain: "ID.CO.MERAPI.WWW",
+    bank: banks.bri,
+    capabilities: [takes("bank_transfer", 0, 180_000n), takes("va", 0, 220_000n, ["IDR"], 5_000_000_000n)],
+  }),
+  simulated({
+    code: "cendana",
+    name: "Cendana All-in-One",
+    domain: "ID.CO.CENDANA.WWW",
+    bank: banks.permata,
+    capabilities: [
+      takes("qris", 60, 0n),
+      takes("va", 0, 320_000n),
+      takes("card", 260, 150_000n, worldwide),
+      takes("ewallet", 140, 0n),
+      takes("bank_transfer", 0, 240_000n),
+    ],
+  }),
+];

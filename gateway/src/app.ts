@@ -1,0 +1,153 @@
+// Plugs the rooms together into one running service, and nothing else.
+import type { FastifyInstance } from "fastify";
+import { simulatedAcquirers } from "./acquirers/simulated.ts";
+import { balanceEndpoints } from "./balances/balances.routes.ts";
+import { merchantContract } from "./contract.ts";
+import { Outbox } from "./events/outbox.ts";
+import type { Clock } from "./ground/clock.ts";
+import type { Config } from "./ground/config.ts";
+import { Vault } from "./ground/crypto.ts";
+import { validationFault } from "./ground/fault.ts";
+import type { Log } from "./ground/log.ts";
+import { type Metrics, createMetrics } from "./ground/metrics.ts";
+import { Admission } from "./http/admission.ts";
+import { Edge } from "./http/edge.ts";
+import type { Endpoint } from "./http/endpoint.ts";
+import { Health } from "./http/health.ts";
+import { Strangers } from "./http/rate.ts";
+import { createServer, openEndpoint, sendReply } from "./http/server.ts";
+import { Directory } from "./merchants/directory.ts";
+import { Merchants } from "./merchants/merchants.ts";
+import { openOperatorApi } from "./operator/operator.routes.ts";
+import { sweepExpired } from "./payments/expiry.ts";
+import { paymentEndpoints } from "./payments/payments.routes.ts";
+import type { PaymentParts } from "./payments/payments.ts";
+import { Router } from "./routing/routing.sql.ts";
+import { PayerTokens, openPayerPages } from "./sandbox/payer-page.ts";
+import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
+import { Database } from "./store/database.ts";
+import { Lanes } from "./store/lanes.ts";
+import { SettingsWatch } from "./store/settings-watch.ts";
+import { version } from "./version.ts";
+import { bookKey } from "./merchants/books.ts";
+import { objectionTo, vet } from "./webhooks/guard.ts";
+import { Worker } from "./worker.ts";
+
+export interface AppOptions {
+  config: Config;
+  databaseUrl: string;
+  masterKey: string;
+  operatorToken: string;
+  clock: Clock;
+  log: Log;
+  /** Which programs this process runs. */
+  roles: ReadonlySet<"api" | "worker">;
+}
+
+export interface App {
+  server: FastifyInstance;
+  merchants: Merchants;
+  database: Database;
+  metrics: Metrics;
+  /** The OpenAPI document of /v1. */
+  contract: string;
+  /** Loads settings and starts the workers. */
+  start(): Promise<void>;
+  /** Tells the app where it can be reached, once that is known. */
+  setBaseUrl(url: string): void;
+  /** Stops taking requests, finishes what is in flight, closes everything. */
+  stop(): Promise<void>;
+}
+
+const CONNECTIONS = 16;
+
+export function createApp(options: AppOptions): App {
+  const { config, clock, log } = options;
+  const metrics = createMetrics();
+  const database = new Database(options.databaseUrl, CONNECTIONS, log);
+  const vault = new Vault(options.masterKey);
+  const watch = new SettingsWatch(database, log);
+  const directory = new Directory(database, vault, watch);
+  const merchants = new Merchants(database, vault, watch, clock);
+  const router = new Router(database, watch, simulatedAcquirers);
+  const lanes = new Lanes(database, clock, metrics, log);
+  const outbox = new Outbox();
+  const tokens = new PayerTokens(vault.derive("payer pages"));
+  let baseUrl = config.baseUrl ?? "http://127.0.0.1/v1";
+  const payments: PaymentParts = {
+    outbox,
+    routingTable: () => router.table,
+    payUrl: (book, reference) => `${baseUrl.slice(0, -"/v1".length)}/pay/${tokens.make(book, reference)}`,
+  };
+  const checkUrl = (field: string) => (url: string) => {
+    const objection = objectionTo(url, config.webhookAllowHosts);
+    return objection === undefined ? Promise.resolve() : Promise.reject(validationFault(field, url, objection));
+  };
+  const worker = new Worker({ database, directory, lanes, outbox, payments, clock, metrics, log, config });
+  const endpoints: Endpoint[] = [
+    ...paymentEndpoints({ ...payments, database, clock, checkCallbackUrl: checkUrl("callback_url") }),
+    ...balanceEndpoints(database, clock),
+    ...sandboxEndpoints({
+      ...payments,
+      database,
+      clock,
+      async catchUp(book) {
+        await sweepExpired(database, lanes, directory, payments, clock);
+        worker.hint(bookKey(book));
+      },
+    }),
+  ];
+  const strangers = new Strangers(config.strangerLimitPerMinute, clock);
+  const server = createServer({ clock, log, metrics, strangers });
+  const edge = new Edge(directory, new Admission(database, clock), lanes, database, clock);
+  for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
+  const environment = config.productionActive ? "production" : "sandbox";
+  const health = new Health({ database, lanes, clock, serviceName: config.serviceName, version, environment });
+  server.get("/v1/health", async (request, reply) => sendReply(reply, await health.answer(request.id)));
+  const contract = merchantContract(endpoints, config.webhookHeaderPrefix);
+  server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract }));
+  openOperatorApi(server, {
+    token: options.operatorToken,
+    merchants,
+    router,
+    async checkWebhookUrl(url) {
+      await checkUrl("url")(url);
+      await checkResolved(url, config.webhookAllowHosts);
+    },
+  });
+  openPayerPages(server, { ...payments, tokens, database, directory, lanes, clock, serviceName: config.serviceName });
+  return {
+    server,
+    merchants,
+    database,
+    metrics,
+    contract,
+    setBaseUrl: (url) => {
+      baseUrl = config.baseUrl ?? url;
+    },
+    async start() {
+      await router.seed(clock);
+      watch.start();
+      if (options.roles.has("worker")) worker.start();
+    },
+    async stop() {
+      await server.close();
+      await worker.stop();
+      await lanes.idle();
+      watch.stop();
+      await database.end();
+    },
+  };
+}
+
+/** A name that already leads to an address that is not public is refused when it is registered, not at the first event. */
+async function checkResolved(url: string, allowed: ReadonlySet<string>): Promise<void> {
+  try {
+    await vet(new URL(url).hostname.replace(/^\[|\]$/g, "").toLowerCase(), allowed);
+  } catch (error) {
+    // A name that cannot be looked up now may exist later; each attempt looks again.
+    if (error instanceof Error && error.name === "ForbiddenAddress") {
+      throw validationFault("url", url, "The address must be reachable from the public internet; this host is not.");
+    }
+  }
+}

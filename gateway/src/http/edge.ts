@@ -1,0 +1,159 @@
+// The edge of the merchants' API: every check between the socket and a command, in the one order that the rulings fix.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Clock, SECOND } from "../ground/clock.ts";
+import { digestOf, sameText, sha256, sign } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
+import { MalformedJson, parseObject } from "../ground/json.ts";
+import type { Client, Directory } from "../merchants/directory.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import type { Admission, Admitted } from "./admission.ts";
+import type { Call, Endpoint, ReadEndpoint, WriteEndpoint } from "./endpoint.ts";
+import type { Reply } from "./envelope.ts";
+import { judgeFields } from "./fields.ts";
+import { type Intent, RunningKeys, checkKey, idempotently, recordedAnswer } from "./idempotency.ts";
+import type { Rate } from "./rate.ts";
+
+const TOLERANCE_SECONDS = 300;
+const nothing = Buffer.alloc(0);
+
+export class Edge {
+  private readonly directory: Directory;
+  private readonly admission: Admission;
+  private readonly lanes: Lanes;
+  private readonly database: Database;
+  private readonly clock: Clock;
+  private readonly runningKeys = new RunningKeys();
+
+  constructor(directory: Directory, admission: Admission, lanes: Lanes, database: Database, clock: Clock) {
+    this.directory = directory;
+    this.admission = admission;
+    this.lanes = lanes;
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** Runs one request of a merchant's system. Throws the `Fault` that prevails. */
+  async handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Reply> {
+    const body = Buffer.isBuffer(request.body) ? request.body : nothing;
+    const { client, validUntil, signature } = await this.authenticate(request, body);
+    // The path is not signed, so a signature of a write stands for one request, wherever it is sent; a signature of a
+    // read would be the same for every read of one second, so there the target belongs to its identity.
+    const use =
+      request.method === "GET"
+        ? digestOf(request.method, request.url, signature).toString("hex").slice(0, 32)
+        : signature.slice(0, 32);
+    const admitted = await this.admission.admit(client, validUntil, use);
+    setRate(reply, admitted.rate);
+    this.authorize(endpoint, client, admitted);
+    const call: Call = {
+      requestId: request.id,
+      client,
+      merchant: client.merchant,
+      book: client.book,
+      realNow: this.clock.now(),
+      params: request.params as Record<string, string>,
+      query: {},
+    };
+    return endpoint.kind === "read" ? this.read(endpoint, call, request) : this.write(endpoint, call, request, body);
+  }
+
+  /** Section 5, rules 1 to 5. */
+  private async authenticate(
+    request: FastifyRequest,
+    body: Buffer,
+  ): Promise<{ client: Client; validUntil: number; signature: string }> {
+    const { authorization, "x-timestamp": timestamp, "x-signature": signature } = request.headers;
+    const clientId = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+    if (clientId === undefined) throw new Fault("UNAUTHORIZED");
+    if (timestamp === undefined || signature === undefined) throw new Fault("SIGNATURE_MISSING");
+    const client = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId)
+      ? await this.directory.client(clientId)
+      : undefined;
+    if (!client) throw new Fault("CLIENT_NOT_FOUND");
+    if (typeof timestamp !== "string" || typeof signature !== "string" || !/^\d+$/.test(timestamp)) {
+      throw new Fault("SIGNATURE_INVALID");
+    }
+    const now = Math.floor(this.clock.now() / SECOND);
+    if (Math.abs(Number(timestamp) - now) > TOLERANCE_SECONDS) throw new Fault("TIMESTAMP_OUT_OF_WINDOW");
+    if (!sameText(signature, sign(client.key, timestamp, body))) throw new Fault("SIGNATURE_INVALID");
+    return { client, validUntil: Number(timestamp) + TOLERANCE_SECONDS, signature };
+  }
+
+  private authorize(endpoint: Endpoint, client: Client, admitted: Admitted): void {
+    if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
+    if (client.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
+    if (!client.scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN");
+    if (endpoint.sandboxOnly && client.book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
+    if (admitted.count > admitted.rate.limit) {
+      const now = Math.floor(this.clock.now() / SECOND);
+      throw new Fault("RATE_LIMITED", { retryAfterSeconds: Math.max(1, admitted.rate.reset - now) });
+    }
+  }
+
+  private async read(endpoint: ReadEndpoint, call: Call, request: FastifyRequest): Promise<Reply> {
+    if (!endpoint.query) return endpoint.handle(call);
+    const found = judgeFields({ schema: endpoint.query, order: [] }, request.query);
+    if ("fault" in found) throw found.fault;
+    return endpoint.handle({ ...call, query: found.value });
+  }
+
+  private async write(endpoint: WriteEndpoint, call: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
+    const input = readBody(endpoint, request, body);
+    const intent: Intent = {
+      book: call.book,
+      key: checkKey(request.headers["idempotency-key"]),
+      endpoint: `${request.method} ${request.url.split("?")[0]}`.slice(0, 200),
+      bodyDigest: sha256(body),
+      requestId: call.requestId,
+    };
+    return this.runningKeys.alone(intent, async () => {
+      let value: unknown;
+      try {
+        value = await judge(endpoint, call, input);
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        const recorded = await recordedAnswer(this.database, intent, call.realNow);
+        if (recorded) return recorded;
+        throw error;
+      }
+      const command = idempotently(intent, endpoint.command(call, value), this.database);
+      const { lanes } = this;
+      const answer = await (endpoint.lane === "create"
+        ? lanes.create(command)
+        : lanes.move(call.book.merchantId, command));
+      if (!answer.replayed) await endpoint.after?.(call);
+      return answer;
+    });
+  }
+}
+
+async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, unknown>): Promise<unknown> {
+  const found = judgeFields(endpoint.body, input);
+  if (endpoint.judge) return endpoint.judge(call, input, found);
+  if ("fault" in found) throw found.fault;
+  return found.value;
+}
+
+function readBody(endpoint: WriteEndpoint, request: FastifyRequest, body: Buffer): Record<string, unknown> {
+  if (body.length === 0 && endpoint.emptyBody) return {};
+  const type = request.headers["content-type"] ?? "";
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?\s*$/i.test(type)) throw new Fault("MALFORMED_JSON");
+  try {
+    return parseObject(body);
+  } catch (error) {
+    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
+    throw error;
+  }
+}
+
+const rates = new WeakMap<FastifyReply, Rate>();
+
+/** Remembers which window the answer's rate headers speak of. */
+export function setRate(reply: FastifyReply, rate: Rate): void {
+  rates.set(reply, rate);
+}
+
+export function rateOf(reply: FastifyReply): Rate | undefined {
+  return rates.get(reply);
+}

@@ -1,0 +1,70 @@
+// What an endpoint is: its path, who may call it, its shapes, and what it does. The contract is generated from the same value.
+import type { z } from "zod";
+import type { Micros } from "../ground/clock.ts";
+import type { FaultCode } from "../ground/fault.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Client, Merchant, Scope } from "../merchants/directory.ts";
+import type { Command } from "../store/lane.ts";
+import type { Reply } from "./envelope.ts";
+import type { FieldRules } from "./fields.ts";
+
+/** A request that passed the edge. */
+export interface Call {
+  requestId: string;
+  client: Client;
+  merchant: Merchant;
+  book: Book;
+  realNow: Micros;
+  /** Parts of the path by name, as sent. */
+  params: Readonly<Record<string, string>>;
+  /** Parsed and checked by the endpoint's query schema. */
+  query: Readonly<Record<string, unknown>>;
+}
+
+interface Described {
+  /** With `{name}` for a part that varies. */
+  path: string;
+  summary: string;
+  tag: string;
+  scope: Scope;
+  sandboxOnly?: boolean;
+  /** Codes beyond those of authentication and idempotency. */
+  errors: readonly FaultCode[];
+  success: { status: number; description: string; schema: z.ZodType };
+}
+
+export interface ReadEndpoint extends Described {
+  kind: "read";
+  query?: z.ZodType<Record<string, unknown>>;
+  handle(call: Call): Promise<Reply>;
+}
+
+export interface WriteEndpoint<Body = unknown> extends Described {
+  kind: "write";
+  body: FieldRules<Body>;
+  /** True where all fields are optional: no body at all then means an empty object. */
+  emptyBody?: boolean;
+  /** Rules beyond the schema that need the merchant's settings; throws in the order of the interface. */
+  judge?(
+    call: Call,
+    input: Record<string, unknown>,
+    found: { value: Body } | { rank: number; fault: Error },
+  ): Body | Promise<Body>;
+  /** The change of state. It runs under the idempotency key. */
+  command(call: Call, body: Body): Command<Reply>;
+  /** Creations add rows of their own; everything else moves in the merchant's lane. */
+  lane: "create" | "move";
+  /** What follows from a change that was made just now, before the answer is given. */
+  after?(call: Call): Promise<void>;
+}
+
+export type Endpoint = ReadEndpoint | WriteEndpoint;
+
+/** Keeps the body's type inside one definition and forgets it outside. */
+export function writeEndpoint<Body>(endpoint: Omit<WriteEndpoint<Body>, "kind">): Endpoint {
+  return { kind: "write", ...endpoint } as unknown as Endpoint;
+}
+
+export function readEndpoint(endpoint: Omit<ReadEndpoint, "kind">): Endpoint {
+  return { kind: "read", ...endpoint };
+}

@@ -1,0 +1,20 @@
+// The error envelope of section 7.1: the same bytes for an answer now and for one replayed later.
+import type { Fault } from "../ground/fault.ts";
+
+/** What an endpoint answers: a status and the body's exact text. */
+export interface Reply {
+  status: number;
+  body: string;
+  /** True for a stored answer given again (section 4.11). */
+  replayed?: boolean;
+}
+
+export function faultReply(fault: Fault, requestId: string): Reply {
+  const { details } = fault.extras;
+  const error = { code: fault.code, message: fault.message, request_id: requestId, ...(details ? { details } : {}) };
+  return { status: fault.status, body: JSON.stringify({ error }) };
+}
+
+export function reply(status: number, value: unknown): Reply {
+  return { status, body: JSON.stringify(value) };
+}

@@ -1,0 +1,87 @@
+// GET /v1/health (section 2.7): really asks the database and the ledger, with a deadline, at most a few times a second.
+import { z } from "zod";
+import { type Clock, stopwatchMs, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { type Reply, faultReply, reply } from "./envelope.ts";
+import { timestamp } from "./shapes.ts";
+
+export const healthSchema = z.strictObject({
+  status: z.string().meta({ description: "`ok` when healthy." }),
+  service: z.string(),
+  version: z.string(),
+  environment: z.string(),
+  dependencies: z.strictObject({ core_ledger: z.string(), database: z.string() }),
+  time: timestamp,
+});
+
+export interface HealthParts {
+  database: Database;
+  lanes: Lanes;
+  clock: Clock;
+  serviceName: string;
+  version: string;
+  environment: string;
+}
+
+interface Findings {
+  database: boolean;
+  ledger: boolean;
+}
+
+const DEADLINE_MS = 2_000;
+const KEEP_MS = 250;
+
+export class Health {
+  private readonly parts: HealthParts;
+  private asked = -Infinity;
+  private findings: Promise<Findings> = Promise.resolve({ database: false, ledger: false });
+
+  constructor(parts: HealthParts) {
+    this.parts = parts;
+  }
+
+  /** 200 when all is well, else 503 with the same object beside the error. */
+  async answer(requestId: string): Promise<Reply> {
+    if (stopwatchMs() - this.asked > KEEP_MS) {
+      this.asked = stopwatchMs();
+      this.findings = this.ask();
+    }
+    const { database, ledger } = await this.findings;
+    const word = (well: boolean): string => (well ? "ok" : "unavailable");
+    const object = {
+      status: word(database && ledger),
+      service: this.parts.serviceName,
+      version: this.parts.version,
+      environment: this.parts.environment,
+      dependencies: { core_ledger: word(ledger), database: word(database) },
+      time: wireTime(this.parts.clock.now()),
+    };
+    if (database && ledger) return reply(200, object);
+    const { error } = JSON.parse(faultReply(new Fault("SERVICE_UNAVAILABLE"), requestId).body) as { error: unknown };
+    return reply(503, { ...object, error });
+  }
+
+  private async ask(): Promise<Findings> {
+    const late = new Promise<Findings>((resolve) => {
+      setTimeout(() => resolve({ database: false, ledger: false }), DEADLINE_MS).unref();
+    });
+    return Promise.race([this.askDatabase(), late]);
+  }
+
+  private async askDatabase(): Promise<Findings> {
+    try {
+      // The newest journal of some book must be what its head says: the ledger answers, and its end is whole.
+      const [row] = await this.parts.database.query<{ whole: boolean }>({
+        name: "health",
+        text: `select coalesce(bool_and(j.hash = h.hash), true) as whole
+from (select * from book_heads where seq > 0 limit 3) h
+left join journals j using (merchant_id, environment, seq)`,
+      });
+      return { database: true, ledger: row?.whole === true && this.parts.lanes.broken === undefined };
+    } catch {
+      return { database: false, ledger: false }; // that it cannot be asked is the answer
+    }
+  }
+}

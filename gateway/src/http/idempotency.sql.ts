@@ -1,0 +1,71 @@
+// All SQL of idempotency keys.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+import { type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+
+export interface KeyRecord {
+  book: Book;
+  key: string;
+  endpoint: string;
+  bodyDigest: Buffer;
+  firstSeenAt: Micros;
+  /** Absent while the first request runs. */
+  status: number | undefined;
+  response: string | undefined;
+}
+
+const keyColumns = {
+  ...bookColumns,
+  idempotency_key: ["text", (record: KeyRecord) => record.key],
+} as const;
+
+const valueColumns = {
+  first_seen_at: ["timestamptz", (record: KeyRecord) => sqlTime(record.firstSeenAt)],
+  body_digest: ["bytea", (record: KeyRecord) => record.bodyDigest],
+  endpoint: ["text", (record: KeyRecord) => record.endpoint],
+  status: ["smallint", (record: KeyRecord) => record.status],
+  response: ["text", (record: KeyRecord) => record.response],
+} as const;
+
+/** Rows that exist are locked: of two requests that find an expired record, one replaces it and the other sees that. */
+export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
+  name: "idempotency keys",
+  rank: 12,
+  keyText: ({ book, key }) => `${bookKey(book)}/${key}`,
+  keyOf: (record) => record,
+  load: (keys) => ({
+    name: "load idempotency keys",
+    text: `select k.*
+from idempotency_keys k
+where k.merchant_id = any($1::uuid[])
+  and (k.merchant_id, k.environment, k.idempotency_key) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::text[]))
+order by k.merchant_id, k.environment, k.idempotency_key
+for update`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => key.key)],
+  }),
+  parse: (row) => ({
+    book: bookOfRow(row),
+    key: row.idempotency_key as string,
+    endpoint: row.endpoint as string,
+    bodyDigest: row.body_digest as Buffer,
+    firstSeenAt: row.first_seen_at as Micros,
+    status: (row.status as number | null) ?? undefined,
+    response: (row.response as string | null) ?? undefined,
+  }),
+  insert: bulkInsert<KeyRecord>("idempotency_keys", { ...keyColumns, ...valueColumns }),
+  update: bulkUpdate<KeyRecord>("idempotency_keys", keyColumns, valueColumns),
+};
+
+/** One record as it is committed, with the offset of its book's clock. */
+export function selectKeyRecord({ book, key }: { book: Book; key: string }): Statement {
+  return {
+    name: "select idempotency key",
+    text: `select k.*, b.clock_offset_seconds
+from idempotency_keys k
+join books b using (merchant_id, environment)
+where k.merchant_id = $1::uuid and k.environment = $2::environment and k.idempotency_key = $3::text`,
+    values: [uuidOf(book.merchantId), book.environment, key],
+  };
+}

@@ -1,0 +1,115 @@
+// Idempotency (section 4.11): the key's record, the effect and the stored answer are one transaction.
+import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import type { Command } from "../store/lane.ts";
+import { type WorkingSet, need } from "../store/working-set.ts";
+import { type Reply, faultReply } from "./envelope.ts";
+import { type KeyRecord, keyRecords, selectKeyRecord } from "./idempotency.sql.ts";
+
+/** Kept for 72 hours of the book's clock, from the first request. */
+const RETENTION: Micros = 72 * 3600 * SECOND;
+
+/** One business intent as it arrived: the key and what it is bound to. */
+export interface Intent {
+  book: Book;
+  key: string;
+  /** Method and path. */
+  endpoint: string;
+  bodyDigest: Buffer;
+  requestId: string;
+}
+
+/** Throws IDEMPOTENCY_KEY_REQUIRED or IDEMPOTENCY_KEY_INVALID. */
+export function checkKey(header: string | string[] | undefined): string {
+  if (header === undefined) throw new Fault("IDEMPOTENCY_KEY_REQUIRED");
+  // oxlint-disable-next-line no-control-regex -- ASCII is what the interface says, all of it
+  if (typeof header !== "string" || !/^[\x00-\x7f]{8,255}$/.test(header)) throw new Fault("IDEMPOTENCY_KEY_INVALID");
+  return header;
+}
+
+function answerOf(record: KeyRecord, intent: Intent): Reply {
+  if (record.endpoint !== intent.endpoint || !record.bodyDigest.equals(intent.bodyDigest)) {
+    const details = { idempotency_key: intent.key, first_seen_at: wireTime(record.firstSeenAt) };
+    throw new Fault("IDEMPOTENCY_CONFLICT", { details });
+  }
+  if (record.status === undefined || record.response === undefined) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
+  // A stored success is replayed with 200, anything else with its own status.
+  const status = record.status < 300 && record.status !== 202 ? 200 : record.status;
+  return { status, body: record.response, replayed: true };
+}
+
+function isKept(record: KeyRecord, now: Micros): boolean {
+  return now - record.firstSeenAt < RETENTION;
+}
+
+/** `inner`, at most once for its key: replays, refuses, or runs it and stores what it decided. */
+export function idempotently(intent: Intent, inner: Command<Reply>, database: Database): Command<Reply> {
+  return {
+    name: inner.name,
+    needs: [...inner.needs, need(keyRecords, intent), need(bookClocks, intent.book)],
+    execute(set: WorkingSet, realNow: Micros): Reply {
+      const now = bookNow(set, intent.book, realNow);
+      const before = set.get(keyRecords, intent);
+      if (before && isKept(before, now)) return answerOf(before, intent);
+      let decided: Reply;
+      try {
+        decided = inner.execute(set, realNow);
+      } catch (error) {
+        if (!(error instanceof Fault) || !error.stored) throw error;
+        set.drop(); // what led to the refusal leaves no trace; the refusal itself is kept
+        decided = faultReply(error, intent.requestId);
+      }
+      const record: KeyRecord = { ...intent, firstSeenAt: now, status: decided.status, response: decided.body };
+      if (before) set.update(keyRecords, record);
+      else set.insert(keyRecords, record);
+      return decided;
+    },
+    async recall() {
+      const record = await readRecord(database, intent);
+      if (!record?.bodyDigest.equals(intent.bodyDigest) || record.status === undefined) return undefined;
+      return { status: record.status, body: record.response ?? "" };
+    },
+    onBusy: () => new Fault("IDEMPOTENCY_IN_PROGRESS"),
+  };
+}
+
+async function readRecord(
+  database: Database,
+  intent: Intent,
+): Promise<(KeyRecord & { bookOffsetSeconds: number }) | undefined> {
+  const [row] = await database.query(selectKeyRecord(intent));
+  return row && { ...parseRecord(row), bookOffsetSeconds: Number(row.clock_offset_seconds) };
+}
+
+function parseRecord(row: Record<string, unknown>): KeyRecord {
+  return keyRecords.parse?.(row) as KeyRecord;
+}
+
+/** Keys whose first request is running in this process. A second request is told so at once instead of waiting. */
+export class RunningKeys {
+  private readonly running = new Set<string>();
+
+  /** Runs `work` unless the key is running already. */
+  async alone<T>(intent: Intent, work: () => Promise<T>): Promise<T> {
+    const name = `${bookKey(intent.book)} ${intent.key}`;
+    if (this.running.has(name)) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
+    this.running.add(name);
+    try {
+      return await work();
+    } finally {
+      this.running.delete(name);
+    }
+  }
+}
+
+/**
+ * For a request that breaks a field rule: the record comes first in the order of errors, so a key that was used before
+ * answers with its record. Gives undefined when the key is new, and the field error is due.
+ */
+export async function recordedAnswer(database: Database, intent: Intent, realNow: Micros): Promise<Reply | undefined> {
+  const record = await readRecord(database, intent);
+  if (!record || !isKept(record, realNow + record.bookOffsetSeconds * SECOND)) return undefined;
+  return answerOf(record, intent);
+}

@@ -1,0 +1,72 @@
+// What the edge may forget: used-up signatures, old rate windows, idempotency keys after 72 hours. In small steps.
+import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import type { Database, Statement } from "../store/database.ts";
+
+const STEP = 2_000;
+const PAUSE_MS = 20;
+const STEPS_MAX = 200;
+
+function steps(realNow: Micros): Statement[] {
+  const seconds = Math.floor(realNow / SECOND);
+  return [
+    {
+      name: "forget signatures",
+      text: `delete from seen_signatures
+where (merchant_id, valid_until, digest) in (
+  select s.merchant_id, s.valid_until, s.digest
+  from merchants m
+  cross join lateral (
+    select s.merchant_id, s.valid_until, s.digest
+    from seen_signatures s
+    where s.merchant_id = m.merchant_id and s.valid_until < $1::bigint
+    order by s.valid_until
+    limit ${STEP}
+  ) s
+  limit ${STEP}
+)
+returning 1`,
+      values: [seconds - 5],
+    },
+    {
+      name: "forget rate windows",
+      text: `delete from rate_windows
+where (merchant_id, client_id, window_start) in (
+  select merchant_id, client_id, window_start from rate_windows where window_start < $1::bigint limit ${STEP}
+)
+returning 1`,
+      values: [seconds - 600],
+    },
+    {
+      name: "forget idempotency keys",
+      text: `delete from idempotency_keys
+where (merchant_id, environment, idempotency_key) in (
+  select k.merchant_id, k.environment, k.idempotency_key
+  from books b
+  cross join lateral (
+    select k.merchant_id, k.environment, k.idempotency_key
+    from idempotency_keys k
+    where k.merchant_id = b.merchant_id and k.environment = b.environment
+      and k.first_seen_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds) - interval '72 hours'
+    limit ${STEP}
+  ) k
+  limit ${STEP}
+)
+returning 1`,
+      values: [sqlTime(realNow)],
+    },
+  ];
+}
+
+/** Deletes what is over, a little at a time, so that nobody waits for it. Gives how many rows went. */
+export async function forgetOld(database: Database, realNow: Micros): Promise<number> {
+  let forgotten = 0;
+  for (const step of steps(realNow)) {
+    for (let round = 0; round < STEPS_MAX; round++) {
+      const rows = await database.query(step);
+      forgotten += rows.length;
+      if (rows.length < STEP) break;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+  return forgotten;
+}

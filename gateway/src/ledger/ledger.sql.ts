@@ -1,0 +1,171 @@
+// All SQL of the ledger: heads, balances and the one statement that appends journals with their entries.
+import { sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookArrays, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+import type { Table } from "../store/table.ts";
+import type { Journal } from "./ledger.ts";
+
+export interface Head {
+  book: Book;
+  seq: bigint;
+  hash: Buffer;
+}
+
+const ofBooks = `merchant_id = any($1::uuid[])
+  and (merchant_id, environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))`;
+
+/** The end of each book's chain. Loading it locks the book for everyone who posts; the database moves it itself. */
+export const heads: Table<Book, Head> = {
+  name: "book heads",
+  rank: 30,
+  keyText: bookKey,
+  keyOf: (head) => head.book,
+  load: (books) => ({
+    name: "lock book heads",
+    text: `select merchant_id, environment, seq, hash
+from book_heads
+where ${ofBooks}
+order by merchant_id, environment
+for update`,
+    values: bookArrays(books),
+  }),
+  parse: (row) => ({ book: bookOfRow(row), seq: row.seq as bigint, hash: row.hash as Buffer }),
+};
+
+/** Every balance of a book (`account currency` to debits minus credits), read after its head is locked. Written by trigger. */
+export interface BookBalances {
+  book: Book;
+  balances: ReadonlyMap<string, Minor>;
+}
+
+export const bookBalances: Table<Book, BookBalances> = {
+  name: "balances",
+  rank: 31,
+  keyText: bookKey,
+  keyOf: (row) => row.book,
+  load: (books) => ({
+    name: "load balances",
+    text: `select merchant_id, environment, json_object_agg(account || ' ' || currency, (debit_minor - credit_minor)::text) as balances
+from balances
+where ${ofBooks}
+group by merchant_id, environment`,
+    values: bookArrays(books),
+  }),
+  parse: (row) => ({
+    book: bookOfRow(row),
+    balances: new Map(
+      Object.entries(JSON.parse(row.balances as string) as Record<string, string>).map(([name, text]) => [
+        name,
+        BigInt(text),
+      ]),
+    ),
+  }),
+};
+
+export const journals: Table<{ book: Book; seq: bigint }, Journal> = {
+  name: "journals",
+  rank: 32,
+  keyText: ({ book, seq }) => `${bookKey(book)}/${String(seq).padStart(20, "0")}`,
+  keyOf: (journal) => journal,
+  insert: appendJournals,
+};
+
+// Journals and entries go in one statement: the triggers at its end see both, so a journal without its entries cannot be.
+function appendJournals(journals: readonly Journal[]): Statement {
+  const entries = journals.flatMap((journal) =>
+    journal.entries.map((entry, index) => ({ journal, entry, line: index + 1 })),
+  );
+  return {
+    name: "append journals",
+    text: `with journal as (
+  insert into journals (merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
+  select merchant_id, environment::environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash
+  from unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::timestamptz[],
+    $9::bytea[], $10::bytea[])
+    as v(merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
+)
+insert into entries (merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor)
+select merchant_id, environment::environment, seq, line, account, currency, amount_minor, balance_after_minor
+from unnest($11::uuid[], $12::text[], $13::bigint[], $14::smallint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[])
+  as v(merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor)`,
+    values: [
+      journals.map((journal) => uuidOf(journal.book.merchantId)),
+      journals.map((journal) => journal.book.environment),
+      journals.map((journal) => journal.seq),
+      journals.map((journal) => uuidOf(journal.journalId)),
+      journals.map((journal) => uuidOf(journal.groupId)),
+      journals.map((journal) => journal.kind),
+      journals.map((journal) => journal.operationKey),
+      journals.map((journal) => sqlTime(journal.postedAt)),
+      journals.map((journal) => journal.prevHash),
+      journals.map((journal) => journal.hash),
+      entries.map(({ journal }) => uuidOf(journal.book.merchantId)),
+      entries.map(({ journal }) => journal.book.environment),
+      entries.map(({ journal }) => journal.seq),
+      entries.map(({ line }) => line),
+      entries.map(({ entry }) => entry.account),
+      entries.map(({ entry }) => entry.currency),
+      entries.map(({ entry }) => entry.amountMinor),
+      entries.map(({ entry }) => entry.balanceAfterMinor),
+    ],
+  };
+}
+
+/** Every balance of one book and how far its chain goes, in one snapshot. */
+export function selectBalances(book: Book): Statement {
+  return {
+    name: "select balances",
+    text: `select h.seq, b.account, b.currency, b.debit_minor, b.credit_minor
+from book_heads h
+left join balances b using (merchant_id, environment)
+where h.merchant_id = $1::uuid and h.environment = $2::environment
+order by b.account, b.currency`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}
+
+/** A page of journals with their entries, in order, from `after` (exclusive) to `upTo` (inclusive). */
+export function selectJournals(book: Book, after: bigint, upTo: bigint, limit: number): Statement {
+  return {
+    name: "select journals",
+    text: `select j.*, e.entries
+from (
+  select *
+  from journals
+  where merchant_id = $1::uuid and environment = $2::environment and seq > $3::bigint and seq <= $4::bigint
+  order by seq
+  limit $5::integer
+) j
+left join lateral (
+  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
+    as entries
+  from entries e
+  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
+) e on true
+order by j.seq`,
+    values: [uuidOf(book.merchantId), book.environment, after, upTo, limit],
+  };
+}
+
+/** Succeeded payments without exactly one capture, and captures without their payment: the first of either. */
+export function selectCaptureMismatch(book: Book): Statement {
+  return {
+    name: "select capture mismatch",
+    text: `select p.payment_id, p.status::text as status, count(j.seq) as captures
+from payments p
+left join journals j on j.merchant_id = p.merchant_id and j.environment = p.environment and j.group_id = p.payment_id
+  and j.kind = 'capture'
+where p.merchant_id = $1::uuid and p.environment = $2::environment
+group by p.merchant_id, p.environment, p.payment_id, p.status
+having count(j.seq) <> case when p.status in ('succeeded', 'partially_refunded', 'refunded') then 1 else 0 end
+union all
+select j.group_id, 'missing', 1
+from journals j
+left join payments p on p.merchant_id = j.merchant_id and p.environment = j.environment and p.payment_id = j.group_id
+where j.merchant_id = $1::uuid and j.environment = $2::environment and j.kind = 'capture' and p.payment_id is null
+limit 1`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}

@@ -1,0 +1,31 @@
+// The command line: `gerbang <command>`. Data goes to standard output, words to standard error; exit 0 means clean.
+import { parseArgs } from "node:util";
+import { ConfigError } from "./ground/config.ts";
+import { migrateCommand, openapiCommand, serveCommand, signCommand, verifyCommand } from "./commands.ts";
+
+const commands: Record<string, { run(args: string[]): Promise<number>; help: string }> = {
+  serve: { run: serveCommand, help: "run the service [--role api|worker] (default: both)" },
+  migrate: { run: migrateCommand, help: "bring the database's schema up to date" },
+  verify: { run: verifyCommand, help: "replay the books [--merchant mer_… --environment sandbox|production]" },
+  sign: { run: signCommand, help: "print the headers for a request: --client-id … --secret … [--body '{…}']" },
+  openapi: { run: openapiCommand, help: "print the contract of /v1" },
+};
+
+function usage(): string {
+  const lines = Object.entries(commands).map(([name, { help }]) => `  gerbang ${name.padEnd(8)} ${help}`);
+  return `Usage:\n${lines.join("\n")}\n`;
+}
+
+const { positionals } = parseArgs({ allowPositionals: true, strict: false });
+const command = commands[positionals[0] ?? ""];
+if (!command) {
+  process.stderr.write(usage());
+  process.exit(positionals.length === 0 ? 0 : 2);
+}
+try {
+  process.exitCode = await command.run(process.argv.slice(3));
+} catch (error) {
+  const plain = error instanceof ConfigError || (error as { code?: string } | null)?.code?.startsWith("ERR_PARSE_ARGS");
+  process.stderr.write(`${plain ? (error as Error).message : ((error as Error).stack ?? String(error))}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,87 @@
+// Books: one merchant in one environment, and the clock of its own that a sandbox book has.
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { assert } from "../ground/fault.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Statement } from "../store/database.ts";
+import { type Table, bulkUpdate } from "../store/table.ts";
+import type { WorkingSet } from "../store/working-set.ts";
+
+export const environments = ["sandbox", "production"] as const;
+export type Environment = (typeof environments)[number];
+
+export interface Book {
+  readonly merchantId: string;
+  readonly environment: Environment;
+}
+
+/** The same merchant's book in the other environment. */
+export function otherBook(book: Book): Book {
+  return { merchantId: book.merchantId, environment: book.environment === "sandbox" ? "production" : "sandbox" };
+}
+
+export function bookKey(book: Book): string {
+  return `${book.merchantId}/${book.environment}`;
+}
+
+export interface BookClock {
+  book: Book;
+  offsetSeconds: number;
+}
+
+/** The parameters `$1`, `$2` of a statement about several books: parallel arrays, for `unnest`. */
+export function bookArrays(books: readonly Book[]): [merchants: string[], environments: string[]] {
+  return [books.map((book) => uuidOf(book.merchantId)), books.map((book) => book.environment)];
+}
+
+/** Columns that lead every key of every table of a book. */
+export const bookColumns = {
+  merchant_id: ["uuid", (row: { book: Book }) => uuidOf(row.book.merchantId)],
+  environment: ["environment", (row: { book: Book }) => row.book.environment],
+} as const;
+
+export function bookOfRow(row: Record<string, unknown>): Book {
+  return { merchantId: idOf("merchant", row.merchant_id as string), environment: row.environment as Environment };
+}
+
+function clockTable(rank: number, name: string, lock: string): Table<Book, BookClock> {
+  return {
+    name,
+    rank,
+    keyText: bookKey,
+    keyOf: (clock) => clock.book,
+    load: (books) => ({
+      name: `load ${name}`,
+      text: `select merchant_id, environment, clock_offset_seconds
+from books
+where merchant_id = any($1::uuid[])
+  and (merchant_id, environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))
+order by merchant_id, environment${lock}`,
+      values: bookArrays(books),
+    }),
+    parse: (row) => ({ book: bookOfRow(row), offsetSeconds: Number(row.clock_offset_seconds) }),
+    update: bulkUpdate<BookClock>("books", bookColumns, {
+      clock_offset_seconds: ["bigint", (clock) => clock.offsetSeconds],
+    }),
+  };
+}
+
+/** For commands that only read the time. */
+export const bookClocks = clockTable(10, "book clocks", "");
+/** For the command that moves it. */
+export const movableBookClocks = clockTable(11, "movable book clocks", "\nfor update");
+
+/** The time in a book: the real time, moved forward by the book's offset. */
+export function bookNow(set: WorkingSet, book: Book, realNow: Micros): Micros {
+  const clock = set.get(bookClocks, book);
+  assert(clock, `${bookKey(book)} has no clock`);
+  return realNow + clock.offsetSeconds * SECOND;
+}
+
+/** The offset of one book's clock, as committed. */
+export function selectBookOffset(book: Book): Statement {
+  return {
+    name: "select book offset",
+    text: "select clock_offset_seconds from books where merchant_id = $1::uuid and environment = $2::environment",
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}

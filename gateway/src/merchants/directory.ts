@@ -1,0 +1,191 @@
+// The directory: merchants and their credentials as the hot path sees them, cached and never older than a second.
+import type { KeyObject } from "node:crypto";
+import { type Vault, signingKey } from "../ground/crypto.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Database } from "../store/database.ts";
+import type { SettingsWatch } from "../store/settings-watch.ts";
+import type { Book, Environment } from "./books.ts";
+import { type MerchantSettings, settingsSchema } from "./settings.ts";
+
+export interface Merchant {
+  merchantId: string;
+  name: string;
+  suspended: boolean;
+  rateLimitPerMinute: number;
+  settings: MerchantSettings;
+  /** What signs the events of each book, and the registered address, if any. */
+  webhooks: Partial<Record<Environment, { url: string | undefined; key: KeyObject }>>;
+}
+
+export const scopes = [
+  "payments:read",
+  "payments:write",
+  "refunds:read",
+  "refunds:write",
+  "balances:read",
+  "settlements:read",
+  "disputes:read",
+  "sandbox:write",
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** A credential of a merchant's system, ready to verify requests. */
+export interface Client {
+  clientId: string;
+  merchant: Merchant;
+  book: Book;
+  key: KeyObject;
+  scopes: ReadonlySet<string>;
+}
+
+interface Cached {
+  epoch: bigint;
+  merchant: Merchant;
+  clients: Client[];
+}
+
+interface LoadedRow extends Record<string, unknown> {
+  merchant_id: string;
+  name: string;
+  suspended: boolean;
+  rate_limit_per_minute: number;
+  settings: string;
+  epoch: bigint;
+  credentials: string | null;
+  webhooks: string | null;
+}
+
+const MERCHANTS_MAX = 20_000;
+
+export function credentialOwner(clientId: string): string {
+  return `credential/${clientId}`;
+}
+
+export function webhookOwner(book: Book): string {
+  return `webhook/${book.merchantId}/${book.environment}`;
+}
+
+export class Directory {
+  private readonly database: Database;
+  private readonly vault: Vault;
+  private readonly watch: SettingsWatch;
+  private readonly merchants = new Map<string, Cached>();
+  private readonly clients = new Map<string, Client>();
+  /** The newest epoch known of each merchant changed lately: a slow load must not put older facts back. */
+  private readonly changed = new Map<string, bigint>();
+
+  constructor(database: Database, vault: Vault, watch: SettingsWatch) {
+    this.database = database;
+    this.vault = vault;
+    this.watch = watch;
+    watch.subscribe((since) => this.forgetChanged(since));
+  }
+
+  /** The client of a live credential, or undefined when it is unknown or revoked. */
+  async client(clientId: string): Promise<Client | undefined> {
+    await this.watch.fresh();
+    const cached = this.clients.get(clientId);
+    if (cached) return cached;
+    const [row] = await this.database.query<{ merchant_id: string }>({
+      name: "merchant of client",
+      text: "select merchant_id from credentials where client_id = $1 and revoked_at is null",
+      values: [clientId],
+    });
+    if (!row) return undefined;
+    return (await this.load(idOf("merchant", row.merchant_id)))?.clients.find((client) => client.clientId === clientId);
+  }
+
+  /** The merchant, or undefined when there is none of this id. */
+  async merchant(merchantId: string): Promise<Merchant | undefined> {
+    await this.watch.fresh();
+    return (this.merchants.get(merchantId) ?? (await this.load(merchantId)))?.merchant;
+  }
+
+  private async load(merchantId: string): Promise<Cached | undefined> {
+    for (;;) {
+      // One statement, so one snapshot: the epoch read belongs to the facts read.
+      const [row] = await this.database.query<LoadedRow>({
+        name: "load merchant",
+        text: `select m.merchant_id, m.name, m.suspended, m.rate_limit_per_minute, m.settings, m.epoch,
+  (select json_agg(json_build_object('client_id', c.client_id, 'environment', c.environment, 'scopes', c.scopes,
+      'secret', encode(c.secret_sealed, 'hex')))
+    from credentials c where c.merchant_id = m.merchant_id and c.revoked_at is null) as credentials,
+  (select json_agg(json_build_object('environment', w.environment, 'url', w.url, 'secret', encode(w.secret_sealed, 'hex')))
+    from webhook_endpoints w where w.merchant_id = m.merchant_id) as webhooks
+from merchants m
+where m.merchant_id = $1::uuid`,
+        values: [uuidOf(merchantId)],
+      });
+      if (!row) return undefined;
+      if (row.epoch < (this.changed.get(merchantId) ?? 0n)) continue;
+      return this.remember(row);
+    }
+  }
+
+  private remember(row: LoadedRow): Cached {
+    const merchantId = idOf("merchant", row.merchant_id);
+    const open = (hex: string, owner: string): KeyObject => signingKey(this.vault.open(Buffer.from(hex, "hex"), owner));
+    const merchant: Merchant = {
+      merchantId,
+      name: row.name,
+      suspended: row.suspended,
+      rateLimitPerMinute: row.rate_limit_per_minute,
+      settings: settingsSchema.parse(JSON.parse(row.settings)),
+      webhooks: {},
+    };
+    const webhooks = JSON.parse(row.webhooks ?? "[]") as {
+      environment: Environment;
+      url: string | null;
+      secret: string;
+    }[];
+    for (const { environment, url, secret } of webhooks) {
+      merchant.webhooks[environment] = {
+        url: url ?? undefined,
+        key: open(secret, webhookOwner({ merchantId, environment })),
+      };
+    }
+    const credentials = JSON.parse(row.credentials ?? "[]") as {
+      client_id: string;
+      environment: Environment;
+      scopes: string[];
+      secret: string;
+    }[];
+    const clients = credentials.map((credential) => ({
+      clientId: credential.client_id,
+      merchant,
+      book: { merchantId, environment: credential.environment },
+      key: open(credential.secret, credentialOwner(credential.client_id)),
+      scopes: new Set(credential.scopes),
+    }));
+    this.forget(merchantId);
+    const cached = { epoch: row.epoch, merchant, clients };
+    this.merchants.set(merchantId, cached);
+    for (const client of clients) this.clients.set(client.clientId, client);
+    if (this.merchants.size > MERCHANTS_MAX) {
+      const [oldest] = this.merchants.keys();
+      if (oldest !== undefined) this.forget(oldest);
+    }
+    return cached;
+  }
+
+  private forget(merchantId: string): void {
+    for (const client of this.merchants.get(merchantId)?.clients ?? []) this.clients.delete(client.clientId);
+    this.merchants.delete(merchantId);
+  }
+
+  private async forgetChanged(since: bigint): Promise<void> {
+    const rows = await this.database.query<{ merchant_id: string; epoch: bigint }>({
+      name: "changed merchants",
+      text: "select merchant_id, epoch from merchants where epoch > $1::bigint",
+      values: [since],
+    });
+    // The first answer names every merchant there is; nothing is cached yet, so there is nothing to forget.
+    if (since < 0n) return;
+    if (this.changed.size > 10_000) this.changed.clear();
+    for (const row of rows) {
+      const merchantId = idOf("merchant", row.merchant_id);
+      this.changed.set(merchantId, row.epoch);
+      this.forget(merchantId);
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// Making and changing merchants, credentials and webhook addresses. Rare, so outside the lanes: one transaction each.
+import { randomBytes } from "node:crypto";
+import { type Clock, sqlTime } from "../ground/clock.ts";
+import { type Vault, newSecret } from "../ground/crypto.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import type { Database, Row, Statement } from "../store/database.ts";
+import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
+import { type Book, type Environment, environments } from "./books.ts";
+import { type Scope, credentialOwner, scopes as allScopes, webhookOwner } from "./directory.ts";
+import {
+  type MerchantSettings,
+  type SettingsChange,
+  applyChange,
+  defaultSettings,
+  settingsSchema,
+} from "./settings.ts";
+
+export interface NewCredential {
+  clientId: string;
+  /** Shown this once. */
+  secret: string;
+}
+
+export interface MerchantSummary {
+  merchantId: string;
+  name: string;
+  suspended: boolean;
+  rateLimitPerMinute: number;
+  settings: MerchantSettings;
+}
+
+type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
+
+export class Merchants {
+  private readonly database: Database;
+  private readonly vault: Vault;
+  private readonly watch: SettingsWatch;
+  private readonly clock: Clock;
+
+  constructor(database: Database, vault: Vault, watch: SettingsWatch, clock: Clock) {
+    this.database = database;
+    this.vault = vault;
+    this.watch = watch;
+    this.clock = clock;
+  }
+
+  /** A merchant with default settings, a book in each environment, and webhook secrets, which are shown this once. */
+  async create(name: string): Promise<{ merchantId: string; webhookSecrets: Record<Environment, string> }> {
+    const now = this.clock.now();
+    const merchantId = newId("merchant", now);
+    const webhookSecrets = { sandbox: newWebhookSecret(), production: newWebhookSecret() };
+    await this.change(async (query, epoch) => {
+      await query({
+        text: `insert into merchants (merchant_id, name, settings, epoch, created_at)
+values ($1::uuid, $2::text, $3::jsonb, $4::bigint, $5::timestamptz)`,
+        values: [uuidOf(merchantId), name, JSON.stringify(defaultSettings), epoch, sqlTime(now)],
+      });
+      await query({
+        text: "insert into books (merchant_id, environment) select $1::uuid, unnest($2::text[])::environment",
+        values: [uuidOf(merchantId), environments],
+      });
+      for (const environment of environments) {
+        await query(this.webhookStatement({ merchantId, environment }, undefined, webhookSecrets[environment]));
+      }
+    });
+    return { merchantId, webhookSecrets };
+  }
+
+  /** Every setting of a merchant, or undefined when there is none of this id. */
+  async read(merchantId: string): Promise<MerchantSummary | undefined> {
+    const [row] = await this.database.query<{
+      name: string;
+      suspended: boolean;
+      rate_limit_per_minute: number;
+      settings: string;
+    }>({
+      text: "select name, suspended, rate_limit_per_minute, settings from merchants where merchant_id = $1::uuid",
+      values: [uuidOf(merchantId)],
+    });
+    return (
+      row && {
+        merchantId,
+        name: row.name,
+        suspended: row.suspended,
+        rateLimitPerMinute: row.rate_limit_per_minute,
+        settings: settingsSchema.parse(JSON.parse(row.settings)),
+      }
+    );
+  }
+
+  /** Applies a change that the schema has accepted. False when there is no such merchant. */
+  async patch(merchantId: string, change: SettingsChange): Promise<boolean> {
+    return this.change(async (query, epoch) => {
+      const [row] = await query<{ settings: string }>({
+        text: "select settings from merchants where merchant_id = $1::uuid for update",
+        values: [uuidOf(merchantId)],
+      });
+      if (!row) return false;
+      const settings = settingsSchema.parse(applyChange(settingsSchema.parse(JSON.parse(row.settings)), change));
+      await query({
+        text: `update merchants
+set settings = $2::jsonb, epoch = $3::bigint, suspended = coalesce($4::boolean, suspended),
+  rate_limit_per_minute = coalesce($5::integer, rate_limit_per_minute)
+where merchant_id = $1::uuid`,
+        values: [uuidOf(merchantId), JSON.stringify(settings), epoch, change.suspended, change.rate_limit_per_minute],
+      });
+      return true;
+    });
+  }
+
+  /** A new key pair; several live ones are normal. Undefined when there is no such merchant. */
+  async createCredential(
+    merchantId: string,
+    environment: Environment,
+    scopes: readonly Scope[] = allScopes,
+  ): Promise<NewCredential | undefined> {
+    const kind = environment === "sandbox" ? "test" : "live";
+    const clientId = newSecret(`ak_${kind}_`).slice(0, 34);
+    const secret = newSecret(`sk_${kind}_`);
+    const made = await this.touched(merchantId, (query) =>
+      query({
+        text: `insert into credentials (merchant_id, client_id, environment, secret_sealed, scopes, created_at)
+values ($1::uuid, $2::text, $3::environment, $4::bytea, $5::text[], $6::timestamptz)`,
+        values: [
+          uuidOf(merchantId),
+          clientId,
+          environment,
+          this.vault.seal(secret, credentialOwner(clientId)),
+          scopes,
+          sqlTime(this.clock.now()),
+        ],
+      }),
+    );
+    return made ? { clientId, secret } : undefined;
+  }
+
+  /** Ends a credential, in every process within a second. False when the merchant has no live one of this id. */
+  async revokeCredential(merchantId: string, clientId: string): Promise<boolean> {
+    let found = false;
+    await this.touched(merchantId, async (query) => {
+      const rows = await query({
+        text: `update credentials set revoked_at = $3::timestamptz
+where merchant_id = $1::uuid and client_id = $2::text and revoked_at is null
+returning client_id`,
+        values: [uuidOf(merchantId), clientId, sqlTime(this.clock.now())],
+      });
+      found = rows.length > 0;
+    });
+    return found;
+  }
+
+  /** Registers the address of a book's events and issues a new signing secret. The URL has passed the guard. */
+  async setWebhook(book: Book, url: string): Promise<string | undefined> {
+    const secret = newWebhookSecret();
+    const done = await this.touched(book.merchantId, (query) => query(this.webhookStatement(book, url, secret)));
+    return done ? secret : undefined;
+  }
+
+  private webhookStatement(book: Book, url: string | undefined, secret: string): Statement {
+    return {
+      text: `insert into webhook_endpoints (merchant_id, environment, url, secret_sealed, updated_at)
+values ($1::uuid, $2::environment, $3::text, $4::bytea, $5::timestamptz)
+on conflict (merchant_id, environment) do update
+set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = excluded.updated_at`,
+      values: [
+        uuidOf(book.merchantId),
+        book.environment,
+        url,
+        this.vault.seal(secret, webhookOwner(book)),
+        sqlTime(this.clock.now()),
+      ],
+    };
+  }
+
+  /** True when no merchant exists yet: the first start. */
+  async none(): Promise<boolean> {
+    return (await this.database.query({ text: "select from merchants limit 1" })).length === 0;
+  }
+
+  private async touched(merchantId: string, work: (query: Query) => Promise<unknown>): Promise<boolean> {
+    return this.change(async (query, epoch) => {
+      const rows = await query({
+        text: "update merchants set epoch = $2::bigint where merchant_id = $1::uuid returning merchant_id",
+        values: [uuidOf(merchantId), epoch],
+      });
+      if (rows.length === 0) return false;
+      await work(query);
+      return true;
+    });
+  }
+
+  private async change<T>(work: (query: Query, epoch: bigint) => Promise<T>): Promise<T> {
+    const result = await this.database.transaction(async (query) => work(query, await nextEpoch(query)));
+    await this.watch.ask();
+    return result;
+  }
+}
+
+/** 32 random bytes in base64 behind the customary prefix; the whole text is the signing key. */
+function newWebhookSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64")}`;
+}

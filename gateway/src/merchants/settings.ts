@@ -1,0 +1,155 @@
+// What can be set for a merchant, its defaults, and how an operator's change is merged in.
+import { z } from "zod";
+import { type FeeRule, MINOR_MAX, isCurrency } from "../ground/money.ts";
+
+export const paymentMethods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;
+export type PaymentMethod = (typeof paymentMethods)[number];
+
+const minor = z.int().min(0).max(Number(MINOR_MAX));
+const positiveMinor = z.int().min(1).max(Number(MINOR_MAX));
+const currency = z.string().refine(isCurrency, "is not a currency of ISO 4217");
+
+const feeSchema = z
+  .strictObject({
+    basis_points: z.int().min(0).max(10_000),
+    flat_minor: minor,
+    minimum_minor: minor.optional(),
+    maximum_minor: minor.optional(),
+  })
+  .refine((fee) => (fee.minimum_minor ?? 0) <= (fee.maximum_minor ?? Infinity), {
+    path: ["maximum_minor"],
+    message: "is below minimum_minor",
+  });
+
+const methodSchema = z.strictObject({ enabled: z.boolean(), max_amount_minor: positiveMinor.optional() });
+
+const score = z.int().min(0).max(100);
+export const riskSettingsSchema = z.strictObject({
+  /** Points for each sign of fraud; the score is their sum, at most 100. */
+  weights: z.strictObject({
+    customer_velocity: score,
+    merchant_velocity: score,
+    large_amount: score,
+    disposable_email: score,
+    malformed_contact: score,
+    no_customer: score,
+  }),
+  customer_per_hour: z.int().min(1).max(1000),
+  merchant_per_minute: z.int().min(1).max(2000),
+  large_amount_minor: positiveMinor,
+  reject_at: z.int().min(1).max(101),
+});
+export type RiskSettings = z.infer<typeof riskSettingsSchema>;
+
+const perMethod = <Value extends z.ZodType>(value: Value) =>
+  z.strictObject({ qris: value, va: value, card: value, ewallet: value, bank_transfer: value });
+
+export const settingsSchema = z.strictObject({
+  currencies: z.array(currency).min(1).max(50),
+  max_amount_minor: positiveMinor,
+  methods: perMethod(methodSchema),
+  fees: perMethod(feeSchema),
+  wallet_frozen: z.record(currency, z.boolean()),
+  risk: riskSettingsSchema,
+});
+export type MerchantSettings = z.infer<typeof settingsSchema>;
+
+/** A new merchant: IDR and all five methods, prices of the Indonesian market. */
+export const defaultSettings: MerchantSettings = {
+  currencies: ["IDR"],
+  max_amount_minor: 10_000_000_000,
+  methods: {
+    qris: { enabled: true },
+    va: { enabled: true },
+    card: { enabled: true },
+    ewallet: { enabled: true },
+    bank_transfer: { enabled: true },
+  },
+  fees: {
+    qris: { basis_points: 70, flat_minor: 0 },
+    va: { basis_points: 0, flat_minor: 400_000 },
+    card: { basis_points: 290, flat_minor: 200_000 },
+    ewallet: { basis_points: 150, flat_minor: 0 },
+    bank_transfer: { basis_points: 0, flat_minor: 300_000 },
+  },
+  wallet_frozen: {},
+  risk: {
+    weights: {
+      customer_velocity: 60,
+      merchant_velocity: 20,
+      large_amount: 30,
+      disposable_email: 45,
+      malformed_contact: 25,
+      no_customer: 5,
+    },
+    customer_per_hour: 10,
+    merchant_per_minute: 600,
+    large_amount_minor: 5_000_000_000,
+    reject_at: 80,
+  },
+};
+
+const methodChange = z.union([z.boolean(), methodSchema.partial()]);
+
+/** What an operator may change of a merchant: any of these, the rest stays. */
+export const settingsChangeSchema = z.strictObject({
+  suspended: z.boolean().optional(),
+  rate_limit_per_minute: z.int().min(1).max(100_000_000).optional(),
+  currencies: z.array(currency).min(1).max(50).optional(),
+  max_amount_minor: positiveMinor.optional(),
+  /** The methods that are on (the others go off), or a change for some of them. */
+  methods: z.union([z.array(z.enum(paymentMethods)).min(1), perMethod(methodChange).partial()]).optional(),
+  fees: perMethod(feeSchema).partial().optional(),
+  wallet_frozen: z.record(currency, z.boolean()).optional(),
+  risk: riskSettingsSchema.partial().optional(),
+});
+export type SettingsChange = z.infer<typeof settingsChangeSchema>;
+
+/** The settings after a change. Pure. */
+export function applyChange(settings: MerchantSettings, change: SettingsChange): MerchantSettings {
+  const methods = { ...settings.methods };
+  for (const method of paymentMethods) {
+    if (Array.isArray(change.methods)) {
+      methods[method] = { ...methods[method], enabled: change.methods.includes(method) };
+    } else {
+      const wanted = change.methods?.[method];
+      if (wanted === undefined) continue;
+      const { enabled, max_amount_minor: maximum } = typeof wanted === "boolean" ? { enabled: wanted } : wanted;
+      methods[method] = {
+        ...methods[method],
+        ...(enabled === undefined ? {} : { enabled }),
+        ...(maximum === undefined ? {} : { max_amount_minor: maximum }),
+      };
+    }
+  }
+  const fees = { ...settings.fees };
+  for (const method of paymentMethods) fees[method] = change.fees?.[method] ?? fees[method];
+  const risk = { ...settings.risk };
+  for (const [name, value] of Object.entries(change.risk ?? {})) {
+    if (value !== undefined) Object.assign(risk, { [name]: value });
+  }
+  return {
+    currencies: change.currencies === undefined ? settings.currencies : [...new Set(change.currencies)],
+    max_amount_minor: change.max_amount_minor ?? settings.max_amount_minor,
+    methods,
+    fees,
+    wallet_frozen: { ...settings.wallet_frozen, ...change.wallet_frozen },
+    risk,
+  };
+}
+
+/** The most one payment of this method may be, in minor units. */
+export function maximumOf(settings: MerchantSettings, method: PaymentMethod | undefined): bigint {
+  const own = method && settings.methods[method].max_amount_minor;
+  return BigInt(Math.min(own ?? settings.max_amount_minor, settings.max_amount_minor));
+}
+
+export function feeRuleOf(settings: MerchantSettings, method: PaymentMethod): FeeRule {
+  const fee = settings.fees[method];
+  return {
+    basisPoints: fee.basis_points,
+    flatMinor: BigInt(fee.flat_minor),
+    minimumMinor: fee.minimum_minor === undefined ? undefined : BigInt(fee.minimum_minor),
+    maximumMinor: fee.maximum_minor === undefined ? undefined : BigInt(fee.maximum_minor),
+  };
+}

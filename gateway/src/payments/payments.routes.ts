@@ -1,0 +1,173 @@
+// The HTTP of payments: sections 4.2 to 4.5.
+import { type Clock, SECOND, parseWireTime } from "../ground/clock.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { isCurrency } from "../ground/money.ts";
+import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { reply } from "../http/envelope.ts";
+import { rankOf } from "../http/fields.ts";
+import { maximumOf, paymentMethods } from "../merchants/settings.ts";
+import { isOffered } from "../routing/routing.ts";
+import type { Database } from "../store/database.ts";
+import { statusView } from "./payment.ts";
+import {
+  type CreatePayment,
+  type ListQuery,
+  canceledPaymentSchema,
+  cancelRules,
+  createPaymentRules,
+  createdPaymentSchema,
+  listQuerySchema,
+  paymentListSchema,
+  paymentStatusSchema,
+  unknownCursor,
+} from "./payments.schema.ts";
+import { paymentOfRow, selectPayment, selectPayments } from "./payments.sql.ts";
+import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
+
+export interface PaymentRouteParts extends PaymentParts {
+  database: Database;
+  clock: Clock;
+  /** Throws VALIDATION_ERROR for an address that webhooks must not be sent to. */
+  checkCallbackUrl(url: string): Promise<void>;
+}
+
+export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
+  return [
+    writeEndpoint<CreatePayment>({
+      path: "/v1/payments",
+      summary: "Create a payment",
+      tag: "Payments",
+      scope: "payments:write",
+      errors: [
+        "INVALID_AMOUNT",
+        "CURRENCY_NOT_SUPPORTED",
+        "PAYMENT_METHOD_UNAVAILABLE",
+        "REFERENCE_ID_DUPLICATE",
+        "RISK_REJECTED",
+        "NO_ROUTE_AVAILABLE",
+      ],
+      success: {
+        status: 201,
+        description: "The payment, with the instructions for the payer.",
+        schema: createdPaymentSchema,
+      },
+      body: createPaymentRules,
+      judge: (call, input, found) => judgeCreation(parts, call, input, found),
+      command: (call, body) => createPayment(parts, call.merchant, call.book, body, call.requestId, call.realNow),
+      lane: "create",
+    }),
+    readEndpoint({
+      path: "/v1/payments/{reference}",
+      summary: "Read a payment's status",
+      tag: "Payments",
+      scope: "payments:read",
+      errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      success: { status: 200, description: "The payment.", schema: paymentStatusSchema },
+      handle: async (call) => reply(200, statusView(await findPayment(parts.database, call))),
+    }),
+    readEndpoint({
+      path: "/v1/payments",
+      summary: "Find payments, newest first; by `reference_id`, zero or one",
+      tag: "Payments",
+      scope: "payments:read",
+      errors: ["VALIDATION_ERROR"],
+      success: { status: 200, description: "A page of payments.", schema: paymentListSchema },
+      query: listQuerySchema,
+      handle: (call) => listPayments(parts.database, call),
+    }),
+    writeEndpoint({
+      path: "/v1/payments/{reference}/cancel",
+      summary: "Cancel a pending payment",
+      tag: "Payments",
+      scope: "payments:write",
+      errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_CANCELABLE"],
+      success: { status: 200, description: "The payment is canceled.", schema: canceledPaymentSchema },
+      body: cancelRules,
+      emptyBody: true,
+      command: (call, body) =>
+        cancelPayment(parts, call.merchant, call.book, call.params.reference ?? "", body.reason, call.requestId),
+      lane: "move",
+    }),
+  ];
+}
+
+/** The rules of creation that need the merchant's settings, merged into the order of the interface's table. */
+async function judgeCreation(
+  parts: PaymentRouteParts,
+  call: Call,
+  input: Record<string, unknown>,
+  found: { value: CreatePayment } | { rank: number; fault: Error },
+): Promise<CreatePayment> {
+  const { order } = createPaymentRules;
+  const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
+  const { settings } = call.merchant;
+  const { amount_minor: amount, currency, payment_method: named } = input;
+  const method = paymentMethods.find((candidate) => candidate === named);
+  if (before("amount_minor") && BigInt(amount as number) > maximumOf(settings, method))
+    throw new Fault("INVALID_AMOUNT");
+  if (before("currency") && !(isCurrency(currency as string) && settings.currencies.includes(currency as string))) {
+    throw new Fault("CURRENCY_NOT_SUPPORTED");
+  }
+  // Production without an acquirer of its own has no route rather than no method (the rulings).
+  const offered = (): boolean =>
+    method !== undefined &&
+    (call.book.environment === "production" ||
+      isOffered(parts.routingTable(), call.book.environment, method, currency as string));
+  if (before("payment_method") && !(method && settings.methods[method].enabled && offered())) {
+    throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
+  }
+  const url = input.callback_url;
+  if (before("callback_url") && typeof url === "string") await parts.checkCallbackUrl(url);
+  if ("fault" in found) throw found.fault;
+  return found.value;
+}
+
+/** The payment named in the path, if it is this merchant's and of this environment. */
+async function findPayment(database: Database, call: Call): Promise<ReturnType<typeof paymentOfRow>> {
+  const reference = call.params.reference ?? "";
+  if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
+  const [row] = await database.query(selectPayment(call.merchant.merchantId, reference));
+  if (!row) throw new Fault("PAYMENT_NOT_FOUND");
+  const payment = paymentOfRow(row);
+  if (payment.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  return payment;
+}
+
+async function listPayments(database: Database, call: Call): Promise<ReturnType<typeof reply>> {
+  const query = call.query as ListQuery;
+  const limit = Number(query.limit ?? 25);
+  const from = timeOf("created_from", query.created_from);
+  const to = timeOf("created_to", query.created_to);
+  if (query.starting_after !== undefined) {
+    const [cursor] = await database.query(selectPayment(call.merchant.merchantId, query.starting_after));
+    if (cursor?.environment !== call.book.environment) throw unknownCursor(query.starting_after);
+  }
+  const rows = await database.query(
+    selectPayments({
+      book: call.book,
+      referenceId: query.reference_id,
+      status: query.status,
+      method: query.payment_method,
+      createdFrom: from?.at,
+      createdBefore: to && to.at + (to.wholeDay ? 86_400 * SECOND : SECOND),
+      after: query.starting_after,
+      limit,
+    }),
+  );
+  const page = rows.slice(0, limit).map(paymentOfRow);
+  const more = rows.length > limit;
+  return reply(200, {
+    data: page.map(statusView),
+    has_more: more,
+    next_cursor: more ? (page.at(-1)?.reference ?? null) : null,
+  });
+}
+
+function timeOf(field: string, text: string | undefined): { at: number; wholeDay: boolean } | undefined {
+  if (text === undefined) return undefined;
+  const time = parseWireTime(text);
+  if (!time)
+    throw validationFault(field, text, `${field} must be YYYY-MM-DD or a timestamp like 2026-01-31T00:00:00Z.`);
+  return time;
+}

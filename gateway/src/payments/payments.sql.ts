@@ -1,0 +1,199 @@
+// All SQL of payments.
+import type { Instructions } from "../acquirers/acquirer.ts";
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { Customer, RiskVerdict } from "../risk/risk.ts";
+import type { RoutingDecision } from "../routing/routing.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import type { Payment } from "./payment.ts";
+import type { PaymentStatus } from "./states.ts";
+
+type PaymentKey = { book: Book; reference: string };
+
+const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+const time = (at: Micros | undefined): string | null => (at === undefined ? null : sqlTime(at));
+
+const keyColumns = {
+  ...bookColumns,
+  payment_id: ["uuid", (payment: Payment) => uuidOf(payment.reference)],
+} as const satisfies Columns<Payment>;
+
+/** What may change after creation. */
+const stateColumns = {
+  status: ["payment_status", (payment: Payment) => payment.status],
+  refunded_minor: ["bigint", (payment: Payment) => payment.refundedMinor],
+  updated_at: ["timestamptz", (payment: Payment) => sqlTime(payment.updatedAt)],
+  paid_at: ["timestamptz", (payment: Payment) => time(payment.paidAt)],
+  canceled_at: ["timestamptz", (payment: Payment) => time(payment.canceledAt)],
+  cancel_reason: ["text", (payment: Payment) => payment.cancelReason],
+} as const satisfies Columns<Payment>;
+
+const birthColumns = {
+  amount_minor: ["bigint", (payment: Payment) => payment.amountMinor],
+  fee_minor: ["bigint", (payment: Payment) => payment.feeMinor],
+  created_at: ["timestamptz", (payment: Payment) => sqlTime(payment.createdAt)],
+  expires_at: ["timestamptz", (payment: Payment) => sqlTime(payment.expiresAt)],
+  payment_method: ["payment_method", (payment: Payment) => payment.method],
+  currency: ["text", (payment: Payment) => payment.currency],
+  reference_id: ["text", (payment: Payment) => payment.referenceId],
+  gateway_code: ["text", (payment: Payment) => payment.gatewayCode],
+  description: ["text", (payment: Payment) => payment.description],
+  callback_url: ["text", (payment: Payment) => payment.callbackUrl],
+  customer_key: [
+    "bytea",
+    (payment: Payment) => (payment.customerKey === null ? null : Buffer.from(payment.customerKey, "hex")),
+  ],
+  customer: ["json", (payment: Payment) => json(payment.customer)],
+  metadata: ["json", (payment: Payment) => json(payment.metadata)],
+  instructions: ["json", (payment: Payment) => json(payment.instructions)],
+  risk_decision: ["text", (payment: Payment) => payment.risk.decision],
+  risk_score: ["smallint", (payment: Payment) => payment.risk.score],
+  risk_reasons: ["json", (payment: Payment) => json(payment.risk.reasons)],
+  routing: ["json", (payment: Payment) => json(payment.routing)],
+} as const satisfies Columns<Payment>;
+
+/** Payments by reference. Loading locks them: whoever changes a payment has it alone. */
+export const payments: Table<PaymentKey, Payment> = {
+  name: "payments",
+  rank: 20,
+  keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
+  keyOf: (payment) => payment,
+  load: (keys) => ({
+    name: "lock payments",
+    text: `select p.*
+from payments p
+where p.merchant_id = any($1::uuid[])
+  and (p.merchant_id, p.environment, p.payment_id) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]))
+order by p.merchant_id, p.environment, p.payment_id
+for update`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.reference))],
+  }),
+  parse: paymentOfRow,
+  insert: bulkInsert<Payment>("payments", { ...keyColumns, ...stateColumns, ...birthColumns }),
+  update: bulkUpdate<Payment>("payments", keyColumns, stateColumns),
+};
+
+/** Which of the merchant's own order identities are taken. Loaded without a lock; written by the insert of payments. */
+export const takenReferenceIds: Table<{ book: Book; referenceId: string }, { book: Book; referenceId: string }> = {
+  name: "reference ids",
+  rank: 19,
+  keyText: ({ book, referenceId }) => `${bookKey(book)}/${referenceId}`,
+  keyOf: (taken) => taken,
+  load: (keys) => ({
+    name: "load reference ids",
+    text: `select merchant_id, environment, reference_id
+from payments
+where merchant_id = any($1::uuid[])
+  and (merchant_id, environment, reference_id) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::text[]))`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => key.referenceId)],
+  }),
+  parse: (row) => ({ book: bookOfRow(row), referenceId: row.reference_id as string }),
+};
+
+export function paymentOfRow(row: Row): Payment {
+  const parsed = <T>(value: unknown): T | undefined =>
+    value === null ? undefined : (JSON.parse(value as string) as T);
+  const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
+  return {
+    book: bookOfRow(row),
+    reference: idOf("payment", row.payment_id as string),
+    status: row.status as PaymentStatus,
+    amountMinor: row.amount_minor as Minor,
+    feeMinor: row.fee_minor as Minor,
+    refundedMinor: row.refunded_minor as Minor,
+    currency: row.currency as string,
+    method: row.payment_method as PaymentMethod,
+    referenceId: row.reference_id as string,
+    description: optional<string>(row.description),
+    gatewayCode: optional<string>(row.gateway_code),
+    callbackUrl: optional<string>(row.callback_url),
+    customerKey: row.customer_key === null ? null : (row.customer_key as Buffer).toString("hex"),
+    customer: parsed<Customer>(row.customer),
+    metadata: parsed<Record<string, string>>(row.metadata),
+    instructions: parsed<Instructions>(row.instructions),
+    risk: {
+      decision: row.risk_decision as RiskVerdict["decision"],
+      score: row.risk_score as number,
+      reasons: parsed<RiskVerdict["reasons"]>(row.risk_reasons) ?? [],
+    },
+    routing: parsed<RoutingDecision>(row.routing) ?? { rules_version: 0, candidates: [] },
+    expiresAt: row.expires_at as Micros,
+    createdAt: row.created_at as Micros,
+    updatedAt: row.updated_at as Micros,
+    paidAt: optional<Micros>(row.paid_at),
+    canceledAt: optional<Micros>(row.canceled_at),
+    cancelReason: optional<string>(row.cancel_reason),
+  };
+}
+
+/** One payment of a merchant in whichever environment: the caller tells "other environment" from "not found". */
+export function selectPayment(merchantId: string, reference: string): Statement {
+  return {
+    name: "select payment",
+    text: `select *
+from payments
+where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and payment_id = $2::uuid`,
+    values: [uuidOf(merchantId), uuidOf(reference)],
+  };
+}
+
+export interface PaymentFilter {
+  book: Book;
+  referenceId: string | undefined;
+  status: PaymentStatus | undefined;
+  method: PaymentMethod | undefined;
+  createdFrom: Micros | undefined;
+  /** Exclusive. */
+  createdBefore: Micros | undefined;
+  /** Only payments older than this one. */
+  after: string | undefined;
+  limit: number;
+}
+
+/** A page of payments, newest first. One more than `limit` is read, to know whether there is another page. */
+export function selectPayments(filter: PaymentFilter): Statement {
+  const values: unknown[] = [uuidOf(filter.book.merchantId), filter.book.environment];
+  const conditions: string[] = [];
+  const where = (condition: string, value: unknown): void => {
+    values.push(value);
+    conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
+  };
+  if (filter.referenceId !== undefined) where("reference_id = ?::text", filter.referenceId);
+  if (filter.status !== undefined) where("status = ?::payment_status", filter.status);
+  if (filter.method !== undefined) where("payment_method = ?::payment_method", filter.method);
+  if (filter.createdFrom !== undefined) where("created_at >= ?::timestamptz", sqlTime(filter.createdFrom));
+  if (filter.createdBefore !== undefined) where("created_at < ?::timestamptz", sqlTime(filter.createdBefore));
+  if (filter.after !== undefined) where("payment_id < ?::uuid", uuidOf(filter.after));
+  values.push(filter.limit + 1);
+  return {
+    text: `select *
+from payments
+where merchant_id = $1::uuid and environment = $2::environment
+${conditions.join("")}order by payment_id desc
+limit $${values.length}::integer`,
+    values,
+  };
+}
+
+/** Pending payments whose time is over by the clock of their own book, at most `limit`. */
+export function selectExpired(realNow: Micros, limit: number): Statement {
+  return {
+    name: "select expired payments",
+    text: `select p.merchant_id, p.environment, p.payment_id
+from books b
+cross join lateral (
+  select p.merchant_id, p.environment, p.payment_id
+  from payments p
+  where p.merchant_id = b.merchant_id and p.environment = b.environment and p.status = 'pending'
+    and p.expires_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+  order by p.expires_at
+  limit $2::integer
+) p
+limit $2::integer`,
+    values: [sqlTime(realNow), limit],
+  };
+}

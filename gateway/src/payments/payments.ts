@@ -1,0 +1,293 @@
+// What can be done with a payment: create, cancel, expire, and take an acquirer's word. Pure commands for the lanes.
+import type { InstructionRequest } from "../acquirers/acquirer.ts";
+import { type Outbox, type EventType } from "../events/outbox.ts";
+import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { isId, newId } from "../ground/ids.ts";
+import { feeOf } from "../ground/money.ts";
+import { type Reply, faultReply, reply } from "../http/envelope.ts";
+import { capturePostings, ledgerNeeds, post } from "../ledger/ledger.ts";
+import { type Book, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import { feeRuleOf } from "../merchants/settings.ts";
+import { assess } from "../risk/risk.ts";
+import {
+  CUSTOMER_WINDOW,
+  MERCHANT_WINDOW,
+  type VelocityKey,
+  customerKeyOf,
+  customerVelocity,
+  merchantVelocity,
+} from "../risk/velocity.sql.ts";
+import { type RoutingTable, route } from "../routing/routing.ts";
+import type { Command } from "../store/lane.ts";
+import { type Need, type WorkingSet, need } from "../store/working-set.ts";
+import { type Payment, createdView, eventView } from "./payment.ts";
+import type { CreatePayment } from "./payments.schema.ts";
+import { payments, takenReferenceIds } from "./payments.sql.ts";
+import { type PaymentStatus, assertTransition } from "./states.ts";
+
+const DEFAULT_EXPIRES_IN = 1800;
+
+export interface PaymentParts {
+  outbox: Outbox;
+  /** The table at the moment a command is made. */
+  routingTable(): RoutingTable;
+  /** The payer's page of a payment, for methods that redirect. */
+  payUrl(book: Book, reference: string): string;
+}
+
+/** Interface 4.2. Answers 201; throws REFERENCE_ID_DUPLICATE, NO_ROUTE_AVAILABLE; a rejected payment is kept as failed. */
+export function createPayment(
+  parts: PaymentParts,
+  merchant: Merchant,
+  book: Book,
+  body: CreatePayment,
+  requestId: string,
+  realNow: Micros,
+): Command<Reply> {
+  const table = parts.routingTable();
+  const customerKey = customerKeyOf(body.customer);
+  // Windows open at the real time here; a sandbox book that runs ahead only makes them wider, which changes no rule.
+  const ofMerchant: VelocityKey = { book, customerKey: null, since: realNow - MERCHANT_WINDOW };
+  const ofCustomer: VelocityKey = { book, customerKey, since: realNow - CUSTOMER_WINDOW };
+  const needs: Need[] = [
+    need(bookClocks, book),
+    need(takenReferenceIds, { book, referenceId: body.reference_id }),
+    need(merchantVelocity, ofMerchant),
+    ...(customerKey === null ? [] : [need(customerVelocity, ofCustomer)]),
+  ];
+  return {
+    name: "create payment",
+    needs,
+    execute(set, executedAt) {
+      const now = bookNow(set, book, executedAt);
+      const taken = { book, referenceId: body.reference_id };
+      if (set.get(takenReferenceIds, taken)) throw new Fault("REFERENCE_ID_DUPLICATE");
+      const risk = assess(
+        {
+          amountMinor: BigInt(body.amount_minor),
+          customer: body.customer,
+          merchantPayments: countOne(set, merchantVelocity, ofMerchant),
+          customerPayments: customerKey === null ? 0 : countOne(set, customerVelocity, ofCustomer),
+          sandbox: book.environment === "sandbox",
+        },
+        merchant.settings.risk,
+      );
+      const reference = newId("payment", now);
+      const amountMinor = BigInt(body.amount_minor);
+      const rejected = risk.decision === "reject";
+      const { chosen, decision } = rejected
+        ? { chosen: undefined, decision: { rules_version: table.version, candidates: [] } }
+        : route(table, {
+            environment: book.environment,
+            method: body.payment_method,
+            currency: body.currency,
+            amountMinor,
+            draw: reference,
+          });
+      if (!chosen && !rejected) throw new Fault("NO_ROUTE_AVAILABLE", { internal: decision });
+      const expiresAt = now + (body.expires_in ?? DEFAULT_EXPIRES_IN) * SECOND;
+      const request: InstructionRequest = {
+        reference,
+        amountMinor,
+        currency: body.currency,
+        method: body.payment_method,
+        merchantName: merchant.name,
+        expiresAt,
+        payUrl: parts.payUrl(book, reference),
+      };
+      const payment: Payment = {
+        book,
+        reference,
+        status: rejected ? "failed" : "pending",
+        amountMinor,
+        feeMinor: feeOf(amountMinor, feeRuleOf(merchant.settings, body.payment_method)),
+        refundedMinor: 0n,
+        currency: body.currency,
+        method: body.payment_method,
+        referenceId: body.reference_id,
+        description: body.description,
+        gatewayCode: chosen?.code,
+        callbackUrl: body.callback_url,
+        customerKey,
+        customer: body.customer,
+        metadata: body.metadata,
+        instructions: chosen?.issue(request),
+        risk,
+        routing: decision,
+        expiresAt,
+        createdAt: now,
+        updatedAt: now,
+        paidAt: undefined,
+        canceledAt: undefined,
+        cancelReason: undefined,
+      };
+      set.insert(payments, payment);
+      set.insert(takenReferenceIds, taken);
+      tell(parts.outbox, set, merchant, payment, rejected ? "payment.failed" : "payment.created", now);
+      if (rejected) return faultReply(new Fault("RISK_REJECTED", { details: { reference } }), requestId);
+      return reply(201, createdView(payment));
+    },
+  };
+}
+
+/** Counts this payment too, so that the next one in the same batch sees it. */
+function countOne(set: WorkingSet, table: typeof merchantVelocity, key: VelocityKey): number {
+  const count = set.get(table, key)?.count ?? 0;
+  if (set.get(table, key)) set.update(table, { key, count: count + 1 });
+  return count;
+}
+
+/** What a command on one payment needs: the row in both environments, to tell "other environment" from "not found". */
+export function paymentNeeds(book: Book, reference: string): Need[] {
+  if (!isId("payment", reference)) return [need(bookClocks, book)];
+  return [
+    need(bookClocks, book),
+    need(payments, { book, reference }),
+    need(payments, { book: otherBook(book), reference }),
+  ];
+}
+
+/** The payment, locked. Throws PAYMENT_NOT_FOUND or ENVIRONMENT_MISMATCH. */
+export function findLocked(set: WorkingSet, book: Book, reference: string): Payment {
+  const payment = set.get(payments, { book, reference });
+  if (payment) return payment;
+  throw new Fault(
+    set.get(payments, { book: otherBook(book), reference }) ? "ENVIRONMENT_MISMATCH" : "PAYMENT_NOT_FOUND",
+  );
+}
+
+/** Interface 4.5. Throws PAYMENT_NOT_FOUND, PAYMENT_NOT_CANCELABLE. */
+export function cancelPayment(
+  parts: PaymentParts,
+  merchant: Merchant,
+  book: Book,
+  reference: string,
+  reason: string | undefined,
+  requestId: string,
+): Command<Reply> {
+  return {
+    name: "cancel payment",
+    needs: paymentNeeds(book, reference),
+    execute(set, realNow) {
+      const now = bookNow(set, book, realNow);
+      const payment = findLocked(set, book, reference);
+      if (payment.status !== "pending") throw new Fault("PAYMENT_NOT_CANCELABLE");
+      if (payment.expiresAt <= now) {
+        // Its time was over before this cancel came; the sweep just had not reached it yet.
+        move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+        return faultReply(new Fault("PAYMENT_NOT_CANCELABLE"), requestId);
+      }
+      const canceled = move(
+        parts.outbox,
+        set,
+        merchant,
+        payment,
+        { status: "canceled", canceledAt: now, cancelReason: reason },
+        now,
+      );
+      return reply(200, {
+        reference,
+        status: canceled.status,
+        canceled_at: wireTime(now),
+        reason: reason ?? null,
+      });
+    },
+  };
+}
+
+/** Expires a payment whose time is over; does nothing when something else happened to it first. Gives whether it did. */
+export function expirePayment(
+  parts: PaymentParts,
+  merchant: Merchant,
+  book: Book,
+  reference: string,
+): Command<boolean> {
+  return {
+    name: "expire payment",
+    needs: [need(bookClocks, book), need(payments, { book, reference })],
+    execute(set, realNow) {
+      const now = bookNow(set, book, realNow);
+      const payment = set.get(payments, { book, reference });
+      if (payment?.status !== "pending" || payment.expiresAt > now) return false;
+      move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+      return true;
+    },
+  };
+}
+
+export type AcquirerOutcome = "processing" | "succeeded" | "failed";
+
+/** What a command that takes an acquirer's word needs. */
+export function outcomeNeeds(book: Book, reference: string): Need[] {
+  return [...paymentNeeds(book, reference), ...ledgerNeeds(book)];
+}
+
+/**
+ * Takes an acquirer's word about a payment: moves it on and, when it is paid, posts the capture. Throws
+ * PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_EXPIRED (the payment's time is over; it is expired on the way) or PAYMENT_NOT_PAYABLE.
+ */
+export function takeOutcome(
+  parts: PaymentParts,
+  set: WorkingSet,
+  merchant: Merchant,
+  key: { book: Book; reference: string },
+  outcome: AcquirerOutcome,
+  realNow: Micros,
+): { payment: Payment } | { refused: Fault } {
+  const { book, reference } = key;
+  const now = bookNow(set, book, realNow);
+  const payment = findLocked(set, book, reference);
+  if (payment.status === "expired") throw new Fault("PAYMENT_EXPIRED");
+  if (payment.status === "pending" && payment.expiresAt <= now) {
+    move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+    return { refused: new Fault("PAYMENT_EXPIRED") };
+  }
+  const open = payment.status === "pending" || (payment.status === "processing" && outcome !== "processing");
+  if (!open) throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: payment.status } });
+  if (outcome !== "succeeded") return { payment: move(parts.outbox, set, merchant, payment, { status: outcome }, now) };
+  const { gatewayCode } = payment;
+  assert(gatewayCode !== undefined, `${reference} is open and has no acquirer`);
+  post(
+    set,
+    book,
+    {
+      groupId: reference,
+      kind: "capture",
+      operationKey: `capture:${reference}`,
+      postings: capturePostings({ ...payment, gatewayCode }),
+    },
+    now,
+  );
+  return { payment: move(parts.outbox, set, merchant, payment, { status: "succeeded", paidAt: now }, now) };
+}
+
+/** One step of the state machine, with its event. */
+function move(
+  outbox: Outbox,
+  set: WorkingSet,
+  merchant: Merchant,
+  payment: Payment,
+  change: Partial<Payment> & { status: Exclude<PaymentStatus, "pending" | "partially_refunded" | "refunded"> },
+  now: Micros,
+): Payment {
+  assertTransition(payment.status, change.status);
+  const moved: Payment = { ...payment, ...change, updatedAt: now };
+  set.update(payments, moved);
+  tell(outbox, set, merchant, moved, `payment.${change.status}`, now);
+  return moved;
+}
+
+function tell(
+  outbox: Outbox,
+  set: WorkingSet,
+  merchant: Merchant,
+  payment: Payment,
+  type: EventType,
+  now: Micros,
+): void {
+  const { book, reference } = payment;
+  const url = payment.callbackUrl ?? merchant.webhooks[book.environment]?.url;
+  outbox.emit(set, { book, type, subjectId: reference, url, data: eventView(payment) }, now);
+}

@@ -1,0 +1,74 @@
+// The risk engine: signs of fraud, each worth points; the sum decides. Pure: what it counts is loaded by the lane.
+import type { Minor } from "../ground/money.ts";
+import type { RiskSettings } from "../merchants/settings.ts";
+
+export interface Customer {
+  name?: string | undefined;
+  email?: string | undefined;
+  phone?: string | undefined;
+}
+
+export interface RiskFacts {
+  amountMinor: Minor;
+  customer: Customer | undefined;
+  /** Payments of the same customer in the last hour, this one not counted. */
+  customerPayments: number;
+  /** Payments of the merchant in the last minute, this one not counted. */
+  merchantPayments: number;
+  /** In the sandbox the e-mail address can ask for a decision. */
+  sandbox: boolean;
+}
+
+export interface RiskVerdict {
+  decision: "approve" | "review" | "reject";
+  /** 0 to 100. */
+  score: number;
+  /** For the operator only: which signs were seen, and their points. */
+  reasons: { sign: string; points: number }[];
+}
+
+/** Domains that give a mailbox to anyone for ten minutes. A sample: the weight, not the list, is what decides. */
+const disposableDomains = new Set(
+  (
+    "mailinator.com guerrillamail.com 10minutemail.com tempmail.com temp-mail.org yopmail.com trashmail.com " +
+    "sharklasers.com getnada.com dispostable.com maildrop.cc fakeinbox.com throwawaymail.com mintemail.com moakt.com"
+  ).split(" "),
+);
+
+/** Judges one payment. The same facts and settings always give the same verdict. */
+export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
+  const { weights } = settings;
+  const email = facts.customer?.email?.toLowerCase();
+  const domain = email?.slice(email.lastIndexOf("@") + 1);
+  const seen: [sign: keyof typeof weights, holds: boolean][] = [
+    ["customer_velocity", facts.customerPayments >= settings.customer_per_hour],
+    ["merchant_velocity", facts.merchantPayments >= settings.merchant_per_minute],
+    ["large_amount", facts.amountMinor >= BigInt(settings.large_amount_minor)],
+    ["disposable_email", domain !== undefined && disposableDomains.has(domain)],
+    ["malformed_contact", malformed(facts.customer)],
+    ["no_customer", facts.customer === undefined],
+  ];
+  const reasons = seen
+    .filter(([sign, holds]) => holds && weights[sign] > 0)
+    .map(([sign]) => ({ sign: sign as string, points: weights[sign] }));
+  if (facts.sandbox && domain === "reject.test") reasons.push({ sign: "sandbox_asked_for_reject", points: 100 });
+  const score = Math.min(
+    100,
+    reasons.reduce((sum, reason) => sum + reason.points, 0),
+  );
+  return { decision: score >= settings.reject_at ? "reject" : "approve", score, reasons };
+}
+
+/** Contacts that the field rules accept and that still look typed at random. */
+function malformed(customer: Customer | undefined): boolean {
+  if (!customer) return false;
+  const { name, email, phone } = customer;
+  const local = email?.slice(0, email.lastIndexOf("@")) ?? "a";
+  const domain = email?.slice(email.lastIndexOf("@") + 1) ?? "a.test";
+  return (
+    local.length === 0 ||
+    !/^[^\s.@]+(\.[^\s.@]+)+$/.test(domain) ||
+    (phone !== undefined && /^\+(\d)\1+$/.test(phone)) ||
+    (name !== undefined && !/\p{L}/u.test(name))
+  );
+}

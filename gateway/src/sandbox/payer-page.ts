@@ -1,0 +1,182 @@
+// The payer's page of the sandbox: what is owed, to whom, how long still, approve or decline. Plain HTML, no script.
+import { createHmac } from "node:crypto";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
+import { sameText } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
+import { encode, isId } from "../ground/ids.ts";
+import { readable } from "../ground/money.ts";
+import { type Book, selectBookOffset } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { Payment } from "../payments/payment.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
+import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+
+/** Names of payer pages: the payment and a mark that only this installation can make, so no page can be guessed. */
+export class PayerTokens {
+  private readonly key: Buffer;
+
+  constructor(key: Buffer) {
+    this.key = key;
+  }
+
+  make(book: Book, reference: string): string {
+    return book.merchantId.slice(4) + reference.slice(4) + this.mark(book.merchantId, reference);
+  }
+
+  /** The payment a token names, or undefined when the token is not ours. */
+  read(token: string): { merchantId: string; reference: string } | undefined {
+    const merchantId = `mer_${token.slice(0, 26)}`;
+    const reference = `pay_${token.slice(26, 52)}`;
+    if (!isId("merchant", merchantId) || !isId("payment", reference)) return undefined;
+    return sameText(token.slice(52), this.mark(merchantId, reference)) ? { merchantId, reference } : undefined;
+  }
+
+  private mark(merchantId: string, reference: string): string {
+    const mac = createHmac("sha256", this.key).update(`${merchantId}/${reference}`).digest();
+    return encode(mac.subarray(0, 16));
+  }
+}
+
+export interface PayerPageParts extends PaymentParts {
+  tokens: PayerTokens;
+  database: Database;
+  directory: Directory;
+  lanes: Lanes;
+  clock: Clock;
+  serviceName: string;
+}
+
+interface Found {
+  payment: Payment;
+  merchantName: string;
+  secondsLeft: number;
+}
+
+export function openPayerPages(server: FastifyInstance, parts: PayerPageParts): void {
+  server.get("/pay/:token", async (request, reply) => {
+    const found = await find(parts, (request.params as { token: string }).token);
+    return sendPage(reply, 200, page(parts.serviceName, found));
+  });
+  server.post("/pay/:token", async (request, reply) => {
+    const { token } = request.params as { token: string };
+    const { payment } = await find(parts, token);
+    const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString("utf8") : "");
+    const decision = form.get("decision");
+    if (decision === "approve" || decision === "decline") {
+      await decide(parts, payment, decision === "approve" ? "succeeded" : "failed");
+    }
+    // Back to the page by GET, so that reloading it pays nothing twice.
+    return reply.code(303).header("location", `/pay/${token}`).send();
+  });
+}
+
+async function find(parts: PayerPageParts, token: string): Promise<Found> {
+  const named = parts.tokens.read(token);
+  const [row] = named ? await parts.database.query(selectPayment(named.merchantId, named.reference)) : [];
+  const payment = row && paymentOfRow(row);
+  if (!payment || payment.book.environment !== "sandbox") throw new Fault("ROUTE_NOT_FOUND");
+  const merchant = await parts.directory.merchant(payment.book.merchantId);
+  const [clock] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(payment.book));
+  const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
+  return {
+    payment,
+    merchantName: merchant?.name ?? "",
+    secondsLeft: Math.max(0, Math.ceil((payment.expiresAt - now) / SECOND)),
+  };
+}
+
+/** Takes the payer's decision. Meeting a payment that is over already is no error: the page then says so. */
+async function decide(parts: PayerPageParts, payment: Payment, outcome: "succeeded" | "failed"): Promise<void> {
+  const { book, reference } = payment;
+  const merchant = await parts.directory.merchant(book.merchantId);
+  if (!merchant) return;
+  try {
+    await parts.lanes.move(book.merchantId, {
+      name: "payer's decision",
+      needs: outcomeNeeds(book, reference),
+      execute: (set, realNow) => takeOutcome(parts, set, merchant, { book, reference }, outcome, realNow),
+    });
+  } catch (error) {
+    const over = error instanceof Fault && (error.code === "PAYMENT_EXPIRED" || error.code === "PAYMENT_NOT_PAYABLE");
+    if (!over) throw error;
+  }
+}
+
+function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
+  return reply
+    .code(status)
+    .headers({
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "content-security-policy":
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    })
+    .send(html);
+}
+
+const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const outcomes: Record<Payment["status"], string> = {
+  pending: "Waiting for you",
+  processing: "Being processed",
+  succeeded: "Paid. Thank you.",
+  partially_refunded: "Paid, and partly refunded.",
+  refunded: "Refunded.",
+  failed: "Declined.",
+  expired: "This payment has expired.",
+  canceled: "The merchant canceled this payment.",
+};
+
+function page(serviceName: string, { payment, merchantName, secondsLeft }: Found): string {
+  const open = payment.status === "pending" && secondsLeft > 0;
+  const status = payment.status === "pending" && !open ? outcomes.expired : outcomes[payment.status];
+  const minutes = `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, "0")}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Pay ${escape(merchantName)} · ${escape(serviceName)} sandbox</title>
+<style>
+  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+  body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: #8881 }
+  main { width: min(26rem, 92vw); padding: 2rem; border: 1px solid #8884; border-radius: 1rem; background: Canvas }
+  .note { font-size: .8rem; letter-spacing: .06em; text-transform: uppercase; color: #b45309 }
+  .amount { font-size: 2.2rem; font-weight: 700; margin: .2rem 0 }
+  dl { display: grid; grid-template-columns: auto 1fr; gap: .3rem 1rem; margin: 1.2rem 0 }
+  dt { color: GrayText } dd { margin: 0; text-align: right; overflow-wrap: anywhere }
+  form { display: grid; grid-template-columns: 1fr 1fr; gap: .8rem }
+  button { font: inherit; padding: .8rem; border-radius: .6rem; border: 1px solid #8886; cursor: pointer }
+  .approve { background: #15803d; color: #fff; border-color: #15803d }
+  .state { font-weight: 600; text-align: center; padding: .6rem }
+</style>
+</head>
+<body>
+<main>
+  <p class="note">Sandbox · no real money</p>
+  <h1>Pay ${escape(merchantName)}</h1>
+  <p class="amount">${escape(payment.currency)} ${readable(payment.amountMinor, payment.currency)}</p>
+  <dl>
+    <dt>For</dt><dd>${escape(payment.description ?? payment.referenceId)}</dd>
+    <dt>With</dt><dd>${escape(payment.method === "card" ? "Card" : payment.method === "ewallet" ? "E-wallet" : payment.method)}</dd>
+    <dt>Reference</dt><dd>${payment.reference}</dd>
+    <dt>${open ? "Time left" : "Valid until"}</dt><dd>${open ? minutes : wireTime(payment.expiresAt)}</dd>
+  </dl>
+  ${
+    open
+      ? `<form method="post">
+    <button class="approve" name="decision" value="approve">Approve</button>
+    <button name="decision" value="decline">Decline</button>
+  </form>`
+      : `<p class="state" role="status">${escape(status)}</p>`
+  }
+</main>
+</body>
+</html>
+`;
+}

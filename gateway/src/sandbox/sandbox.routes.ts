@@ -1,0 +1,109 @@
+// The sandbox: what a merchant's developer can make happen. Same headers and keys as the rest of /v1, sandbox keys only.
+import { z } from "zod";
+import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
+import { assert, validationFault } from "../ground/fault.ts";
+import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { faultReply, reply } from "../http/envelope.ts";
+import { timestamp } from "../http/shapes.ts";
+import { type Book, environments, movableBookClocks, selectBookOffset } from "../merchants/books.ts";
+import { statusView } from "../payments/payment.ts";
+import { paymentStatusSchema } from "../payments/payments.schema.ts";
+import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
+import type { Database } from "../store/database.ts";
+import { need } from "../store/working-set.ts";
+
+export interface SandboxParts extends PaymentParts {
+  database: Database;
+  clock: Clock;
+  /** Runs what fell due in a book, in order: expiries, then deliveries. */
+  catchUp(book: Book): Promise<void>;
+}
+
+/** A hundred years ahead is enough for any test, and keeps timestamps in range. */
+const OFFSET_MAX_SECONDS = 3_153_600_000;
+const ADVANCE_MAX_SECONDS = 31_622_400;
+
+const simulateSchema = z.strictObject({ outcome: z.enum(["processing", "succeeded", "failed"]) });
+const advanceSchema = z.strictObject({ seconds: z.int().min(1).max(ADVANCE_MAX_SECONDS) });
+const clockSchema = z.strictObject({
+  environment: z.enum(environments),
+  now: timestamp.meta({ description: "The time in your sandbox." }),
+  offset_seconds: z.int().min(0),
+});
+
+export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
+  return [
+    writeEndpoint<z.infer<typeof simulateSchema>>({
+      path: "/v1/sandbox/payments/{reference}/simulate",
+      summary: "Let the simulated acquirer report an outcome",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: ["PAYMENT_NOT_FOUND", "PAYMENT_EXPIRED", "PAYMENT_NOT_PAYABLE"],
+      success: { status: 200, description: "The payment after it.", schema: paymentStatusSchema },
+      body: { schema: simulateSchema, order: ["outcome"] },
+      lane: "move",
+      command: (call, body) => {
+        const key = { book: call.book, reference: call.params.reference ?? "" };
+        return {
+          name: "simulate outcome",
+          needs: outcomeNeeds(key.book, key.reference),
+          execute(set, realNow) {
+            const result = takeOutcome(parts, set, call.merchant, key, body.outcome, realNow);
+            return "refused" in result
+              ? faultReply(result.refused, call.requestId)
+              : reply(200, statusView(result.payment));
+          },
+        };
+      },
+    }),
+    writeEndpoint<z.infer<typeof advanceSchema>>({
+      path: "/v1/sandbox/clock/advance",
+      summary: "Move your sandbox's clock forward; whatever falls due happens",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: ["VALIDATION_ERROR"],
+      success: { status: 200, description: "The clock after it.", schema: clockSchema },
+      body: { schema: advanceSchema, order: ["seconds"] },
+      lane: "move",
+      command: (call, body) => ({
+        name: "advance clock",
+        needs: [need(movableBookClocks, call.book)],
+        execute(set, realNow) {
+          const before = set.get(movableBookClocks, call.book);
+          assert(before, "the book has no clock");
+          const offsetSeconds = before.offsetSeconds + body.seconds;
+          if (offsetSeconds > OFFSET_MAX_SECONDS) {
+            throw validationFault("seconds", body.seconds, "The sandbox's clock cannot go more than a century ahead.");
+          }
+          set.update(movableBookClocks, { book: call.book, offsetSeconds });
+          return reply(200, clockView(call.book, realNow, offsetSeconds));
+        },
+      }),
+      after: (call) => parts.catchUp(call.book),
+    }),
+    readEndpoint({
+      path: "/v1/sandbox/clock",
+      summary: "Read your sandbox's clock",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: [],
+      success: { status: 200, description: "The clock.", schema: clockSchema },
+      query: z.strictObject({}),
+      async handle(call) {
+        const [row] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
+        return reply(200, clockView(call.book, parts.clock.now(), Number(row?.clock_offset_seconds ?? 0n)));
+      },
+    }),
+  ];
+}
+
+function clockView(book: Book, realNow: number, offsetSeconds: number): z.infer<typeof clockSchema> {
+  return {
+    environment: book.environment,
+    now: wireTime(realNow + offsetSeconds * SECOND),
+    offset_seconds: offsetSeconds,
+  };
+}

@@ -1,0 +1,78 @@
+// How every process learns of changed settings: one number that grows with each change, asked four times a second.
+import { stopwatchMs } from "../ground/clock.ts";
+import type { Log } from "../ground/log.ts";
+import type { Database, Row, Statement } from "./database.ts";
+
+type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
+
+/** Takes the next epoch inside a transaction that changes settings. Changes wait for each other here, until commit. */
+export async function nextEpoch(query: Query): Promise<bigint> {
+  const [row] = await query<{ epoch: bigint }>({ text: "update settings_epoch set epoch = epoch + 1 returning epoch" });
+  if (!row) throw new Error("settings_epoch is empty");
+  return row.epoch;
+}
+
+const INTERVAL_MS = 250;
+/** With the interval this keeps the promise that a revocation holds within one second in every process. */
+const FRESH_MS = 700;
+
+export class SettingsWatch {
+  private readonly database: Database;
+  private readonly log: Log;
+  private readonly listeners: ((since: bigint) => Promise<void>)[] = [];
+  private epoch = -1n;
+  private askedAt = -Infinity;
+  private asking: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(database: Database, log: Log) {
+    this.database = database;
+    this.log = log;
+  }
+
+  /** `listener` is called with the last epoch seen whenever there is a newer one. */
+  subscribe(listener: (since: bigint) => Promise<void>): void {
+    this.listeners.push(listener);
+  }
+
+  start(): void {
+    this.timer = setInterval(() => {
+      this.ask().catch((error: unknown) => this.log.debug({ err: error }, "settings could not be asked for"));
+    }, INTERVAL_MS);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Resolves when what is cached is young enough to rely on; asks the database when it is not. */
+  async fresh(): Promise<void> {
+    if (stopwatchMs() - this.askedAt > FRESH_MS) await this.ask();
+  }
+
+  /** Asks now. Called directly after a change made in this process. */
+  async ask(): Promise<void> {
+    // An ask under way may have read before the caller's change: wait for it, then ask again.
+    const before = this.asking;
+    if (before) await before;
+    this.asking ??= this.askOnce().finally(() => {
+      this.asking = undefined;
+    });
+    await this.asking;
+  }
+
+  private async askOnce(): Promise<void> {
+    const begun = stopwatchMs();
+    const [row] = await this.database.query<{ epoch: bigint }>({
+      name: "settings epoch",
+      text: "select epoch from settings_epoch",
+    });
+    const epoch = row?.epoch ?? 0n;
+    if (epoch !== this.epoch) {
+      for (const listener of this.listeners) await listener(this.epoch);
+      this.epoch = epoch;
+    }
+    this.askedAt = begun;
+  }
+}

@@ -1,0 +1,127 @@
+// The guard: webhooks go to public addresses only. Checked when an address is given and again at each connection, on the
+// address actually connected to.
+import { lookup as dnsLookup } from "node:dns/promises";
+import { BlockList, isIP } from "node:net";
+
+const URL_MAX = 2048;
+
+const refused = new BlockList();
+for (const [network, prefix] of [
+  ["0.0.0.0", 8], // this network
+  ["10.0.0.0", 8], // private
+  ["100.64.0.0", 10], // carrier-grade NAT
+  ["127.0.0.0", 8], // loopback
+  ["169.254.0.0", 16], // link-local, cloud metadata
+  ["172.16.0.0", 12], // private
+  ["192.0.0.0", 24], // protocol assignments
+  ["192.0.2.0", 24], // documentation
+  ["192.31.196.0", 24], // AS112
+  ["192.52.193.0", 24], // AMT
+  ["192.88.99.0", 24], // 6to4 relays
+  ["192.168.0.0", 16], // private
+  ["192.175.48.0", 24], // AS112
+  ["198.18.0.0", 15], // benchmarking
+  ["198.51.100.0", 24], // documentation
+  ["203.0.113.0", 24], // documentation
+  ["224.0.0.0", 4], // multicast
+  ["240.0.0.0", 4], // reserved, broadcast
+] as const) {
+  refused.addSubnet(network, prefix, "ipv4");
+}
+
+/** The eight groups of an IPv6 address, embedded IPv4 included. */
+function groupsOf(address: string): number[] {
+  let text = address.split("%")[0] ?? "";
+  const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
+  if (dotted) {
+    const [a, b, c, d] = dotted.slice(1).map(Number) as [number, number, number, number];
+    text = text.slice(0, dotted.index) + `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  }
+  const [head = "", tail] = text.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const middle = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0");
+  return [...left, ...middle, ...right].map((group) => Number.parseInt(group, 16));
+}
+
+/** True for an address on the public internet, in every spelling, IPv4 inside IPv6 included. */
+export function isPublicAddress(address: string): boolean {
+  const version = isIP(address);
+  if (version === 4) return !refused.check(address, "ipv4");
+  if (version !== 6 || address.includes("%")) return false;
+  const groups = groupsOf(address);
+  const [first = 0, second = 0] = groups;
+  const embedded = (at: number): string => {
+    const [high = 0, low = 0] = groups.slice(at, at + 2);
+    return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  };
+  // Only 2000::/3 is handed out to the public internet; NAT64 stands outside it and is judged by what it leads to.
+  if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) {
+    return isPublicAddress(embedded(6));
+  }
+  if (first >> 13 !== 1) return false;
+  if (first === 0x2002) return isPublicAddress(embedded(1)); // 6to4
+  if (first === 0x2001 && second < 0x200) return false; // Teredo, ORCHID, benchmarking and other protocol assignments
+  if (first === 0x2001 && second === 0xdb8) return false; // documentation
+  return !(first === 0x3fff && second < 0x1000); // documentation
+}
+
+/** Names that never lead to the public internet, whatever a resolver says. */
+function isReservedName(name: string): boolean {
+  const host = name.replace(/\.$/, "");
+  return (
+    !host.includes(".") ||
+    /(^|\.)(localhost|local|localdomain|internal|intranet|private|corp|home|lan|test|invalid|example|onion|arpa)$/.test(
+      host,
+    )
+  );
+}
+
+/** Why an address may not be a webhook's, in words; undefined when it may. Resolves nothing. */
+export function objectionTo(text: string, allowed: ReadonlySet<string>): string | undefined {
+  if (text.length > URL_MAX) return `The address may have at most ${URL_MAX} characters.`;
+  // What `new URL` would quietly repair is refused: the address kept must be the address meant.
+  // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+  if (!/^https:\/\/[^\s\\\x00-\x1f\x7f]+$/i.test(text))
+    return "The address must begin with https:// and have no spaces.";
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return "The address is not a URL.";
+  }
+  if (url.username !== "" || url.password !== "") return "The address must not carry a user name or password.";
+  const host = hostOf(url);
+  if (allowed.has(host)) return undefined;
+  if (isIP(host) !== 0 ? !isPublicAddress(host) : isReservedName(host)) {
+    return "The address must be reachable from the public internet; this host is not.";
+  }
+  return undefined;
+}
+
+/** The host as an address or a lower-case name, without brackets. `new URL` has already unified the spellings of IPv4. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
+}
+
+export interface VettedAddress {
+  address: string;
+  family: 4 | 6;
+}
+
+export class ForbiddenAddress extends Error {
+  override name = "ForbiddenAddress";
+}
+
+/** Every address of a host, all of them vetted: one that is not public spoils the name. Throws `ForbiddenAddress`. */
+export async function vet(host: string, allowed: ReadonlySet<string>): Promise<VettedAddress[]> {
+  const version = isIP(host);
+  const found =
+    version === 0 ? await dnsLookup(host, { all: true, verbatim: true }) : [{ address: host, family: version }];
+  if (!allowed.has(host)) {
+    if (version === 0 && isReservedName(host)) throw new ForbiddenAddress(`${host} is not a public name`);
+    const bad = found.find(({ address }) => !isPublicAddress(address));
+    if (bad) throw new ForbiddenAddress(`${host} leads to ${bad.address}, which is not a public address`);
+  }
+  return found as VettedAddress[];
+}

@@ -1,0 +1,208 @@
+// The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line.
+import type { KeyObject } from "node:crypto";
+import type { Socket } from "node:net";
+import { Agent, buildConnector, errors } from "undici";
+import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
+import { sign } from "../ground/crypto.ts";
+import { ForbiddenAddress, type VettedAddress, objectionTo, vet } from "./guard.ts";
+
+export const DELIVERY_TIMEOUT_MS = 10_000;
+const ANSWER_MAX_BYTES = 16_384;
+
+export interface OutgoingDelivery {
+  url: string;
+  key: KeyObject;
+  eventId: string;
+  type: string;
+  /** The exact bytes, frozen with the event. */
+  body: string;
+  attempt: number;
+}
+
+export interface AttemptResult {
+  startedAt: Micros;
+  durationMs: number;
+  succeeded: boolean;
+  status: number | undefined;
+  /** Why it failed, in plain words. */
+  reason: string | undefined;
+  /** The address connected to. */
+  address: string | undefined;
+  requestHeaders: Record<string, string>;
+  responseHeaders: Record<string, string> | undefined;
+  responseBody: Buffer | undefined;
+}
+
+export class Sender {
+  private readonly agent: Agent;
+  private readonly clock: Clock;
+  private readonly prefix: string;
+  private readonly serviceName: string;
+  private readonly allowed: ReadonlySet<string>;
+  /** The address of the newest connection of each origin, for the record. */
+  private readonly addresses = new Map<string, string>();
+
+  /** `prefix` begins the service's own headers; `allowed` hosts are exempt from the public-address rule (development). */
+  constructor(clock: Clock, prefix: string, serviceName: string, allowed: ReadonlySet<string>) {
+    this.clock = clock;
+    this.prefix = prefix;
+    this.serviceName = serviceName;
+    this.allowed = allowed;
+    this.agent = new Agent({
+      connect: guardedConnector(allowed, this.addresses),
+      allowH2: false,
+      connections: 16,
+      pipelining: 1,
+      keepAliveTimeout: 30_000,
+      maxHeaderSize: 16_384,
+      maxOrigins: 10_000,
+    } as Agent.Options);
+  }
+
+  /** Tries once. Never throws: whatever happens is a result. */
+  async send(delivery: OutgoingDelivery): Promise<AttemptResult> {
+    const startedAt = this.clock.now();
+    const begun = stopwatchMs();
+    const timestamp = String(Math.floor(startedAt / SECOND));
+    const requestHeaders: Record<string, string> = {
+      "content-type": "application/json; charset=utf-8",
+      "user-agent": `${this.serviceName.replaceAll(" ", "-")}-webhooks/1`,
+      [`${this.prefix}Event-Id`]: delivery.eventId,
+      [`${this.prefix}Event-Type`]: delivery.type,
+      [`${this.prefix}Timestamp`]: timestamp,
+      [`${this.prefix}Signature`]: sign(delivery.key, timestamp, delivery.body),
+      [`${this.prefix}Delivery-Attempt`]: String(delivery.attempt),
+    };
+    const result: AttemptResult = {
+      startedAt,
+      durationMs: 0,
+      succeeded: false,
+      status: undefined,
+      reason: undefined,
+      address: undefined,
+      requestHeaders,
+      responseHeaders: undefined,
+      responseBody: undefined,
+    };
+    const deadline = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
+    try {
+      const objection = objectionTo(delivery.url, this.allowed);
+      if (objection !== undefined) throw new ForbiddenAddress(objection);
+      const url = new URL(delivery.url);
+      const answer = await this.agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: "POST",
+        headers: requestHeaders,
+        body: delivery.body,
+        signal: deadline,
+        headersTimeout: DELIVERY_TIMEOUT_MS,
+        bodyTimeout: DELIVERY_TIMEOUT_MS,
+      });
+      result.status = answer.statusCode;
+      result.succeeded = answer.statusCode >= 200 && answer.statusCode < 300;
+      if (!result.succeeded) result.reason = `The receiver answered ${answer.statusCode}; only 2xx counts.`;
+      result.responseHeaders = flatten(answer.headers);
+      // The status line came in time and decides; what the body does afterwards changes nothing.
+      result.durationMs = Math.round(stopwatchMs() - begun);
+      result.responseBody = await readUpTo(answer.body, ANSWER_MAX_BYTES);
+      result.address = this.addresses.get(url.origin);
+      return result;
+    } catch (error) {
+      result.durationMs = Math.round(stopwatchMs() - begun);
+      result.reason ??= deadline.aborted ? "The receiver did not answer within 10 seconds." : explain(error);
+      return result;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+}
+
+/** Resolves once, vets every address, connects to a vetted one, and looks at where the socket really went. */
+function guardedConnector(allowed: ReadonlySet<string>, addresses: Map<string, string>): buildConnector.connector {
+  const connect = buildConnector({ timeout: DELIVERY_TIMEOUT_MS, allowH2: false, maxCachedSessions: 1000 });
+  return (options, callback) => {
+    const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
+    const refuse = (error: unknown): void => callback(error instanceof Error ? error : new Error(String(error)), null);
+    vet(host, allowed).then(
+      (vetted) => {
+        const chosen = vetted.find(({ family }) => family === 4) ?? (vetted[0] as VettedAddress);
+        const socketOptions = { ...options, hostname: chosen.address, servername: options.servername ?? host };
+        connect({ ...socketOptions, host: chosen.address } as buildConnector.Options, (...[error, socket]) => {
+          if (error !== null) return refuse(error);
+          const remote = (socket as Socket).remoteAddress ?? "";
+          if (!vetted.some(({ address }) => sameAddress(address, remote))) {
+            socket.destroy();
+            return refuse(new ForbiddenAddress(`connected to ${remote}, which was not vetted`));
+          }
+          if (addresses.size > 10_000) addresses.clear();
+          addresses.set(originOf(options), remote);
+          callback(null, socket);
+        });
+      },
+      (error: unknown) => refuse(error),
+    );
+  };
+}
+
+function originOf(options: buildConnector.Options): string {
+  return new URL(`https://${options.host ?? options.hostname}`).origin;
+}
+
+function sameAddress(left: string, right: string): boolean {
+  const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, "");
+  return plain(left) === plain(right);
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers).slice(0, 100)) {
+    if (value !== undefined) flat[name] = (Array.isArray(value) ? value.join(", ") : value).slice(0, 1000);
+  }
+  return flat;
+}
+
+/** The first bytes of an answer. The rest is not read: the connection is closed instead. */
+async function readUpTo(body: AsyncIterable<Buffer> & { destroy(): unknown }, maximum: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const part of body) {
+      parts.push(part);
+      size += part.length;
+      if (size >= maximum) break;
+    }
+  } catch {
+    // The status line has decided already; a body that breaks off is kept as far as it came.
+  }
+  if (size >= maximum) body.destroy();
+  return Buffer.concat(parts).subarray(0, maximum);
+}
+
+/** An error of the network, as a person would say it. Never the receiver's own words. */
+function explain(error: unknown): string {
+  if (error instanceof ForbiddenAddress) return `Refused: ${error.message}`;
+  const code = (error as { code?: unknown } | null)?.code;
+  const known: Record<string, string> = {
+    ENOTFOUND: "The host name does not exist.",
+    EAI_AGAIN: "The host name could not be looked up.",
+    ECONNREFUSED: "The host refused the connection.",
+    ECONNRESET: "The connection was reset.",
+    EHOSTUNREACH: "The host cannot be reached.",
+    ENETUNREACH: "The network cannot be reached.",
+    UND_ERR_SOCKET: "The connection was closed before an answer came.",
+    UND_ERR_CONNECT_TIMEOUT: "The connection could not be made in time.",
+    UND_ERR_HEADERS_TIMEOUT: "The receiver did not answer within 10 seconds.",
+    UND_ERR_HEADERS_OVERFLOW: "The headers of the answer were too large.",
+    DEPTH_ZERO_SELF_SIGNED_CERT: "The TLS certificate is self-signed.",
+    SELF_SIGNED_CERT_IN_CHAIN: "The TLS certificate chain is self-signed.",
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The TLS certificate cannot be verified; is an intermediate certificate missing?",
+    CERT_HAS_EXPIRED: "The TLS certificate has expired.",
+    ERR_TLS_CERT_ALTNAME_INVALID: "The TLS certificate is for another name.",
+  };
+  if (typeof code === "string" && known[code] !== undefined) return known[code];
+  if (error instanceof errors.HTTPParserError) return "The answer was not valid HTTP.";
+  return `The connection failed (${typeof code === "string" ? code : "unknown reason"}).`;
+}

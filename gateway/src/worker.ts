@@ -1,0 +1,100 @@
+// The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
+import type { Outbox } from "./events/outbox.ts";
+import type { Clock } from "./ground/clock.ts";
+import type { Config } from "./ground/config.ts";
+import type { Log } from "./ground/log.ts";
+import type { Metrics } from "./ground/metrics.ts";
+import { forgetOld } from "./http/retention.sql.ts";
+import type { Directory } from "./merchants/directory.ts";
+import { sweepExpired } from "./payments/expiry.ts";
+import type { PaymentParts } from "./payments/payments.ts";
+import type { Database } from "./store/database.ts";
+import type { Lanes } from "./store/lanes.ts";
+import { Deliverer } from "./webhooks/deliverer.ts";
+import { Sender } from "./webhooks/sender.ts";
+
+const EXPIRY_MS = 500;
+const RETENTION_MS = 30_000;
+
+export interface WorkerParts {
+  database: Database;
+  directory: Directory;
+  lanes: Lanes;
+  outbox: Outbox;
+  payments: PaymentParts;
+  clock: Clock;
+  metrics: Metrics;
+  log: Log;
+  config: Config;
+}
+
+export class Worker {
+  private readonly sender: Sender;
+  private readonly deliverer: Deliverer;
+  private readonly loops: Loop[];
+  private running = false;
+
+  constructor(parts: WorkerParts) {
+    const { database, directory, lanes, payments, clock, config } = parts;
+    this.sender = new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts);
+    this.deliverer = new Deliverer({ ...parts, sender: this.sender });
+    this.loops = [
+      new Loop("expiry", EXPIRY_MS, parts.log, () => sweepExpired(database, lanes, directory, payments, clock)),
+      new Loop("retention", RETENTION_MS, parts.log, () => forgetOld(database, clock.now())),
+    ];
+  }
+
+  start(): void {
+    this.running = true;
+    this.deliverer.start();
+    for (const loop of this.loops) loop.start();
+  }
+
+  /** A book may have deliveries due. */
+  hint(bookKey: string): void {
+    if (this.running) this.deliverer.hint(bookKey);
+  }
+
+  async stop(): Promise<void> {
+    if (this.running) await Promise.all([this.deliverer.stop(), ...this.loops.map((loop) => loop.stop())]);
+    await this.sender.close();
+  }
+}
+
+/** Work that repeats, one run at a time; a run that fails is logged and the next one tries again. */
+class Loop {
+  private readonly name: string;
+  private readonly intervalMs: number;
+  private readonly log: Log;
+  private readonly work: () => Promise<unknown>;
+  private timer: NodeJS.Timeout | undefined;
+  private run: Promise<void> | undefined;
+
+  constructor(name: string, intervalMs: number, log: Log, work: () => Promise<unknown>) {
+    this.name = name;
+    this.intervalMs = intervalMs;
+    this.log = log;
+    this.work = work;
+  }
+
+  start(): void {
+    this.timer = setInterval(() => {
+      this.run ??= this.once().finally(() => {
+        this.run = undefined;
+      });
+    }, this.intervalMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.run;
+  }
+
+  private async once(): Promise<void> {
+    try {
+      await this.work();
+    } catch (error) {
+      this.log.warn({ err: error, loop: this.name }, "a worker's round failed; the next one tries again");
+    }
+  }
+}
