@@ -37,12 +37,18 @@ export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   keyOf: (record) => record,
   load: (keys) => ({
     name: "load idempotency keys",
+    // Tried: `(merchant_id, environment, idempotency_key) in (select * from unnest(…))`. Its generic plan reads every key
+    // of the merchant: 6.9 ms a batch after 12,000 payments and growing. A lateral probe is one index descent a key.
     text: `select k.*
-from idempotency_keys k
-where k.merchant_id = any($1::uuid[])
-  and (k.merchant_id, k.environment, k.idempotency_key) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::text[]))
-order by k.merchant_id, k.environment, k.idempotency_key
-for update`,
+from unnest($1::uuid[], $2::text[]::environment[], $3::text[]) as w(merchant_id, environment, idempotency_key)
+cross join lateral (
+  select *
+  from idempotency_keys k
+  where k.merchant_id = any($1::uuid[]) and k.merchant_id = w.merchant_id and k.environment = w.environment
+    and k.idempotency_key = w.idempotency_key
+  limit 1
+  for update
+) k`,
     values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => key.key)],
   }),
   parse: (row) => ({

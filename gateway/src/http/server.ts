@@ -34,7 +34,9 @@ export function createServer(parts: ServerParts): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 300 },
     clientErrorHandler: (error, socket) => refuseMalformed(error as NodeJS.ErrnoException, socket, parts),
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply, parts),
+    frameworkErrors: (error, request, reply) => {
+      answerError(error, request, reply, parts);
+    },
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));

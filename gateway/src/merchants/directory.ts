@@ -71,6 +71,7 @@ export class Directory {
   private readonly watch: SettingsWatch;
   private readonly merchants = new Map<string, Cached>();
   private readonly clients = new Map<string, Client>();
+  private readonly loading = new Map<string, Promise<Cached | undefined>>();
   /** The newest epoch known of each merchant changed lately: a slow load must not put older facts back. */
   private readonly changed = new Map<string, bigint>();
 
@@ -101,7 +102,16 @@ export class Directory {
     return (this.merchants.get(merchantId) ?? (await this.load(merchantId)))?.merchant;
   }
 
-  private async load(merchantId: string): Promise<Cached | undefined> {
+  /** One load at a time for a merchant, whoever waits for it: a burst after a change asks the database once. */
+  private load(merchantId: string): Promise<Cached | undefined> {
+    const under = this.loading.get(merchantId);
+    if (under) return under;
+    const load = this.loadNow(merchantId).finally(() => this.loading.delete(merchantId));
+    this.loading.set(merchantId, load);
+    return load;
+  }
+
+  private async loadNow(merchantId: string): Promise<Cached | undefined> {
     for (;;) {
       // One statement, so one snapshot: the epoch read belongs to the facts read.
       const [row] = await this.database.query<LoadedRow>({

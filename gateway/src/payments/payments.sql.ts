@@ -65,11 +65,15 @@ export const payments: Table<PaymentKey, Payment> = {
   load: (keys) => ({
     name: "lock payments",
     text: `select p.*
-from payments p
-where p.merchant_id = any($1::uuid[])
-  and (p.merchant_id, p.environment, p.payment_id) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]))
-order by p.merchant_id, p.environment, p.payment_id
-for update`,
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, payment_id)
+cross join lateral (
+  select *
+  from payments p
+  where p.merchant_id = any($1::uuid[]) and p.merchant_id = w.merchant_id and p.environment = w.environment
+    and p.payment_id = w.payment_id
+  limit 1
+  for update
+) p`,
     values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.reference))],
   }),
   parse: paymentOfRow,
@@ -85,10 +89,15 @@ export const takenReferenceIds: Table<{ book: Book; referenceId: string }, { boo
   keyOf: (taken) => taken,
   load: (keys) => ({
     name: "load reference ids",
-    text: `select merchant_id, environment, reference_id
-from payments
-where merchant_id = any($1::uuid[])
-  and (merchant_id, environment, reference_id) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::text[]))`,
+    text: `select w.merchant_id, w.environment, w.reference_id
+from unnest($1::uuid[], $2::text[]::environment[], $3::text[]) as w(merchant_id, environment, reference_id)
+cross join lateral (
+  select 1
+  from payments p
+  where p.merchant_id = any($1::uuid[]) and p.merchant_id = w.merchant_id and p.environment = w.environment
+    and p.reference_id = w.reference_id
+  limit 1
+) p`,
     values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => key.referenceId)],
   }),
   parse: (row) => ({ book: bookOfRow(row), referenceId: row.reference_id as string }),

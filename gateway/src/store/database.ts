@@ -21,9 +21,10 @@ const parsers: Record<number, (text: string) => unknown> = {
 
 const types = {
   getTypeParser(oid: number, format?: "text" | "binary") {
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- pg types its own numbers as an enum
     return (format !== "binary" && parsers[oid]) || pg.types.getTypeParser(oid, format);
   },
-} as pg.CustomTypesConfig;
+};
 
 export class Database {
   readonly pool: pg.Pool;
@@ -39,7 +40,7 @@ export class Database {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       application_name: "gerbang",
-    } as pg.PoolConfig);
+    });
     // Without this listener an idle connection that dies (a restart of PostgreSQL) would end the process.
     this.pool.on("error", (error) => log.warn({ err: error }, "an idle database connection was lost"));
   }

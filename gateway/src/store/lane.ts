@@ -73,7 +73,7 @@ export class Lane {
       );
     }
     return new Promise<Answer>((resolve, reject) => {
-      this.queue.push({ command, since: stopwatchMs(), resolve: resolve as (answer: unknown) => void, reject });
+      this.queue.push({ command, since: stopwatchMs(), resolve: resolve, reject });
       this.metrics.laneQueue.set({ lane: this.options.name }, this.queue.length);
       this.schedule();
     });
@@ -258,9 +258,10 @@ async function prefetch(client: PoolClient, set: WorkingSet, commands: Command<u
   const results = await Promise.allSettled([
     client.query("begin; set local lock_timeout = '200ms'"),
     ...loads.map(([table, keys]) => {
-      assert(table.load, `${table.name} cannot be loaded`);
       const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
-      return send(client, table.load(ordered));
+      const statement = table.load?.(ordered);
+      assert(statement, `${table.name} cannot be loaded`);
+      return send(client, statement);
     }),
   ]);
   const failed = results.find((result) => result.status === "rejected");

@@ -18,7 +18,7 @@ export interface Need {
 }
 
 export function need<Key, Value>(table: Table<Key, Value>, key: Key): Need {
-  return { table: table as unknown as AnyTable, key };
+  return { table: table, key };
 }
 
 export class WorkingSet {
@@ -29,8 +29,8 @@ export class WorkingSet {
 
   /** Puts a loaded row in. Not for commands. */
   fill(table: AnyTable, row: Row): void {
-    assert(table.parse, `${table.name} cannot be loaded`);
-    const value = table.parse(row);
+    const value = table.parse?.(row);
+    assert(value !== undefined, `${table.name} cannot be loaded`);
     cellsOf(this.cells, table).set(table.keyText(table.keyOf(value)), { value, state: "loaded" });
   }
 
@@ -46,7 +46,7 @@ export class WorkingSet {
   insert<Key, Value>(table: Table<Key, Value>, value: Value): void {
     const key = table.keyOf(value);
     assert(this.get(table, key) === undefined, `${table.name} already has ${table.keyText(key)}`);
-    cellsOf(this.draft, table as unknown as AnyTable).set(table.keyText(key), { value, state: "inserted" });
+    cellsOf(this.draft, table).set(table.keyText(key), { value, state: "inserted" });
   }
 
   /** Replaces a row that is there. */

@@ -1,10 +1,9 @@
 // The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line.
 import type { KeyObject } from "node:crypto";
-import type { Socket } from "node:net";
 import { Agent, buildConnector, errors } from "undici";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
-import { ForbiddenAddress, type VettedAddress, objectionTo, vet } from "./guard.ts";
+import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 
 export const DELIVERY_TIMEOUT_MS = 10_000;
 const ANSWER_MAX_BYTES = 16_384;
@@ -56,7 +55,7 @@ export class Sender {
       keepAliveTimeout: 30_000,
       maxHeaderSize: 16_384,
       maxOrigins: 10_000,
-    } as Agent.Options);
+    });
   }
 
   /** Tries once. Never throws: whatever happens is a result. */
@@ -128,11 +127,12 @@ function guardedConnector(allowed: ReadonlySet<string>, addresses: Map<string, s
     const refuse = (error: unknown): void => callback(error instanceof Error ? error : new Error(String(error)), null);
     vet(host, allowed).then(
       (vetted) => {
-        const chosen = vetted.find(({ family }) => family === 4) ?? (vetted[0] as VettedAddress);
+        const chosen = vetted.find(({ family }) => family === 4) ?? vetted[0];
+        if (!chosen) return refuse(new ForbiddenAddress(`${host} leads nowhere`));
         const socketOptions = { ...options, hostname: chosen.address, servername: options.servername ?? host };
-        connect({ ...socketOptions, host: chosen.address } as buildConnector.Options, (...[error, socket]) => {
+        connect({ ...socketOptions, host: chosen.address }, (...[error, socket]) => {
           if (error !== null) return refuse(error);
-          const remote = (socket as Socket).remoteAddress ?? "";
+          const remote = socket.remoteAddress ?? "";
           if (!vetted.some(({ address }) => sameAddress(address, remote))) {
             socket.destroy();
             return refuse(new ForbiddenAddress(`connected to ${remote}, which was not vetted`));

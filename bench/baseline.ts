@@ -1,0 +1,111 @@
+// What PostgreSQL does without lanes: the same rows, one transaction a payment, each statement awaited, 16 connections.
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import pg from "pg";
+
+const CONNECTIONS = 16;
+
+/** Payments a second. Rows are as wide as the service's own; they go to a merchant of their own in the same tables. */
+export async function runBaseline(url: string, seconds: number): Promise<number> {
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
+  try {
+    const sample = await sampleRows(pool);
+    const merchant = randomUUID();
+    await pool.query(
+      "insert into merchants (merchant_id, name, settings, epoch, created_at) select $1, 'baseline', settings, 0, now() from merchants limit 1",
+      [merchant],
+    );
+    await pool.query("insert into books (merchant_id, environment) values ($1, 'sandbox')", [merchant]);
+    let done = 0;
+    const end = performance.now() + seconds * 1000;
+    const begun = performance.now();
+    await Promise.all(
+      Array.from({ length: CONNECTIONS }, async (_, slot) => {
+        const client = await pool.connect();
+        while (performance.now() < end) {
+          await onePayment(client, merchant, `${slot}-${done}-${randomUUID()}`, sample);
+          done++;
+        }
+        client.release();
+      }),
+    );
+    const elapsed = (performance.now() - begun) / 1000;
+    await removeRows(pool, merchant);
+    return done / elapsed;
+  } finally {
+    await pool.end();
+  }
+}
+
+interface Sample {
+  instructions: string;
+  routing: string;
+  risk: string;
+  metadata: string;
+  event: string;
+  response: string;
+}
+
+/** Texts of a payment that the service made, so that both write the same number of bytes. */
+async function sampleRows(pool: pg.Pool): Promise<Sample> {
+  const { rows } = await pool.query<Sample>(`select p.instructions::text, p.routing::text, p.risk_reasons::text as risk,
+  p.metadata::text, e.body as event, k.response
+from payments p
+join events e on e.merchant_id = p.merchant_id and e.environment = p.environment and e.subject_id = p.payment_id
+join idempotency_keys k on k.merchant_id = p.merchant_id and k.environment = p.environment
+  and k.first_seen_at = p.created_at
+limit 1`);
+  const [row] = rows;
+  if (!row) throw new Error("the service has made no payment to take as a sample");
+  return row;
+}
+
+async function onePayment(client: pg.PoolClient, merchant: string, name: string, sample: Sample): Promise<void> {
+  const payment = randomUUID();
+  const event = randomUUID();
+  const key = `key-${name}`;
+  await client.query("begin");
+  await client.query({
+    name: "signature",
+    text: "insert into seen_signatures (merchant_id, valid_until, digest) values ($1, $2, $3)",
+    values: [merchant, Math.floor(Date.now() / 1000) + 300, randomUUID()],
+  });
+  await client.query({
+    name: "key",
+    text: `select status from idempotency_keys where merchant_id = $1 and environment = 'sandbox' and idempotency_key = $2`,
+    values: [merchant, key],
+  });
+  await client.query({
+    name: "payment",
+    text: `insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at,
+  expires_at, payment_method, risk_score, currency, reference_id, gateway_code, risk_decision, description, metadata,
+  instructions, risk_reasons, routing)
+values ($1, 'sandbox', $2, 'pending', 150000, 1050, now(), now(), now() + interval '30 minutes', 'qris', 5, 'IDR', $3,
+  'nusantara', 'approve', 'Order', $4, $5, $6, $7)`,
+    values: [merchant, payment, name, sample.metadata, sample.instructions, sample.risk, sample.routing],
+  });
+  await client.query({
+    name: "event",
+    text: `insert into events (merchant_id, environment, event_id, type, subject_id, created_at, body)
+values ($1, 'sandbox', $2, 'payment.created', $3, now(), $4)`,
+    values: [merchant, event, payment, sample.event],
+  });
+  await client.query({
+    name: "delivery",
+    text: `insert into deliveries (merchant_id, environment, event_id, url, next_attempt_at)
+values ($1, 'sandbox', $2, 'https://receiver.gerbang-bench.com/hook', now())`,
+    values: [merchant, event],
+  });
+  await client.query({
+    name: "answer",
+    text: `insert into idempotency_keys (merchant_id, environment, idempotency_key, first_seen_at, body_digest, endpoint, status, response)
+values ($1, 'sandbox', $2, now(), $3, 'POST /v1/payments', 201, $4)`,
+    values: [merchant, key, createHash("sha256").update(randomBytes(8)).digest(), sample.response],
+  });
+  await client.query("commit");
+}
+
+async function removeRows(pool: pg.Pool, merchant: string): Promise<void> {
+  for (const table of ["deliveries", "events", "payments", "idempotency_keys", "seen_signatures"]) {
+    await pool.query(`delete from ${table} where merchant_id = $1`, [merchant]);
+  }
+}

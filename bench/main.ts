@@ -1,0 +1,38 @@
+// The benchmark: `npm run bench -- create [--json] [--seconds n]`. Ratios within one run, since machines differ.
+import { parseArgs } from "node:util";
+import { type BenchResult, createCase } from "./create.ts";
+
+const cases: Record<string, (options: { seconds: number }) => Promise<BenchResult>> = { create: createCase };
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false }, seconds: { type: "string", default: "10" } },
+});
+const names = positionals.length > 0 ? positionals : Object.keys(cases);
+for (const name of names) {
+  const run = cases[name];
+  if (!run) {
+    process.stderr.write(`There is no case ${name}. Cases: ${Object.keys(cases).join(", ")}\n`);
+    process.exit(2);
+  }
+  const result = await run({ seconds: Number(values.seconds) });
+  if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  else report(result);
+  if (result.errors > 0) process.exitCode = 1;
+}
+
+function report(result: BenchResult): void {
+  const lines: [string, string][] = [
+    ["Gerbang, signed requests", `${result.rate_per_s} a second`],
+    ["the same rows, awaited statements", `${result.baseline_per_s} a second`],
+    ["ratio", result.ratio.toFixed(2)],
+    ["latency p50 / p99", `${result.p50_ms} / ${result.p99_ms} ms`],
+    ["commands in a batch, on average", String(result.batch_average)],
+    ["memory of the service", `${result.memory_mib} MiB`],
+    ["failed requests", String(result.errors)],
+    ["verify afterwards", result.verified ? "clean" : "NOT CLEAN"],
+  ];
+  console.log(`\n${result.case}: ${result.requests} payments in ${result.seconds} s, 64 connections\n`);
+  for (const [name, value] of lines) console.log(`  ${name.padEnd(36)} ${value}`);
+  console.log("");
+}

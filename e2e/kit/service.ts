@@ -1,0 +1,141 @@
+// A whole service as a process of its own, on a data directory of its own: for tests, the demo and the benchmark.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Credentials, Operator } from "./client.ts";
+
+const program = fileURLToPath(new URL("../../gateway/bin/gerbang.js", import.meta.url));
+
+export interface Demo extends Credentials, Operator {
+  merchant_id: string;
+  webhook_secret: string;
+}
+
+export interface ServiceOptions {
+  /** Kept when given; else made, and removed with `discard`. */
+  dataDirectory?: string;
+  env?: Record<string, string>;
+  args?: string[];
+  port?: number;
+}
+
+export class Service {
+  readonly dataDirectory: string;
+  readonly port: number;
+  private readonly options: ServiceOptions;
+  process: ChildProcess | undefined;
+  /** The last words of the process. */
+  output = "";
+
+  private constructor(options: ServiceOptions, dataDirectory: string, port: number) {
+    this.options = options;
+    this.dataDirectory = dataDirectory;
+    this.port = port;
+  }
+
+  /** Starts a service and waits until it is ready. */
+  static async start(options: ServiceOptions = {}): Promise<Service> {
+    const directory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "gerbang-"));
+    chmodSync(directory, 0o711); // PostgreSQL, started by root, runs as another user and has to get in
+    const service = new Service(options, directory, options.port ?? (await freePort()));
+    await service.start();
+    return service;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [program, "serve", ...(this.options.args ?? [])], {
+      env: {
+        ...process.env,
+        NODE_ENV: "development",
+        LOG_LEVEL: "warn",
+        ...this.options.env,
+        GERBANG_DATA: this.dataDirectory,
+        PORT: String(this.port),
+        METRICS_PORT: "0",
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.process = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8");
+      stream.on("data", (text: string) => {
+        this.output = (this.output + text).slice(-100_000);
+      });
+    }
+    for (let waited = 0; waited < 600; waited++) {
+      if (child.exitCode !== null) break;
+      if (await this.healthy()) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`the service did not become ready:\n${this.output}`);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get demo(): Demo {
+    return JSON.parse(readFileSync(join(this.dataDirectory, "demo.json"), "utf8")) as Demo;
+  }
+
+  async healthy(): Promise<boolean> {
+    try {
+      const response = await fetch(`${this.url}/v1/health`);
+      await response.arrayBuffer();
+      return response.ok && (this.options.args?.length ? true : existsSync(join(this.dataDirectory, "demo.json")));
+    } catch {
+      return false; // not listening yet
+    }
+  }
+
+  /** Where the address of `/metrics` was announced. */
+  get metricsUrl(): string | undefined {
+    return /metrics\s+(http\S+)/.exec(this.output)?.[1];
+  }
+
+  async kill(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.process;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    const exited = once(child, "exit") as Promise<[number | null]>;
+    child.kill(signal);
+    return (await exited)[0];
+  }
+
+  /** Stops in order and gives the exit code. */
+  stop(): Promise<number | null> {
+    return this.kill("SIGTERM");
+  }
+
+  /** Stops and removes the data. */
+  async discard(): Promise<void> {
+    await this.stop();
+    rmSync(this.dataDirectory, { recursive: true, force: true });
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+/** Runs a command of the command line to its end. */
+export async function gerbang(
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, LOG_LEVEL: "warn", ...env } });
+  const out = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => void (out.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => void (out.stderr += text));
+  const [code] = (await once(child, "exit")) as [number | null];
+  return { code, ...out };
+}
