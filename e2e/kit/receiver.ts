@@ -1,0 +1,133 @@
+// A merchant's webhook receiver over TLS, with a certificate authority of its own: for tests and the demo.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { type Server, createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { generate } from "selfsigned";
+
+export interface Certificates {
+  /** The authority, for NODE_EXTRA_CA_CERTS. */
+  caFile: string;
+  key: string;
+  cert: string;
+}
+
+/** A certificate for `localhost` and 127.0.0.1, signed by an authority made for the occasion. */
+export async function makeCertificates(): Promise<Certificates> {
+  const notAfterDate = new Date(Date.now() + 24 * 3600 * 1000);
+  const ca = await generate([{ name: "commonName", value: "Gerbang test authority" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    notAfterDate,
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const leaf = await generate([{ name: "commonName", value: "localhost" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    notAfterDate,
+    ca: { key: ca.private, cert: ca.cert },
+    extensions: [
+      { name: "basicConstraints", cA: false },
+      { name: "keyUsage", digitalSignature: true },
+      { name: "extKeyUsage", serverAuth: true },
+      {
+        name: "subjectAltName",
+        altNames: [
+          { type: 2, value: "localhost" },
+          { type: 7, ip: "127.0.0.1" },
+        ],
+      },
+    ],
+  });
+  const caFile = join(mkdtempSync(join(tmpdir(), "gerbang-ca-")), "ca.pem");
+  writeFileSync(caFile, ca.cert);
+  return { caFile, key: leaf.private, cert: leaf.cert };
+}
+
+export interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into events of every shape
+  event: any;
+  at: number;
+}
+
+export class Receiver {
+  readonly received: Received[] = [];
+  /** How to answer; 200 at once unless a test says otherwise. */
+  answer: (delivery: Received, response: ServerResponse) => void = (_delivery, response) => {
+    response.writeHead(200).end("ok");
+  };
+  private readonly server: Server;
+
+  private constructor(server: Server) {
+    this.server = server;
+  }
+
+  static async start(certificates: Certificates): Promise<Receiver> {
+    const server = createServer({ key: certificates.key, cert: certificates.cert });
+    const receiver = new Receiver(server);
+    server.on("request", (request, response) => {
+      const parts: Buffer[] = [];
+      request.on("data", (part: Buffer) => parts.push(part));
+      request.on("end", () => {
+        const body = Buffer.concat(parts).toString("utf8");
+        const delivery = {
+          path: request.url ?? "",
+          headers: request.headers,
+          body,
+          event: JSON.parse(body),
+          at: Date.now(),
+        };
+        receiver.received.push(delivery);
+        receiver.answer(delivery, response);
+      });
+      request.on("error", () => response.destroy());
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return receiver;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  url(path = "/hook"): string {
+    return `https://localhost:${this.port}${path}`;
+  }
+
+  /** Waits until some delivery satisfies the question, and gives it. */
+  async waitFor(question: (delivery: Received) => boolean, timeoutMs = 10_000): Promise<Received> {
+    for (const end = Date.now() + timeoutMs; ;) {
+      const found = this.received.find(question);
+      if (found) return found;
+      if (Date.now() > end)
+        throw new Error(`no such delivery among ${this.received.map((delivery) => delivery.event.type).join(", ")}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, "close");
+  }
+}
+
+/** What section 6.3 asks of a receiver: the signature over the raw bytes, in constant time, and a timestamp of now. */
+export function isGenuine(delivery: Received, webhookSecret: string, prefix = "x-svc-"): boolean {
+  const timestamp = String(delivery.headers[`${prefix}timestamp`]);
+  const expected = createHmac("sha256", webhookSecret).update(`${timestamp}.`).update(delivery.body).digest();
+  const given = Buffer.from(String(delivery.headers[`${prefix}signature`]), "hex");
+  const young = Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300;
+  return young && given.length === expected.length && timingSafeEqual(given, expected);
+}
