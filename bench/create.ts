@@ -103,9 +103,8 @@ function residentMib(pid: number | undefined): number {
 }
 
 function ownerUrl(dataDirectory: string): string {
-  const saved = JSON.parse(readFileSync(join(dataDirectory, "postgres", "gerbang.json"), "utf8")) as {
-    password: string;
-    port: number;
-  };
-  return `postgres://postgres:${saved.password}@127.0.0.1:${saved.port}/gerbang`;
+  const cluster = join(dataDirectory, "postgres", "cluster");
+  const { owner } = JSON.parse(readFileSync(join(cluster, "gerbang.json"), "utf8")) as { owner: string };
+  const port = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")[3];
+  return `postgres://postgres:${owner}@127.0.0.1:${port}/gerbang`;
 }

@@ -113,7 +113,7 @@ try {
     if (!genuine) throw new Error("a webhook did not verify");
     line(
       type,
-      `${green("signature verified")}, event ${delivery.event.id}, attempt ${delivery.headers["x-svc-delivery-attempt"]}`,
+      `${green("signature verified")}, event ${delivery.event.id}, attempt ${String(delivery.headers["x-svc-delivery-attempt"])}`,
     );
   }
 

@@ -30,7 +30,7 @@ import { Lanes } from "./store/lanes.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
 import { version } from "./version.ts";
 import { bookKey } from "./merchants/books.ts";
-import { objectionTo, vet } from "./webhooks/guard.ts";
+import { normalized, objectionTo, vet } from "./webhooks/guard.ts";
 import { Worker } from "./worker.ts";
 
 export interface AppOptions {
@@ -53,6 +53,8 @@ export interface App {
   contract: string;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
+  /** From here on health answers 200. */
+  ready(): void;
   /** Tells the app where it can be reached, once that is known. */
   setBaseUrl(url: string): void;
   /** Stops taking requests, finishes what is in flight, closes everything. */
@@ -77,11 +79,13 @@ export function createApp(options: AppOptions): App {
   const payments: PaymentParts = {
     outbox,
     routingTable: () => router.table,
+    isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
     payUrl: (book, reference) => `${baseUrl.slice(0, -"/v1".length)}/pay/${tokens.make(book, reference)}`,
   };
   const checkUrl = (field: string) => (url: string) => {
     const objection = objectionTo(url, config.webhookAllowHosts);
-    return objection === undefined ? Promise.resolve() : Promise.reject(validationFault(field, url, objection));
+    if (objection !== undefined) throw validationFault(field, url, objection);
+    return normalized(url);
   };
   const worker = new Worker({ database, directory, lanes, outbox, payments, clock, metrics, log, config });
   const endpoints: Endpoint[] = [
@@ -92,14 +96,22 @@ export function createApp(options: AppOptions): App {
       database,
       clock,
       async catchUp(book) {
-        await sweepExpired(database, lanes, directory, payments, clock);
+        await sweepExpired({ database, lanes, directory, payments, clock, log }, book);
         worker.hint(bookKey(book));
       },
     }),
   ];
   const strangers = new Strangers(config.strangerLimitPerMinute, clock);
-  const server = createServer({ clock, log, metrics, strangers });
-  const edge = new Edge(directory, new Admission(database, clock), lanes, database, clock);
+  const server = createServer({ clock, log, metrics, strangers, trustProxy: config.trustProxy });
+  const edge = new Edge({
+    directory,
+    admission: new Admission(database, clock),
+    lanes,
+    database,
+    clock,
+    strangers,
+    log,
+  });
   for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
   const environment = config.productionActive ? "production" : "sandbox";
   const health = new Health({ database, lanes, clock, serviceName: config.serviceName, version, environment });
@@ -111,9 +123,11 @@ export function createApp(options: AppOptions): App {
     merchants,
     router,
     async checkWebhookUrl(url) {
-      await checkUrl("url")(url);
-      await checkResolved(url, config.webhookAllowHosts);
+      const kept = checkUrl("url")(url);
+      await checkResolved(kept, config.webhookAllowHosts);
+      return kept;
     },
+    strangers,
   });
   openPayerPages(server, { ...payments, tokens, database, directory, lanes, clock, serviceName: config.serviceName });
   return {
@@ -125,6 +139,7 @@ export function createApp(options: AppOptions): App {
     setBaseUrl: (url) => {
       baseUrl = config.baseUrl ?? url;
     },
+    ready: () => health.open(),
     async start() {
       await router.seed(clock);
       watch.start();

@@ -15,7 +15,7 @@ import { isId, uuidOf } from "./ground/ids.ts";
 import { createLog } from "./ground/log.ts";
 import { verifyBook } from "./ledger/verify.ts";
 import { type Book, bookOfRow, environments } from "./merchants/books.ts";
-import { readSecrets } from "./secrets.ts";
+import { type Secrets, readSecrets } from "./secrets.ts";
 import { Database } from "./store/database.ts";
 import { type EmbeddedDatabase, startEmbedded } from "./store/embedded.ts";
 import { migrate } from "./store/migrations.ts";
@@ -25,23 +25,31 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 interface Store {
   url: string;
   ownerUrl: string;
+  /** Starts the embedded server again if it died. */
+  revive(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /** The database of the configuration: an outside one, or the embedded one, running or not. */
-async function openStore(config: Config): Promise<Store> {
+async function openStore(config: Config, own: boolean): Promise<Store> {
   if (config.databaseUrl !== undefined) {
     return {
       url: config.databaseUrl,
       ownerUrl: config.migrationDatabaseUrl ?? config.databaseUrl,
+      revive: () => Promise.resolve(false),
       close: () => Promise.resolve(),
     };
   }
-  const embedded: EmbeddedDatabase = await startEmbedded(config.dataDirectory);
+  const embedded: EmbeddedDatabase = await startEmbedded(config.dataDirectory, own);
   if (!embedded.directory.startsWith(config.dataDirectory)) {
     say(`PostgreSQL cannot reach ${config.dataDirectory} as an ordinary user; its files are in ${embedded.directory}`);
   }
-  return { url: embedded.url, ownerUrl: embedded.ownerUrl, close: () => embedded.stop() };
+  return {
+    url: embedded.url,
+    ownerUrl: embedded.ownerUrl,
+    revive: () => embedded.revive(),
+    close: () => embedded.stop(),
+  };
 }
 
 export async function serveCommand(args: string[]): Promise<number> {
@@ -50,52 +58,66 @@ export async function serveCommand(args: string[]): Promise<number> {
     say("--role is api or worker");
     return 2;
   }
+  const told = stopSignal();
   const config = readConfig();
-  const log = createLog(config.logLevel);
   const secrets = readSecrets(config);
-  if (config.databaseUrl === undefined)
-    say(
-      existsSync(join(config.dataDirectory, "postgres"))
-        ? "Starting PostgreSQL …"
-        : "First start: preparing PostgreSQL …",
-    );
-  const store = await openStore(config);
+  if (config.databaseUrl === undefined) {
+    const first = !existsSync(join(config.dataDirectory, "postgres"));
+    say(first ? "First start: preparing PostgreSQL …" : "Starting PostgreSQL …");
+  }
+  const store = await openStore(config, true);
   try {
-    // An outside database is migrated by its owner: here only when that is the same address, or its own is given.
-    await migrate(store.ownerUrl);
-    const app = createApp({
-      config,
-      databaseUrl: store.url,
-      ...secrets,
-      clock: systemClock,
-      log,
-      roles: new Set(values.role === undefined ? (["api", "worker"] as const) : [values.role]),
-    });
-    await app.start();
-    const metrics = await serveMetrics(app, config);
-    await app.server.listen({ port: config.port, host: config.host });
-    const { address, port } = app.server.server.address() as AddressInfo;
-    const baseUrl = config.baseUrl ?? `http://${address.includes(":") ? `[${address}]` : address}:${port}/v1`;
-    app.setBaseUrl(baseUrl);
-    if (config.mode !== "production") {
-      const demo = await prepareDemo(app, config.dataDirectory, baseUrl, secrets.operatorToken);
-      greet(config, baseUrl, metrics?.address, demo);
-    }
-    await untilTold();
-    say("Stopping …");
-    metrics?.close();
-    await withDeadline(app.stop(), 8_000);
-    return 0;
+    const roles = new Set<"api" | "worker">(values.role === undefined ? ["api", "worker"] : [values.role]);
+    await serve(config, secrets, store, roles, told);
   } finally {
     await store.close();
   }
+  // Sockets of slow receivers may still be open; nothing that matters hangs on them.
+  setTimeout(() => process.exit(0), 300).unref();
+  return 0;
 }
 
-/** Resolves at SIGTERM or SIGINT. */
-async function untilTold(): Promise<void> {
-  const patience = new AbortController();
-  await Promise.race(["SIGTERM", "SIGINT"].map((signal) => once(process, signal, { signal: patience.signal })));
-  patience.abort();
+async function serve(
+  config: Config,
+  secrets: Secrets,
+  store: Store,
+  roles: ReadonlySet<"api" | "worker">,
+  told: Promise<void>,
+): Promise<void> {
+  const log = createLog(config.logLevel);
+  // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
+  await migrate(store.ownerUrl);
+  const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles });
+  await app.start();
+  const metrics = await serveMetrics(app, config);
+  await app.server.listen({ port: config.port, host: config.host });
+  const { address, port } = app.server.server.address() as AddressInfo;
+  const baseUrl = config.baseUrl ?? `http://${address.includes(":") ? `[${address}]` : address}:${port}/v1`;
+  app.setBaseUrl(baseUrl);
+  const demo =
+    config.mode === "production"
+      ? undefined
+      : await prepareDemo(app, config.dataDirectory, baseUrl, secrets.operatorToken);
+  app.ready();
+  greet(config, baseUrl, metrics?.address, demo);
+  const guardian = setInterval(() => {
+    store.revive().then(
+      (revived) => revived && log.warn("the embedded PostgreSQL had died and was started again"),
+      (error: unknown) => log.error({ err: error }, "the embedded PostgreSQL is down and does not start"),
+    );
+  }, 2_000);
+  await told;
+  clearInterval(guardian);
+  say("Stopping …");
+  metrics?.close();
+  await withDeadline(app.stop(), 8_000);
+}
+
+/** Resolves at SIGTERM or SIGINT, listening from now on. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
+  });
 }
 
 async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
@@ -108,8 +130,6 @@ async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
   });
   await Promise.race([work, late]);
   clearTimeout(timer);
-  // Sockets of slow receivers may still be open; nothing that matters hangs on them.
-  setTimeout(() => process.exit(0), 500).unref();
 }
 
 /** `/metrics` on an address of its own, so that it is never open where the API is. */
@@ -139,6 +159,7 @@ async function serveMetrics(app: App, config: Config): Promise<{ address: string
 }
 
 function greet(config: Config, baseUrl: string, metrics: string | undefined, demo: DemoFile | undefined): void {
+  if (config.mode === "test") return;
   const root = baseUrl.slice(0, -"/v1".length);
   say(`
   ${config.serviceName} is ready.
@@ -169,7 +190,7 @@ function greet(config: Config, baseUrl: string, metrics: string | undefined, dem
 
 export async function migrateCommand(): Promise<number> {
   const config = readConfig();
-  const store = await openStore(config);
+  const store = await openStore(config, false);
   try {
     const done = await migrate(store.ownerUrl);
     say(done.length === 0 ? "The schema is up to date." : `Applied ${done.join(", ")}.`);
@@ -190,8 +211,8 @@ export async function verifyCommand(args: string[]): Promise<number> {
     return 2;
   }
   const config = readConfig();
-  const store = await openStore(config);
-  const database = new Database(store.url, 2, createLog(config.logLevel));
+  const store = await openStore(config, false);
+  const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
   try {
     const rows = await database.query({
       text: `select merchant_id, environment

@@ -39,7 +39,9 @@ export class Worker {
     this.sender = new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts);
     this.deliverer = new Deliverer({ ...parts, sender: this.sender });
     this.loops = [
-      new Loop("expiry", EXPIRY_MS, parts.log, () => sweepExpired(database, lanes, directory, payments, clock)),
+      new Loop("expiry", EXPIRY_MS, parts.log, () =>
+        sweepExpired({ database, lanes, directory, payments, clock, log: parts.log }),
+      ),
       new Loop("retention", RETENTION_MS, parts.log, () => forgetOld(database, clock.now())),
     ];
   }
@@ -57,7 +59,7 @@ export class Worker {
 
   async stop(): Promise<void> {
     if (this.running) await Promise.all([this.deliverer.stop(), ...this.loops.map((loop) => loop.stop())]);
-    await this.sender.close();
+    else await this.sender.close();
   }
 }
 

@@ -28,7 +28,7 @@ function digitsOf(reference: string, purpose: string, count: number): string {
 }
 
 function accountName(merchantName: string): string {
-  return `GERBANG ${merchantName}`.toUpperCase().slice(0, 40).trim();
+  return [...merchantName.toUpperCase()].slice(0, 40).join("").trim();
 }
 
 interface Profile {
@@ -74,7 +74,7 @@ function instructionsOf(profile: Profile, request: InstructionRequest): Instruct
     }
     case "bank_transfer": {
       const value = bank.prefix.slice(0, 3) + digitsOf(profile.code, "account", 7);
-      const transfer_code = `GB${digitsOf(request.reference, "transfer", 8)}`;
+      const transfer_code = `GB${digitsOf(request.reference, "transfer", 14)}`;
       return {
         type: "bank_account",
         value,
@@ -100,7 +100,7 @@ function takes(
   currencies: readonly string[] = ["IDR"],
   maximumMinor = 999_999_999_999n,
 ): Capability {
-  return { method, currencies, minimumMinor: 100n, maximumMinor, cost: { basisPoints, flatMinor } };
+  return { method, currencies, minimumMinor: 1n, maximumMinor, cost: { basisPoints, flatMinor } };
 }
 
 const worldwide = ["IDR", "USD", "EUR", "SGD", "MYR", "JPY", "AUD", "GBP"] as const;

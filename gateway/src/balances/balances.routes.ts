@@ -5,7 +5,7 @@ import { exponentOf } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { reply } from "../http/envelope.ts";
 import { timestamp } from "../http/shapes.ts";
-import { accounts } from "../ledger/ledger.ts";
+import { accounts } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
 import { environments, selectBookOffset } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";

@@ -4,7 +4,7 @@ import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookArrays, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Table, bulkInsert } from "../store/table.ts";
-import type { OutboxEvent } from "./outbox.ts";
+import type { OutboxEvent } from "./event.ts";
 
 type EventKey = { book: Book; eventId: string };
 
@@ -71,6 +71,8 @@ export function claimDeliveries(claim: {
   token: string;
   perBook: number;
   limit: number;
+  /** Addresses that take no more for the moment: what is due there stays where it is. */
+  fullUrls: readonly string[];
 }): Statement {
   const { books, realNow } = claim;
   const [merchants, environments] = bookArrays(books ?? []);
@@ -81,7 +83,7 @@ export function claimDeliveries(claim: {
   from (
     select *
     from books
-    ${books ? "where (merchant_id, environment) in (select * from unnest($6::uuid[], $7::text[]::environment[]))" : ""}
+    ${books ? "where (merchant_id, environment) in (select * from unnest($7::uuid[], $8::text[]::environment[]))" : ""}
     order by random() -- no book always comes first
   ) b
   cross join lateral (
@@ -90,6 +92,7 @@ export function claimDeliveries(claim: {
     where d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending'
       and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
       and (d.leased_until is null or d.leased_until <= $1::timestamptz)
+      and d.url <> all($6::text[])
     order by d.next_attempt_at
     limit $4::integer
     for update skip locked
@@ -112,7 +115,27 @@ order by l.next_attempt_at`,
       sqlTime(realNow + claim.leaseSeconds * SECOND),
       claim.perBook,
       claim.limit,
+      claim.fullUrls,
       ...(books ? [merchants, environments] : []),
+    ],
+  };
+}
+
+/** Sets claimed deliveries aside for a moment, untried. */
+export function parkDeliveries(rows: readonly ClaimedRow[], token: string, until: Micros): Statement {
+  return {
+    name: "park deliveries",
+    text: `update deliveries d
+set leased_until = $5::timestamptz
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as v(merchant_id, environment, event_id)
+where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
+  and d.lease_token = $4::uuid`,
+    values: [
+      rows.map((row) => row.merchant_id),
+      rows.map((row) => row.environment),
+      rows.map((row) => row.event_id),
+      token,
+      sqlTime(until),
     ],
   };
 }

@@ -1,52 +1,10 @@
 // The outbox: an event is written in the transaction of what it tells, with the exact bytes that will be delivered.
-import { type Micros, wireTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { WorkingSet } from "../store/working-set.ts";
+import { type EventType, envelopeOf } from "./event.ts";
 import { deliveries, events } from "./outbox.sql.ts";
-
-/** The types of section 6.5. The list will grow. */
-export const eventTypes = [
-  "payment.created",
-  "payment.processing",
-  "payment.succeeded",
-  "payment.failed",
-  "payment.expired",
-  "payment.canceled",
-  "refund.succeeded",
-  "refund.failed",
-  "settlement.created",
-  "settlement.paid",
-  "dispute.opened",
-  "dispute.updated",
-  "dispute.resolved",
-] as const;
-export type EventType = (typeof eventTypes)[number];
-
-export interface OutboxEvent {
-  book: Book;
-  eventId: string;
-  type: EventType;
-  /** The object the event is about. */
-  subjectId: string | undefined;
-  createdAt: Micros;
-  body: string;
-}
-
-/** The schedule of section 6.4: seconds after the event at which attempt 1 to 8 is due. */
-export const attemptDelaysSeconds = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200] as const;
-
-/** The envelope of section 6.2, as the bytes that every attempt sends. */
-export function envelopeOf(event: Omit<OutboxEvent, "body" | "subjectId">, data: unknown): string {
-  return JSON.stringify({
-    id: event.eventId,
-    type: event.type,
-    created_at: wireTime(event.createdAt),
-    environment: event.book.environment,
-    api_version: "v1",
-    data,
-  });
-}
 
 export class Outbox {
   private readonly listeners: ((bookKeys: string) => void)[] = [];

@@ -50,13 +50,14 @@ export function parseSqlTime(text: string): Micros {
   return ms * 1000 + Number(fraction.padEnd(6, "0"));
 }
 
-/** Reads `YYYY-MM-DD` or an RFC 3339 timestamp; undefined when it is neither. */
+/** Reads `YYYY-MM-DD` or an RFC 3339 timestamp of 1970 to 2199; undefined when it is neither. */
 export function parseWireTime(text: string): { at: Micros; wholeDay: boolean } | undefined {
-  const day = /^\d{4}-\d\d-\d\d$/.test(text);
-  if (!day && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
-  const ms = Date.parse(day ? `${text}T00:00:00Z` : text);
-  if (Number.isNaN(ms)) return undefined;
-  // Date.parse rolls 31 February over to March: a date that does not exist is refused instead.
-  if (day && new Date(ms).toISOString().slice(0, 10) !== text) return undefined;
-  return { at: ms * 1000, wholeDay: day };
+  const match = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?$/.exec(text);
+  if (!match) return undefined;
+  const wholeDay = match[2] === undefined;
+  const ms = Date.parse(wholeDay ? `${text}T00:00:00Z` : text);
+  // Date.parse rolls 31 February over to March: a day that does not exist is refused instead.
+  const day = Date.parse(`${match[1]}T00:00:00Z`);
+  if (Number.isNaN(ms) || Number.isNaN(day) || new Date(day).toISOString().slice(0, 10) !== match[1]) return undefined;
+  return ms >= 0 && ms < Date.UTC(2200, 0) ? { at: ms * 1000, wholeDay } : undefined;
 }

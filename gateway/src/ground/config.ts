@@ -37,6 +37,7 @@ const variables = z.object({
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
+  TRUST_PROXY: count.default(0),
   STRANGER_LIMIT_PER_MINUTE: count.default(6000),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
@@ -59,6 +60,8 @@ export interface Config {
   productionActive: boolean;
   webhookAllowHosts: ReadonlySet<string>;
   strangerLimitPerMinute: number;
+  /** How many proxies stand in front of the service. */
+  trustProxy: number;
   logLevel: string;
 }
 
@@ -104,6 +107,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
         .filter(Boolean),
     ),
     strangerLimitPerMinute: value.STRANGER_LIMIT_PER_MINUTE,
+    trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,
   };
 }

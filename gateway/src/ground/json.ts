@@ -5,8 +5,12 @@ const integer = /^-?(0|[1-9]\d*)$/;
 
 export class MalformedJson extends Error {}
 
+/** Deeper than any shape of the interface, and shallow enough for whatever walks a value by recursion. */
+const DEPTH_MAX = 2_000;
+
 /**
- * Reads a JSON object. Throws `MalformedJson` for bad UTF-8, bad JSON, another top-level value or a duplicate key.
+ * Reads a JSON object. Throws `MalformedJson` for bad UTF-8, bad JSON, another top-level value, a duplicate
+ * key, a key named `__proto__` (which means something else to JavaScript), or a depth beyond reason.
  * A number written with a fraction or an exponent that would read as an integer becomes NaN, so no schema accepts it.
  */
 export function parseObject(bytes: Uint8Array): Record<string, unknown> {
@@ -19,8 +23,8 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> {
     throw new MalformedJson("not JSON in UTF-8", { cause: error });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new MalformedJson("not an object");
-  const { duplicate, fraction } = scan(text);
-  if (duplicate !== undefined) throw new MalformedJson("duplicate key");
+  const { objection, fraction } = scan(text);
+  if (objection !== undefined) throw new MalformedJson(objection);
   if (!fraction) return value as Record<string, unknown>;
   return JSON.parse(text, (_key, part: unknown, context?: { source?: string }) =>
     typeof part === "number" && Number.isInteger(part) && !integer.test(context?.source ?? "") ? Number.NaN : part,
@@ -28,12 +32,13 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> {
 }
 
 /** Walks text that is already known to be JSON. Iterative: depth costs memory, never the stack. */
-function scan(text: string): { duplicate: string | undefined; fraction: boolean } {
+function scan(text: string): { objection: string | undefined; fraction: boolean } {
   const open: (Set<string> | null)[] = []; // a set of keys for an object, null for an array
   let keys: Set<string> | null = null;
   let fraction = false;
   let expectKey = false;
   for (let at = 0; at < text.length; at++) {
+    if (open.length > DEPTH_MAX) return { objection: "too deep", fraction };
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
         open.push(keys);
@@ -59,7 +64,8 @@ function scan(text: string): { duplicate: string | undefined; fraction: boolean 
         if (expectKey && keys) {
           const raw = text.slice(start + 1, at);
           const key = raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
-          if (keys.has(key)) return { duplicate: key, fraction };
+          if (keys.has(key)) return { objection: "duplicate key", fraction };
+          if (key === "__proto__") return { objection: "key __proto__", fraction };
           keys.add(key);
           expectKey = false;
         }
@@ -76,5 +82,5 @@ function scan(text: string): { duplicate: string | undefined; fraction: boolean 
       }
     }
   }
-  return { duplicate: undefined, fraction };
+  return { objection: undefined, fraction };
 }

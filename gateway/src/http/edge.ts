@@ -1,8 +1,10 @@
 // The edge of the merchants' API: every check between the socket and a command, in the one order that the rulings fix.
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { digestOf, sameText, sha256, sign } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
+import type { Log } from "../ground/log.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Client, Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
@@ -12,10 +14,21 @@ import type { Call, Endpoint, ReadEndpoint, WriteEndpoint } from "./endpoint.ts"
 import type { Reply } from "./envelope.ts";
 import { judgeFields } from "./fields.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, recordedAnswer } from "./idempotency.ts";
-import type { Rate } from "./rate.ts";
+import { type Rate, type Strangers, tooMany } from "./rate.ts";
 
 const TOLERANCE_SECONDS = 300;
 const nothing = Buffer.alloc(0);
+const nothingAsked = z.strictObject({});
+
+export interface EdgeParts {
+  directory: Directory;
+  admission: Admission;
+  lanes: Lanes;
+  database: Database;
+  clock: Clock;
+  strangers: Strangers;
+  log: Log;
+}
 
 export class Edge {
   private readonly directory: Directory;
@@ -23,9 +36,14 @@ export class Edge {
   private readonly lanes: Lanes;
   private readonly database: Database;
   private readonly clock: Clock;
+  private readonly strangers: Strangers;
+  private readonly log: Log;
   private readonly runningKeys = new RunningKeys();
 
-  constructor(directory: Directory, admission: Admission, lanes: Lanes, database: Database, clock: Clock) {
+  constructor(parts: EdgeParts) {
+    const { directory, admission, lanes, database, clock, strangers, log } = parts;
+    this.strangers = strangers;
+    this.log = log;
     this.directory = directory;
     this.admission = admission;
     this.lanes = lanes;
@@ -67,9 +85,13 @@ export class Edge {
     const clientId = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
     if (clientId === undefined) throw new Fault("UNAUTHORIZED");
     if (timestamp === undefined || signature === undefined) throw new Fault("SIGNATURE_MISSING");
-    const client = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId)
-      ? await this.directory.client(clientId)
-      : undefined;
+    const wellFormed = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId);
+    // A stranger whose window is used up does not get to make the database look for names it invents.
+    if (wellFormed && !this.directory.isCached(clientId)) {
+      const { remaining, reset } = this.strangers.rate(request.ip);
+      if (remaining === 0) throw tooMany(reset, this.clock);
+    }
+    const client = wellFormed ? await this.directory.client(clientId) : undefined;
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
     if (typeof timestamp !== "string" || typeof signature !== "string" || !/^\d+$/.test(timestamp)) {
       throw new Fault("SIGNATURE_INVALID");
@@ -86,30 +108,38 @@ export class Edge {
     if (!client.scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN");
     if (endpoint.sandboxOnly && client.book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
     if (admitted.count > admitted.rate.limit) {
-      const now = Math.floor(this.clock.now() / SECOND);
-      throw new Fault("RATE_LIMITED", { retryAfterSeconds: Math.max(1, admitted.rate.reset - now) });
+      throw tooMany(admitted.rate.reset, this.clock);
     }
   }
 
   private async read(endpoint: ReadEndpoint, call: Call, request: FastifyRequest): Promise<Reply> {
-    if (!endpoint.query) return endpoint.handle(call);
-    const found = judgeFields({ schema: endpoint.query, order: [] }, request.query);
+    const found = judgeFields({ schema: endpoint.query ?? nothingAsked, order: [] }, request.query);
     if ("fault" in found) throw found.fault;
     return endpoint.handle({ ...call, query: found.value });
   }
 
+  /** What follows from a change is no part of it: the change is committed, and its answer stands whatever happens here. */
+  private async follow(endpoint: WriteEndpoint, call: Call): Promise<void> {
+    try {
+      await endpoint.after?.(call);
+    } catch (error) {
+      this.log.warn({ err: error, request_id: call.requestId }, "what follows a change failed; the worker will do it");
+    }
+  }
+
   private async write(endpoint: WriteEndpoint, call: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
-    const input = readBody(endpoint, request, body);
+    const input = readBody(request, body);
     const intent: Intent = {
       book: call.book,
-      key: checkKey(request.headers["idempotency-key"]),
-      endpoint: `${request.method} ${request.url.split("?")[0]}`.slice(0, 200),
+      key: checkKey(request.raw.headersDistinct["idempotency-key"]),
+      endpoint: boundTo(endpoint, call.params),
       bodyDigest: sha256(body),
       requestId: call.requestId,
     };
     return this.runningKeys.alone(intent, async () => {
       let value: unknown;
       try {
+        refuseQuery(request);
         value = await judge(endpoint, call, input);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
@@ -122,10 +152,16 @@ export class Edge {
       const answer = await (endpoint.lane === "create"
         ? lanes.create(command)
         : lanes.move(call.book.merchantId, command));
-      if (!answer.replayed) await endpoint.after?.(call);
+      if (!answer.replayed) await this.follow(endpoint, call);
       return answer;
     });
   }
+}
+
+/** Writes take no query: what stands there was meant for somewhere else. */
+function refuseQuery(request: FastifyRequest): void {
+  const found = judgeFields({ schema: nothingAsked, order: [] }, request.query);
+  if ("fault" in found) throw found.fault;
 }
 
 async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, unknown>): Promise<unknown> {
@@ -135,16 +171,33 @@ async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, 
   return found.value;
 }
 
-function readBody(endpoint: WriteEndpoint, request: FastifyRequest, body: Buffer): Record<string, unknown> {
-  if (body.length === 0 && endpoint.emptyBody) return {};
-  const type = request.headers["content-type"] ?? "";
-  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?\s*$/i.test(type)) throw new Fault("MALFORMED_JSON");
+function readBody(request: FastifyRequest, body: Buffer): Record<string, unknown> {
+  if (!isJson(sentContentType(request))) throw new Fault("MALFORMED_JSON");
   try {
     return parseObject(body);
   } catch (error) {
     if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
     throw error;
   }
+}
+
+/** `application/json`, with `charset=utf-8` at most. */
+function isJson(contentType: string): boolean {
+  if (contentType.length > 100) return false;
+  const [type, ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
+  return type === "application/json" && parameters.every((parameter) => /^(|charset="?utf-8"?)$/.test(parameter));
+}
+
+/** What an idempotency key is bound to: the method, the endpoint and the parts of the path, in one spelling. */
+function boundTo(endpoint: WriteEndpoint, params: Readonly<Record<string, string>>): string {
+  const parts = Object.values(params);
+  return `POST ${endpoint.path}${
+    parts.length > 0
+      ? ` ${digestOf(...parts)
+          .toString("hex")
+          .slice(0, 32)}`
+      : ""
+  }`;
 }
 
 const rates = new WeakMap<FastifyReply, Rate>();
@@ -156,4 +209,17 @@ export function setRate(reply: FastifyReply, rate: Rate): void {
 
 export function rateOf(reply: FastifyReply): Rate | undefined {
   return rates.get(reply);
+}
+
+const contentTypes = new WeakMap<FastifyRequest, string>();
+
+/** Takes the content type out of the framework's hands: it is judged after authentication, by `readBody`. */
+export function setAsideContentType(request: FastifyRequest): void {
+  const { headers } = request.raw;
+  contentTypes.set(request, headers["content-type"] ?? "");
+  headers["content-type"] = "application/octet-stream";
+}
+
+export function sentContentType(request: FastifyRequest): string {
+  return contentTypes.get(request) ?? "";
 }

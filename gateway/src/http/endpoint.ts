@@ -42,8 +42,6 @@ export interface ReadEndpoint extends Described {
 export interface WriteEndpoint<Body = unknown> extends Described {
   kind: "write";
   body: FieldRules<Body>;
-  /** True where all fields are optional: no body at all then means an empty object. */
-  emptyBody?: boolean;
   /** Rules beyond the schema that need the merchant's settings; throws in the order of the interface. */
   judge?(
     call: Call,

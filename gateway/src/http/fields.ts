@@ -1,6 +1,6 @@
 // From a schema's findings to the interface's errors: which field first, which code, and the value as far as it may be shown.
 import type { z } from "zod";
-import { type Fault, validationFault } from "../ground/fault.ts";
+import { type Fault, showable, validationFault } from "../ground/fault.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -36,7 +36,7 @@ export function rankOf(order: readonly string[], field: string): number {
 function faultsOf<Value>(rules: FieldRules<Value>, issue: Issue, input: unknown): FieldFault[] {
   const paths = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
   return paths.map((path) => {
-    const field = path.map(String).join(".");
+    const field = showable(path.map(String).join(".")) as string;
     const value = valueAt(input, path);
     const fault = rules.faultFor?.(field, value) ?? validationFault(field, value, messageOf(issue, field));
     return { field, rank: rankOf(rules.order, field), fault };

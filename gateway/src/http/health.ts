@@ -36,10 +36,16 @@ const KEEP_MS = 250;
 export class Health {
   private readonly parts: HealthParts;
   private asked = -Infinity;
+  private opened = false;
   private findings: Promise<Findings> = Promise.resolve({ database: false, ledger: false });
 
   constructor(parts: HealthParts) {
     this.parts = parts;
+  }
+
+  /** The start is over: from here on the answer may be 200. */
+  open(): void {
+    this.opened = true;
   }
 
   /** 200 when all is well, else 503 with the same object beside the error. */
@@ -51,14 +57,14 @@ export class Health {
     const { database, ledger } = await this.findings;
     const word = (well: boolean): string => (well ? "ok" : "unavailable");
     const object = {
-      status: word(database && ledger),
+      status: word(this.opened && database && ledger),
       service: this.parts.serviceName,
       version: this.parts.version,
       environment: this.parts.environment,
       dependencies: { core_ledger: word(ledger), database: word(database) },
       time: wireTime(this.parts.clock.now()),
     };
-    if (database && ledger) return reply(200, object);
+    if (this.opened && database && ledger) return reply(200, object);
     const { error } = JSON.parse(faultReply(new Fault("SERVICE_UNAVAILABLE"), requestId).body) as { error: unknown };
     return reply(503, { ...object, error });
   }

@@ -47,7 +47,7 @@ cross join lateral (
   where k.merchant_id = any($1::uuid[]) and k.merchant_id = w.merchant_id and k.environment = w.environment
     and k.idempotency_key = w.idempotency_key
   limit 1
-  for update
+  for update skip locked -- a key that another process is renewing looks new here, and its insert loses at once
 ) k`,
     values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => key.key)],
   }),

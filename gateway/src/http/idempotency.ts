@@ -22,8 +22,9 @@ export interface Intent {
 }
 
 /** Throws IDEMPOTENCY_KEY_REQUIRED or IDEMPOTENCY_KEY_INVALID. */
-export function checkKey(header: string | string[] | undefined): string {
-  if (header === undefined) throw new Fault("IDEMPOTENCY_KEY_REQUIRED");
+export function checkKey(sent: string[] | undefined): string {
+  if (sent === undefined) throw new Fault("IDEMPOTENCY_KEY_REQUIRED");
+  const header = sent.length === 1 ? sent[0] : undefined; // two keys are no key
   // oxlint-disable-next-line no-control-regex -- ASCII is what the interface says, all of it
   if (typeof header !== "string" || !/^[\x00-\x7f]{8,255}$/.test(header)) throw new Fault("IDEMPOTENCY_KEY_INVALID");
   return header;

@@ -121,7 +121,7 @@ function operationOf(endpoint: Endpoint): Json {
     ...(endpoint.kind === "write"
       ? {
           requestBody: {
-            required: endpoint.emptyBody !== true,
+            required: true,
             content: content(schemaOf(endpoint.body.schema, "input")),
           },
         }

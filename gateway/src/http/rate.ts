@@ -1,5 +1,6 @@
 // Rate limits in fixed windows of a minute: the headers of section 8, and the limit for addresses that are strangers.
 import { type Clock, SECOND } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
 
 export const WINDOW_SECONDS = 60;
 
@@ -21,6 +22,11 @@ export function rateHeaders(rate: Rate): Record<string, string> {
     "x-ratelimit-remaining": String(rate.remaining),
     "x-ratelimit-reset": String(rate.reset),
   };
+}
+
+/** The refusal of a window that is used up. */
+export function tooMany(reset: number, clock: Clock): Fault {
+  return new Fault("RATE_LIMITED", { retryAfterSeconds: Math.max(1, reset - Math.floor(clock.now() / SECOND)) });
 }
 
 const ADDRESSES_MAX = 100_000;

@@ -46,7 +46,8 @@ where (merchant_id, environment, idempotency_key) in (
   where k.first_seen_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds) - interval '72 hours'
     -- no clock runs ahead by more than this: what the index can leave out at once
     and k.first_seen_at <= $1::timestamptz - interval '72 hours' + make_interval(secs => (select max(clock_offset_seconds) from books))
-  limit ${STEP}
+limit ${STEP}
+  for update of k skip locked -- one that is just being renewed stays
 )
 returning 1`,
       values: [sqlTime(realNow)],

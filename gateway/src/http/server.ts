@@ -1,4 +1,5 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
@@ -7,10 +8,10 @@ import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { isConnectionLoss } from "../store/database.ts";
-import { type Edge, rateOf, setRate } from "./edge.ts";
+import { type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type Reply, faultReply } from "./envelope.ts";
-import { type Strangers, rateHeaders } from "./rate.ts";
+import { type Strangers, rateHeaders, tooMany } from "./rate.ts";
 
 export const BODY_MAX_BYTES = 262_144;
 
@@ -19,6 +20,8 @@ export interface ServerParts {
   log: Log;
   metrics: Metrics;
   strangers: Strangers;
+  /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
+  trustProxy: number;
 }
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
@@ -32,7 +35,9 @@ export function createServer(parts: ServerParts): FastifyInstance {
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 300 },
+    routerOptions: { maxParamLength: 16_384 },
+    http: { requireHostHeader: false },
+    trustProxy: (_address, hop) => hop < parts.trustProxy,
     clientErrorHandler: (error, socket) => refuseMalformed(error as NodeJS.ErrnoException, socket, parts),
     frameworkErrors: (error, request, reply) => {
       answerError(error, request, reply, parts);
@@ -44,15 +49,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
   server.addHook("onRequest", (request, reply, done) => {
     begun.set(request, stopwatchMs());
     reply.header("x-request-id", request.id);
-    const rate = strangers.rate(request.ip);
-    // An address that used its window up is only heard when it presents a credential.
-    if (rate.remaining === 0 && request.headers.authorization === undefined) return done(tooMany(rate.reset, clock));
+    reply.headers(rateHeaders(strangers.rate(request.ip)));
+    setAsideContentType(request);
     done();
   });
-  server.addHook("onSend", (request, reply, _payload, done) => {
-    reply.headers(rateHeaders(rateOf(reply) ?? strangers.rate(request.ip)));
-    done();
-  });
+  // Whatever Node would answer on its own gets the envelope too.
+  server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
+  server.server.on("connect", (_request, socket: Socket) => refuse(socket, new Fault("ROUTE_NOT_FOUND"), 404, parts));
   server.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url ?? "unknown";
     const ms = stopwatchMs() - (begun.get(request) ?? 0);
@@ -88,66 +91,80 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
 }
 
 export function sendReply(reply: FastifyReply, { status, body, replayed }: Reply): FastifyReply {
+  const rate = rateOf(reply);
+  if (rate) reply.headers(rateHeaders(rate));
   if (replayed) reply.header("x-idempotent-replay", "true");
   return reply.code(status).header("content-type", "application/json; charset=utf-8").send(body);
 }
 
 // Faults before a client was known are the doing of strangers, and count against their address.
-const strange = new Set([401, 404, 413, 400]);
+const strange = new Set([400, 401, 404, 413]);
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {
+  const { strangers, clock, log } = parts;
   let fault = faultOf(error);
-  if (rateOf(reply) === undefined && strange.has(fault.status)) {
-    const within = parts.strangers.count(request.ip);
-    setRate(reply, parts.strangers.rate(request.ip));
-    if (!within) fault = tooMany(parts.strangers.rate(request.ip).reset, parts.clock);
+  if (rateOf(reply) === undefined) {
+    if (strange.has(fault.status) && !strangers.count(request.ip))
+      fault = tooMany(strangers.rate(request.ip).reset, clock);
+    setRate(reply, strangers.rate(request.ip));
   }
+  reply.header("x-request-id", request.id); // errors of the framework itself come here without passing any hook
   const { retryAfterSeconds, internal } = fault.extras;
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));
-  if (fault.status >= 500) {
+  if (fault.status >= 500 && !request.raw.destroyed) {
     const level = fault.status === 500 ? "error" : "warn";
-    parts.log[level]({ request_id: request.id, code: fault.code, err: internal ?? error }, "request failed");
+    log[level]({ request_id: request.id, code: fault.code, err: internal ?? error }, "request failed");
   }
   return sendReply(reply, faultReply(fault, request.id));
 }
 
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  const code = (error as { code?: unknown } | null)?.code;
+  const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Fault("PAYLOAD_TOO_LARGE");
-  if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_PARAM_LENGTH") return new Fault("ROUTE_NOT_FOUND");
   if (typeof code === "string" && code.startsWith("FST_ERR_CTP")) return new Fault("MALFORMED_REQUEST");
+  if (typeof code === "string" && code.startsWith("FST_") && typeof statusCode === "number" && statusCode < 500) {
+    return new Fault("ROUTE_NOT_FOUND");
+  }
   if (isConnectionLoss(error)) return new Fault("SERVICE_UNAVAILABLE", { internal: error });
   return new Fault("INTERNAL_ERROR", { internal: error });
 }
 
-function tooMany(reset: number, clock: Clock): Fault {
-  return new Fault("RATE_LIMITED", { retryAfterSeconds: Math.max(1, reset - Math.floor(clock.now() / 1_000_000)) });
-}
-
 /** Bytes that are not HTTP never reach a route; their answer is written to the socket by hand. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, parts: ServerParts): void {
+  // A request before these bytes is still being answered: its answer must not be taken for this one's.
+  const answering = (socket as Socket & { _httpMessage?: { once(event: string, then: () => void): void } })
+    ._httpMessage;
+  if (answering) {
+    answering.once("finish", () => socket.end());
+    return;
+  }
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
     return;
   }
-  const requestId = newId("request", parts.clock.now());
-  const address = socket.remoteAddress ?? "unknown";
-  parts.strangers.count(address);
   const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  const { body } = faultReply(new Fault("MALFORMED_REQUEST"), requestId);
+  parts.log.info({ status, reason: error.code }, "malformed request");
+  refuse(socket, new Fault("MALFORMED_REQUEST"), status, parts);
+}
+
+/** An answer by hand, with the envelope and the headers of every other, and the end of the connection. */
+function refuse(socket: Socket, fault: Fault, status: number, { clock, strangers, metrics }: ServerParts): void {
+  const requestId = newId("request", clock.now());
+  const address = socket.remoteAddress ?? "unknown";
+  strangers.count(address);
+  const { body } = faultReply(fault, requestId);
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "content-length": String(Buffer.byteLength(body)),
     "x-request-id": requestId,
-    ...rateHeaders(parts.strangers.rate(address)),
+    ...rateHeaders(strangers.rate(address)),
     connection: "close",
   };
   const head = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("");
-  socket.end(`HTTP/1.1 ${status} ${status === 400 ? "Bad Request" : "Refused"}\r\n${head}\r\n${body}`);
-  parts.metrics.requests.inc({ method: "unknown", route: "malformed", status });
-  parts.log.info({ request_id: requestId, status, reason: error.code }, "malformed request");
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`);
+  metrics.requests.inc({ method: "unknown", route: "malformed", status });
 }

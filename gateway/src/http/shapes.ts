@@ -16,3 +16,16 @@ export const errorSchema = z.strictObject({
     details: z.record(z.string(), z.unknown()).optional(),
   }),
 });
+
+const isText = (value: string): boolean => value.isWellFormed() && !value.includes("\0");
+
+/** Text of so many characters (code points). PostgreSQL keeps neither NUL nor half a surrogate pair, so both are refused. */
+export const text = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .refine((value) => {
+      const { length } = [...value];
+      return length >= minimum && length <= maximum;
+    }, `must have ${minimum} to ${maximum} characters`)
+    .refine(isText, "must be Unicode text without NUL")
+    .meta({ minLength: minimum, maxLength: maximum });

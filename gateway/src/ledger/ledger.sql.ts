@@ -5,7 +5,7 @@ import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import type { Table } from "../store/table.ts";
-import type { Journal } from "./ledger.ts";
+import type { Journal } from "./journal.ts";
 
 export interface Head {
   book: Book;

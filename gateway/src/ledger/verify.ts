@@ -3,7 +3,7 @@ import { idOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import { type Entry, type Journal, sealOf } from "./ledger.ts";
+import { type Entry, type Journal, sealOf } from "./journal.ts";
 import { selectBalances, selectCaptureMismatch, selectJournals } from "./ledger.sql.ts";
 
 export interface BookReport {

@@ -82,6 +82,11 @@ export class Directory {
     watch.subscribe((since) => this.forgetChanged(since));
   }
 
+  /** True when the credential is known without asking the database. */
+  isCached(clientId: string): boolean {
+    return this.clients.has(clientId);
+  }
+
   /** The client of a live credential, or undefined when it is unknown or revoked. */
   async client(clientId: string): Promise<Client | undefined> {
     await this.watch.fresh();

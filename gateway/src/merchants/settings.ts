@@ -9,17 +9,25 @@ const minor = z.int().min(0).max(Number(MINOR_MAX));
 const positiveMinor = z.int().min(1).max(Number(MINOR_MAX));
 const currency = z.string().refine(isCurrency, "is not a currency of ISO 4217");
 
-const feeSchema = z
-  .strictObject({
-    basis_points: z.int().min(0).max(10_000),
-    flat_minor: minor,
-    minimum_minor: minor.optional(),
-    maximum_minor: minor.optional(),
-  })
-  .refine((fee) => (fee.minimum_minor ?? 0) <= (fee.maximum_minor ?? Infinity), {
+const feeFields = {
+  basis_points: z.int().min(0).max(10_000),
+  flat_minor: minor,
+  minimum_minor: minor.optional(),
+  maximum_minor: minor.optional(),
+};
+
+const bounded = <Fee extends z.ZodType<{ minimum_minor?: number | undefined; maximum_minor?: number | undefined }>>(
+  fee: Fee,
+) =>
+  fee.refine((fee) => (fee.minimum_minor ?? 0) <= (fee.maximum_minor ?? Infinity), {
     path: ["maximum_minor"],
     message: "is below minimum_minor",
   });
+
+/** A price. Flat parts are minor units of the payment's currency, so `per_currency` gives other currencies their own. */
+const feeSchema = bounded(
+  z.strictObject({ ...feeFields, per_currency: z.record(currency, bounded(z.strictObject(feeFields))).optional() }),
+);
 
 const methodSchema = z.strictObject({ enabled: z.boolean(), max_amount_minor: positiveMinor.optional() });
 
@@ -144,8 +152,9 @@ export function maximumOf(settings: MerchantSettings, method: PaymentMethod | un
   return BigInt(Math.min(own ?? settings.max_amount_minor, settings.max_amount_minor));
 }
 
-export function feeRuleOf(settings: MerchantSettings, method: PaymentMethod): FeeRule {
-  const fee = settings.fees[method];
+export function feeRuleOf(settings: MerchantSettings, method: PaymentMethod, currency: string): FeeRule {
+  const general = settings.fees[method];
+  const fee = general.per_currency?.[currency] ?? general;
   return {
     basisPoints: fee.basis_points,
     flatMinor: BigInt(fee.flat_minor),

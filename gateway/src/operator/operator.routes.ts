@@ -7,7 +7,10 @@ import { isId } from "../ground/ids.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
 import { type Reply, reply } from "../http/envelope.ts";
 import { judgeFields } from "../http/fields.ts";
+import { setRate } from "../http/edge.ts";
+import type { Strangers } from "../http/rate.ts";
 import { sendReply } from "../http/server.ts";
+import { text } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import { scopes } from "../merchants/directory.ts";
 import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
@@ -18,12 +21,13 @@ export interface OperatorParts {
   token: string;
   merchants: Merchants;
   router: Router;
-  /** Throws VALIDATION_ERROR for an address that webhooks must not be sent to. */
-  checkWebhookUrl(url: string): Promise<void>;
+  strangers: Strangers;
+  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+  checkWebhookUrl(url: string): Promise<string>;
 }
 
 const environment = z.enum(environments);
-const createMerchantSchema = z.strictObject({ name: z.string().trim().min(1).max(120) });
+const createMerchantSchema = z.strictObject({ name: text(1, 120) });
 const createCredentialSchema = z.strictObject({
   environment,
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).optional(),
@@ -49,6 +53,7 @@ export function openOperatorApi(server: FastifyInstance, parts: OperatorParts): 
       url: `/ops/v1${path}`,
       handler: async (request, response) => {
         authenticate(request, digest);
+        setRate(response, parts.strangers.rate(request.ip)); // the operator is no stranger, whatever goes wrong below
         return sendReply(response, await handle(request.params as Record<string, string>, bodyOf(request, schema)));
       },
     });
@@ -77,15 +82,16 @@ export function openOperatorApi(server: FastifyInstance, parts: OperatorParts): 
   });
   on("DELETE", "/merchants/:id/credentials/:client", undefined, async ({ id, client }) => {
     await required(merchants, id);
-    const revoked = await merchants.revokeCredential(id ?? "", client ?? "");
+    const known = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(client ?? "");
+    const revoked = known && (await merchants.revokeCredential(id ?? "", client ?? ""));
     if (!revoked) throw new Fault("OBJECT_NOT_FOUND");
     return reply(200, { client_id: client, revoked: true });
   });
   on("PUT", "/merchants/:id/webhook", setWebhookSchema, async ({ id }, body) => {
     const { merchantId } = await required(merchants, id);
-    await parts.checkWebhookUrl(body.url);
-    const secret = await merchants.setWebhook({ merchantId, environment: body.environment }, body.url);
-    return reply(200, { environment: body.environment, url: body.url, webhook_secret: secret });
+    const url = await parts.checkWebhookUrl(body.url);
+    const secret = await merchants.setWebhook({ merchantId, environment: body.environment }, url);
+    return reply(200, { environment: body.environment, url, webhook_secret: secret });
   });
   on("GET", "/acquirers", undefined, () => Promise.resolve(reply(200, { data: acquirersOf(router) })));
   on("PATCH", "/acquirers/:code", setAcquirerSchema, async ({ code }, change) => {

@@ -1,6 +1,7 @@
 // The expiry worker: twice a second it asks which pending payments are over by their book's clock, and expires them.
 import type { Clock } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
+import type { Log } from "../ground/log.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
@@ -10,34 +11,38 @@ import { type PaymentParts, expirePayment } from "./payments.ts";
 
 const SWEEP_MAX = 500;
 
-/** Expires what is due now, in rounds until nothing is left. Gives how many. Any number of processes may sweep. */
-export async function sweepExpired(
-  database: Database,
-  lanes: Lanes,
-  directory: Directory,
-  parts: PaymentParts,
-  clock: Clock,
-): Promise<number> {
+export interface ExpiryParts {
+  database: Database;
+  lanes: Lanes;
+  directory: Directory;
+  payments: PaymentParts;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Expires what is due now, of one book or of all, in rounds until nothing is left. Gives how many. Any number of
+ * processes may sweep; a payment that cannot be expired is logged and holds no other back.
+ */
+export async function sweepExpired(parts: ExpiryParts, book?: Book): Promise<number> {
   let expired = 0;
   for (;;) {
-    const rows = await database.query(selectExpired(clock.now(), SWEEP_MAX));
-    const results = await Promise.all(
-      rows.map((row) => expireOne(lanes, directory, parts, bookOfRow(row), idOf("payment", row.payment_id as string))),
+    const rows = await parts.database.query(selectExpired(parts.clock.now(), SWEEP_MAX, book));
+    const results = await Promise.allSettled(
+      rows.map((row) => expireOne(parts, bookOfRow(row), idOf("payment", row.payment_id as string))),
     );
-    const done = results.filter(Boolean).length;
+    for (const result of results) {
+      if (result.status === "rejected")
+        parts.log.warn({ err: result.reason as unknown }, "a payment could not be expired");
+    }
+    const done = results.filter((result) => result.status === "fulfilled" && result.value).length;
     expired += done;
     if (rows.length < SWEEP_MAX || done === 0) return expired;
   }
 }
 
-async function expireOne(
-  lanes: Lanes,
-  directory: Directory,
-  parts: PaymentParts,
-  book: Book,
-  reference: string,
-): Promise<boolean> {
-  const merchant = await directory.merchant(book.merchantId);
+async function expireOne(parts: ExpiryParts, book: Book, reference: string): Promise<boolean> {
+  const merchant = await parts.directory.merchant(book.merchantId);
   if (!merchant) return false;
-  return lanes.move(book.merchantId, expirePayment(parts, merchant, book, reference));
+  return parts.lanes.move(book.merchantId, expirePayment(parts.payments, merchant, book, reference));
 }

@@ -28,8 +28,8 @@ import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 export interface PaymentRouteParts extends PaymentParts {
   database: Database;
   clock: Clock;
-  /** Throws VALIDATION_ERROR for an address that webhooks must not be sent to. */
-  checkCallbackUrl(url: string): Promise<void>;
+  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+  checkCallbackUrl(url: string): string;
 }
 
 export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
@@ -84,7 +84,6 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_CANCELABLE"],
       success: { status: 200, description: "The payment is canceled.", schema: canceledPaymentSchema },
       body: cancelRules,
-      emptyBody: true,
       command: (call, body) =>
         cancelPayment(parts, call.merchant, call.book, call.params.reference ?? "", body.reason, call.requestId),
       lane: "move",
@@ -93,12 +92,12 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
 }
 
 /** The rules of creation that need the merchant's settings, merged into the order of the interface's table. */
-async function judgeCreation(
+function judgeCreation(
   parts: PaymentRouteParts,
   call: Call,
   input: Record<string, unknown>,
   found: { value: CreatePayment } | { rank: number; fault: Error },
-): Promise<CreatePayment> {
+): CreatePayment {
   const { order } = createPaymentRules;
   const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
   const { settings } = call.merchant;
@@ -118,9 +117,9 @@ async function judgeCreation(
     throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
   }
   const url = input.callback_url;
-  if (before("callback_url") && typeof url === "string") await parts.checkCallbackUrl(url);
+  const kept = before("callback_url") && typeof url === "string" ? parts.checkCallbackUrl(url) : undefined;
   if ("fault" in found) throw found.fault;
-  return found.value;
+  return kept === undefined ? found.value : { ...found.value, callback_url: kept };
 }
 
 /** The payment named in the path, if it is this merchant's and of this environment. */

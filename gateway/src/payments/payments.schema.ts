@@ -6,20 +6,8 @@ import { MINOR_MAX } from "../ground/money.ts";
 import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 import type { FieldRules } from "../http/fields.ts";
-import { timestamp } from "../http/shapes.ts";
+import { text, timestamp } from "../http/shapes.ts";
 import { paymentStatuses } from "./states.ts";
-
-// Control characters have no place in what people read; PostgreSQL refuses NUL and lone surrogates altogether.
-const isText = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
-const text = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .refine(
-      (value) => [...value].length >= minimum && [...value].length <= maximum,
-      `must have ${minimum} to ${maximum} characters`,
-    )
-    .refine(isText, "must be Unicode text without NUL")
-    .meta({ minLength: minimum, maxLength: maximum });
 
 export const amountMinor = z.int().min(1).max(Number(MINOR_MAX)).meta({ description: "Minor units of the currency." });
 

@@ -188,8 +188,8 @@ limit $${values.length}::integer`,
   };
 }
 
-/** Pending payments whose time is over by the clock of their own book, at most `limit`. */
-export function selectExpired(realNow: Micros, limit: number): Statement {
+/** Pending payments whose time is over by the clock of their own book: of one book, or of all. At most `limit`. */
+export function selectExpired(realNow: Micros, limit: number, book?: Book): Statement {
   return {
     name: "select expired payments",
     text: `select p.merchant_id, p.environment, p.payment_id
@@ -200,9 +200,10 @@ cross join lateral (
   where p.merchant_id = b.merchant_id and p.environment = b.environment and p.status = 'pending'
     and p.expires_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
   order by p.expires_at
-  limit $2::integer
+limit $2::integer
 ) p
+where ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
 limit $2::integer`,
-    values: [sqlTime(realNow), limit],
+    values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
   };
 }

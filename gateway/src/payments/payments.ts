@@ -1,13 +1,15 @@
 // What can be done with a payment: create, cancel, expire, and take an acquirer's word. Pure commands for the lanes.
 import type { InstructionRequest } from "../acquirers/acquirer.ts";
-import { type Outbox, type EventType } from "../events/outbox.ts";
+import type { EventType } from "../events/event.ts";
+import type { Outbox } from "../events/outbox.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { feeOf } from "../ground/money.ts";
 import { type Reply, faultReply, reply } from "../http/envelope.ts";
-import { capturePostings, ledgerNeeds, post } from "../ledger/ledger.ts";
-import { type Book, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
+import { capturePostings } from "../ledger/journal.ts";
+import { ledgerNeeds, post } from "../ledger/ledger.ts";
+import { type Book, type Environment, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { feeRuleOf } from "../merchants/settings.ts";
 import { assess } from "../risk/risk.ts";
@@ -19,7 +21,7 @@ import {
   customerVelocity,
   merchantVelocity,
 } from "../risk/velocity.sql.ts";
-import { type RoutingTable, route } from "../routing/routing.ts";
+import { type RoutingDecision, type RoutingTable, route } from "../routing/routing.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type Payment, createdView, eventView } from "./payment.ts";
@@ -33,6 +35,8 @@ export interface PaymentParts {
   outbox: Outbox;
   /** The table at the moment a command is made. */
   routingTable(): RoutingTable;
+  /** False while an environment takes no payments: production, until it is switched on and has an acquirer. */
+  isOpen(environment: Environment): boolean;
   /** The payer's page of a payment, for methods that redirect. */
   payUrl(book: Book, reference: string): string;
 }
@@ -48,9 +52,8 @@ export function createPayment(
 ): Command<Reply> {
   const table = parts.routingTable();
   const customerKey = customerKeyOf(body.customer);
-  // Windows open at the real time here; a sandbox book that runs ahead only makes them wider, which changes no rule.
-  const ofMerchant: VelocityKey = { book, customerKey: null, since: realNow - MERCHANT_WINDOW };
-  const ofCustomer: VelocityKey = { book, customerKey, since: realNow - CUSTOMER_WINDOW };
+  const ofMerchant: VelocityKey = { book, customerKey: null, realSince: realNow - MERCHANT_WINDOW };
+  const ofCustomer: VelocityKey = { book, customerKey, realSince: realNow - CUSTOMER_WINDOW };
   const needs: Need[] = [
     need(bookClocks, book),
     need(takenReferenceIds, { book, referenceId: body.reference_id }),
@@ -64,6 +67,7 @@ export function createPayment(
       const now = bookNow(set, book, executedAt);
       const taken = { book, referenceId: body.reference_id };
       if (set.get(takenReferenceIds, taken)) throw new Fault("REFERENCE_ID_DUPLICATE");
+      if (!parts.isOpen(book.environment)) throw new Fault("NO_ROUTE_AVAILABLE", { internal: "environment is closed" });
       const risk = assess(
         {
           amountMinor: BigInt(body.amount_minor),
@@ -86,7 +90,7 @@ export function createPayment(
             amountMinor,
             draw: reference,
           });
-      if (!chosen && !rejected) throw new Fault("NO_ROUTE_AVAILABLE", { internal: decision });
+      if (!chosen && !rejected) throw routeFault(decision);
       const expiresAt = now + (body.expires_in ?? DEFAULT_EXPIRES_IN) * SECOND;
       const request: InstructionRequest = {
         reference,
@@ -102,7 +106,7 @@ export function createPayment(
         reference,
         status: rejected ? "failed" : "pending",
         amountMinor,
-        feeMinor: feeOf(amountMinor, feeRuleOf(merchant.settings, body.payment_method)),
+        feeMinor: feeOf(amountMinor, feeRuleOf(merchant.settings, body.payment_method, body.currency)),
         refundedMinor: 0n,
         currency: body.currency,
         method: body.payment_method,
@@ -130,6 +134,15 @@ export function createPayment(
       return reply(201, createdView(payment));
     },
   };
+}
+
+/** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
+function routeFault(decision: RoutingDecision): Fault {
+  const able = decision.candidates.filter(
+    ({ verdict }) => verdict !== "method_not_supported" && verdict !== "currency_not_supported",
+  );
+  const amount = able.length > 0 && able.every(({ verdict }) => verdict === "amount_out_of_range");
+  return new Fault(amount ? "INVALID_AMOUNT" : "NO_ROUTE_AVAILABLE", { internal: decision });
 }
 
 /** Counts this payment too, so that the next one in the same batch sees it. */

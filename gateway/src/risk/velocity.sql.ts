@@ -1,5 +1,4 @@
 // How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound.
-import { firstUuidAt } from "../ground/ids.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type Book, bookArrays, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -13,8 +12,8 @@ export interface VelocityKey {
   book: Book;
   /** 16 bytes in hex that stand for the customer; null counts all payments of the merchant. */
   customerKey: string | null;
-  /** Start of the window, in the book's time. */
-  since: Micros;
+  /** Start of the window in real time; the book's own clock is added where it is counted. */
+  realSince: Micros;
 }
 
 export interface Velocity {
@@ -39,14 +38,18 @@ function velocityTable(rank: number, name: string, ofCustomer: boolean): Table<V
     keyOf: (velocity) => velocity.key,
     load: (keys) => ({
       name: `count ${name}`,
+      // Payments are ordered by identifier, which begins with the book's time in milliseconds.
       text: `select k.merchant_id, k.environment, k.customer_key, c.payments
-from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::uuid[]) as k(merchant_id, environment, customer_key, since)
+from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::bigint[])
+  as k(merchant_id, environment, customer_key, since_ms)
+join books b on b.merchant_id = k.merchant_id and b.environment = k.environment
 cross join lateral (
   select count(*)::integer as payments
   from (
     select 1
     from payments p
-    where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= k.since
+    where p.merchant_id = k.merchant_id and p.environment = k.environment
+      and p.payment_id >= rpad(lpad(to_hex(k.since_ms + b.clock_offset_seconds * 1000), 12, '0'), 32, '0')::uuid
       ${ofCustomer ? "and p.customer_key = decode(k.customer_key, 'hex')" : ""}
     limit ${COUNT_MAX}
   ) bounded
@@ -54,11 +57,11 @@ cross join lateral (
       values: [
         ...bookArrays(keys.map((key) => key.book)),
         keys.map((key) => key.customerKey),
-        keys.map((key) => firstUuidAt(key.since)),
+        keys.map((key) => Math.floor(key.realSince / 1000)),
       ],
     }),
     parse: (row) => ({
-      key: { book: bookOfRow(row), customerKey: row.customer_key as string | null, since: 0 },
+      key: { book: bookOfRow(row), customerKey: row.customer_key as string | null, realSince: 0 },
       count: row.payments as number,
     }),
   };

@@ -1,6 +1,7 @@
 // The routing table of the running process, kept up to date from the database; and the operator's switches.
 import { type Acquirer } from "../acquirers/acquirer.ts";
 import { type Clock, sqlTime } from "../ground/clock.ts";
+import type { Environment } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type AcquirerState, type Health, type RoutingTable, defaultRules, routingRulesSchema } from "./routing.ts";
@@ -22,6 +23,11 @@ export class Router {
   /** The table as it is now; a value that does not change under whoever holds it. */
   get table(): RoutingTable {
     return this.current;
+  }
+
+  /** True when there is an acquirer for the environment at all. */
+  serves(environment: Environment): boolean {
+    return this.acquirers.some((acquirer) => acquirer.environment === environment);
   }
 
   /** Writes the first rules of a new installation. Any number of processes may do it together. */

@@ -26,11 +26,14 @@ const types = {
   },
 };
 
+/** A statement that takes longer means a database that hangs: the connection is given up, and its outcome is unknown. */
+const QUERY_TIMEOUT_MS = 5_000;
+
 export class Database {
   readonly pool: pg.Pool;
 
   /** `connections`: the most that this process opens. */
-  constructor(url: string, connections: number, log: Log) {
+  constructor(url: string, connections: number, log: Log, options: { queryTimeoutMs?: number } = {}) {
     this.pool = new pg.Pool({
       connectionString: url,
       max: connections,
@@ -39,9 +42,14 @@ export class Database {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
+      query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
       application_name: "gerbang",
     });
     // Without this listener an idle connection that dies (a restart of PostgreSQL) would end the process.
+    // A connection that is lost while it is in use says so as well, beside the failing query.
+    this.pool.on("connect", (client) => {
+      client.on("error", (error) => log.debug({ err: error }, "a database connection was lost in use"));
+    });
     this.pool.on("error", (error) => log.warn({ err: error }, "an idle database connection was lost"));
   }
 
@@ -99,7 +107,7 @@ export function isConnectionLoss(error: unknown): boolean {
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT)/.test(code)
   )
     return true;
-  return /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error/i.test(
+  return /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error|query read timeout/i.test(
     error.message,
   );
 }

@@ -1,9 +1,10 @@
 // The embedded PostgreSQL: real server binaries from npm, started under the data directory when no DATABASE_URL is given.
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   chownSync,
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -26,17 +27,16 @@ export interface EmbeddedDatabase {
   ownerUrl: string;
   /** Where the files are; another place than asked for when root's home cannot be traversed. */
   directory: string;
-  /** True when this call started the server, false when one was found running. */
-  started: boolean;
-  /** Stops the server if this process is responsible for it. */
+  /** Starts the server again if it died by itself. */
+  revive(): Promise<boolean>;
+  /** Stops the server, unless another process answers for it by now. */
   stop(): Promise<void>;
 }
 
-interface Saved {
-  password: string;
-  port: number;
-  /** The process that answers for the server; another may take over when it is gone. */
-  owner: number;
+/** Kept in the cluster's own folder: the passwords belong to it and are never made anew. */
+interface Passwords {
+  owner: string;
+  service: string;
 }
 
 const settings = {
@@ -47,35 +47,83 @@ const settings = {
   max_wal_size: "2GB",
   wal_buffers: "16MB",
   checkpoint_timeout: "5min",
-  // A new table has no statistics, and without them every index on merchant_id looks alike: let the first rows be counted soon.
+  // A new table has no statistics, and without them every index on merchant_id looks alike: count the first rows soon.
   autovacuum_naptime: "1s",
   timezone: "UTC",
   log_timezone: "UTC",
   log_min_messages: "warning",
 };
 
-/** Starts the embedded server of a data directory, or joins the one that runs there. */
-export async function startEmbedded(dataDirectory: string): Promise<EmbeddedDatabase> {
+const START_SECONDS = 60;
+const STOP_SECONDS = 8;
+
+interface Place {
+  directory: string;
+  cluster: string;
+  /** Names the process that stops the server when it ends. */
+  ownerFile: string;
+  runAs: { uid: number; gid: number } | undefined;
+  binaries: { postgres: string; initdb: string };
+  env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Starts the embedded server of a data directory, or joins the one that runs there. With `own` this process answers for
+ * the server from now on; without, only if it had to start it.
+ */
+export async function startEmbedded(dataDirectory: string, own = true): Promise<EmbeddedDatabase> {
+  const place = await prepare(dataDirectory);
+  const passwords = createCluster(place);
+  const started = await ensureRunning(place, passwords);
+  if (own || started) claim(place);
+  const port = runningPort(place) ?? 0;
+  return {
+    url: urlOf("gerbang_service", passwords.service, port, "gerbang"),
+    ownerUrl: urlOf("postgres", passwords.owner, port, "gerbang"),
+    directory: place.directory,
+    revive: () => ensureRunning(place, passwords, port),
+    stop: async () => {
+      if (isOwner(place)) await shutDown(place);
+    },
+  };
+}
+
+function urlOf(user: string, password: string, port: number, database: string): string {
+  return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+async function prepare(dataDirectory: string): Promise<Place> {
   const runAs = process.getuid?.() === 0 ? unprivileged() : undefined;
   const directory = runAs && !traversable(dataDirectory) ? fallback(dataDirectory) : join(dataDirectory, "postgres");
-  const cluster = join(directory, "cluster");
-  const note = join(directory, "gerbang.json");
   mkdirSync(dirname(directory), { recursive: true, mode: 0o711 });
-  if (!existsSync(directory)) mkdirSync(directory, { mode: 0o700 });
+  if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (runAs) chownSync(directory, runAs.uid, runAs.gid);
-  const binaries = await findBinaries(runAs);
-  const env = { ...process.env, LC_ALL: "C", TZ: "UTC" };
-  let saved = existsSync(note) ? (JSON.parse(readFileSync(note, "utf8")) as Saved) : undefined;
-  if (!saved || !existsSync(join(cluster, "PG_VERSION"))) {
-    saved = { password: randomBytes(24).toString("hex"), port: 0, owner: 0 };
-    const passwordFile = join(directory, "password");
-    writeFileSync(passwordFile, saved.password, { mode: 0o600 });
-    if (runAs) chownSync(passwordFile, runAs.uid, runAs.gid);
-    rmSync(cluster, { recursive: true, force: true });
+  return {
+    directory,
+    cluster: join(directory, "cluster"),
+    ownerFile: join(directory, "owner"),
+    runAs,
+    binaries: await findBinaries(runAs),
+    env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
+  };
+}
+
+/** Makes the cluster aside and moves it into place whole, so that two first starts cannot spoil each other's. */
+function createCluster({ directory, cluster, runAs, binaries, env }: Place): Passwords {
+  const secrets = join(cluster, "gerbang.json");
+  if (!existsSync(join(cluster, "PG_VERSION"))) {
+    const passwords: Passwords = { owner: randomBytes(24).toString("hex"), service: randomBytes(24).toString("hex") };
+    const draft = join(directory, `cluster.${process.pid}`);
+    const passwordFile = join(directory, `password.${process.pid}`);
+    const write = (file: string, text: string): void => {
+      writeFileSync(file, text, { mode: 0o600 });
+      if (runAs) chownSync(file, runAs.uid, runAs.gid);
+    };
+    write(passwordFile, passwords.owner);
     execFileSync(
       binaries.initdb,
       [
-        `--pgdata=${cluster}`,
+        `--pgdata=${draft}`,
         "--auth=scram-sha-256",
         "--username=postgres",
         `--pwfile=${passwordFile}`,
@@ -85,112 +133,146 @@ export async function startEmbedded(dataDirectory: string): Promise<EmbeddedData
       { ...runAs, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory },
     );
     rmSync(passwordFile);
+    write(join(draft, "gerbang.json"), JSON.stringify(passwords));
+    try {
+      renameSync(draft, cluster);
+    } catch (error) {
+      rmSync(draft, { recursive: true, force: true });
+      if (!existsSync(secrets)) throw error; // else another first start was faster: its cluster is the one
+    }
   }
-  const url = (user: string, database: string): string =>
-    `postgres://${user}:${saved.password}@127.0.0.1:${saved.port}/${database}`;
-  const running = saved.port > 0 && (await answers(url("postgres", "postgres")));
-  let server: ChildProcess | undefined;
-  if (!running) {
-    saved.port = await freePort();
-    server = await boot(
-      binaries.postgres,
-      cluster,
-      saved.port,
-      { ...runAs, env, cwd: directory },
-      url("postgres", "postgres"),
-    );
-    await prepare(url("postgres", "postgres"), saved.password);
-  }
-  const responsible = !running || !alive(saved.owner);
-  if (responsible) {
-    saved.owner = process.pid;
-    writeFileSync(note, JSON.stringify(saved), { mode: 0o600 });
-  }
-  return {
-    url: url("gerbang_service", "gerbang"),
-    ownerUrl: url("postgres", "gerbang"),
-    directory,
-    started: !running,
-    stop: async () => {
-      if (responsible) await shutDown(cluster, server);
-    },
-  };
+  if (!existsSync(secrets))
+    throw new Error(`${cluster} holds a database whose passwords (gerbang.json) are missing; restore that file`);
+  return JSON.parse(readFileSync(secrets, "utf8")) as Passwords;
 }
 
-async function prepare(maintenanceUrl: string, password: string): Promise<void> {
-  const client = new pg.Client({ connectionString: maintenanceUrl });
+/** True when this call started the server. Waits for one that is starting or stopping. */
+async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: number): Promise<boolean> {
+  let lastWords = "";
+  for (const end = performance.now() + START_SECONDS * 1000; performance.now() < end;) {
+    const port = runningPort(place);
+    if (port === undefined) {
+      const chosen = wantedPort ?? (await freePort());
+      lastWords = await boot(place, chosen, urlOf("postgres", passwords.owner, chosen, "postgres"));
+      if (lastWords === "") {
+        await createRoles(urlOf("postgres", passwords.owner, chosen, "postgres"), passwords);
+        return true;
+      }
+    } else if (await answers(urlOf("gerbang_service", passwords.service, port, "gerbang"))) {
+      return false;
+    }
+    await pause(200);
+  }
+  throw new Error(
+    `the embedded PostgreSQL did not start; its words are in ${join(place.directory, "server.log")}\n${lastWords}`,
+  );
+}
+
+/** The port of a server that lives in the cluster, by the file it keeps itself. */
+function runningPort({ cluster }: Place): number | undefined {
+  const running = readPostmaster(cluster);
+  return running && isPostgres(running.pid) ? running.port : undefined;
+}
+
+function readPostmaster(cluster: string): { pid: number; port: number } | undefined {
+  const file = join(cluster, "postmaster.pid");
+  if (!existsSync(file)) return undefined;
+  const lines = readFileSync(file, "utf8").split("\n");
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  return pid > 0 && port > 0 ? { pid, port } : undefined;
+}
+
+/** Starts the server in a session of its own: Ctrl-C in a terminal must reach the service first. Gives "" or its last words. */
+async function boot({ cluster, directory, runAs, binaries, env }: Place, port: number, url: string): Promise<string> {
+  const logFile = join(directory, "server.log");
+  const log = openSync(logFile, "a", 0o600);
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = spawn(binaries.postgres, ["-D", cluster, "-p", String(port), ...flags], {
+    ...runAs,
+    env,
+    cwd: directory,
+    detached: true,
+    stdio: ["ignore", log, log],
+  });
+  closeSync(log);
+  server.unref();
+  for (const end = performance.now() + START_SECONDS * 1000; performance.now() < end;) {
+    if (server.exitCode !== null || server.signalCode !== null) return readFileSync(logFile, "utf8").slice(-500);
+    if (await answers(url)) return "";
+    await pause(50);
+  }
+  return "it did not answer in time";
+}
+
+async function createRoles(url: string, passwords: Passwords): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rowCount } = await client.query("select from pg_database where datname = 'gerbang'");
-    if (rowCount === 0) await client.query("create database gerbang");
     const roles = await client.query("select from pg_roles where rolname = 'gerbang_service'");
     if (roles.rowCount === 0) {
       await client.query("create role gerbang_app nologin");
-      await client.query(`create role gerbang_service login password '${password}' in role gerbang_app`);
+      await client.query(`create role gerbang_service login password '${passwords.service}' in role gerbang_app`);
     }
+    const { rowCount } = await client.query("select from pg_database where datname = 'gerbang'");
+    if (rowCount === 0) await client.query("create database gerbang");
   } finally {
     await client.end();
   }
 }
 
-async function boot(
-  binary: string,
-  cluster: string,
-  port: number,
-  options: { uid?: number; gid?: number; env: NodeJS.ProcessEnv; cwd: string },
-  url: string,
-): Promise<ChildProcess> {
-  const logFile = join(options.cwd, "server.log");
-  const log = openSync(logFile, "a", 0o600);
-  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // In a session of its own: Ctrl-C in a terminal must reach the service first, which then stops the server in order.
-  const server = spawn(binary, ["-D", cluster, "-p", String(port), ...flags], {
-    ...options,
-    detached: true,
-    stdio: ["ignore", log, log],
-  });
-  server.unref();
-  for (let waited = 0; waited < 600; waited++) {
-    if (await answers(url)) return server;
-    if (server.exitCode !== null) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+async function shutDown({ cluster }: Place): Promise<void> {
+  const running = readPostmaster(cluster);
+  if (!running || !isPostgres(running.pid)) return;
+  process.kill(running.pid, "SIGINT"); // fast shutdown: sessions end, a checkpoint is written
+  for (const end = performance.now() + STOP_SECONDS * 1000; performance.now() < end;) {
+    if (!isPostgres(running.pid)) return;
+    await pause(20);
   }
-  throw new Error(`the embedded PostgreSQL did not start; its words are in ${logFile}`);
 }
 
-async function shutDown(cluster: string, server: ChildProcess | undefined): Promise<void> {
-  const file = join(cluster, "postmaster.pid");
-  if (!existsSync(file)) return;
-  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
-  if (!alive(pid)) return;
-  process.kill(pid, "SIGINT"); // fast shutdown: sessions end, a checkpoint is written
-  for (let waited = 0; waited < 100; waited++) {
-    if (server ? server.exitCode !== null || server.signalCode !== null : !alive(pid)) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+/** Writes this process down as the one that stops the server. Whole or not at all. */
+function claim({ ownerFile }: Place): void {
+  const draft = `${ownerFile}.${process.pid}`;
+  writeFileSync(draft, String(process.pid), { mode: 0o600 });
+  renameSync(draft, ownerFile);
+}
+
+/** True when no other living process has taken the server over. */
+function isOwner({ ownerFile }: Place): boolean {
+  const owner = existsSync(ownerFile) ? Number(readFileSync(ownerFile, "utf8")) : 0;
+  return owner === process.pid;
 }
 
 async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on("error", () => undefined); // a connection that breaks is an answer too: no
   try {
     await client.connect();
     await client.query("select 1");
     return true;
   } catch {
-    return false; // not up, not ours, or not yet ready: the caller starts one or waits
+    return false; // not up yet, or on its way down: the caller asks again
   } finally {
     await client.end().catch(() => false);
   }
 }
 
-function alive(pid: number): boolean {
-  if (pid <= 0) return false;
+/** True while this process lives and is a PostgreSQL server, not another program that got the number of a dead one. */
+function isPostgres(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
+  const status = `/proc/${pid}/status`;
+  if (!existsSync("/proc/self/status")) return true; // a system without /proc: the number has to do
+  if (!existsSync(status)) return false;
+  const text = readFileSync(status, "utf8");
+  return /^Name:\s+postgres$/m.test(text) && !/^State:\s+Z/m.test(text);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function freePort(): Promise<number> {
@@ -244,13 +326,13 @@ async function findBinaries(runAs: { uid: number } | undefined): Promise<{ postg
     .slice(0, 12);
   const copy = join("/var/tmp", `gerbang-postgres-binaries-${mark}`);
   if (!existsSync(copy)) {
-    const partial = `${copy}.${process.pid}`;
-    cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
-    chmodSync(partial, 0o755);
+    const draft = `${copy}.${process.pid}`;
+    cpSync(native, draft, { recursive: true, verbatimSymlinks: true });
+    chmodSync(draft, 0o755);
     try {
-      renameSync(partial, copy);
+      renameSync(draft, copy);
     } catch (error) {
-      rmSync(partial, { recursive: true, force: true });
+      rmSync(draft, { recursive: true, force: true });
       if (!existsSync(copy)) throw error;
     }
   }

@@ -37,6 +37,10 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+const WAIT_MAX_MS = 10_000;
+/** How often a command that lost a race runs again alone. */
+const ROUNDS_MAX = 4;
+
 type Outcome = { answer: unknown } | { error: unknown };
 
 export class Lane {
@@ -91,7 +95,8 @@ export class Lane {
     setImmediate(() => {
       this.scheduled = false;
       if (this.queue.length === 0 || this.running >= this.options.inFlight) return;
-      const batch = this.queue.splice(0, this.options.batchMax);
+      const batch = this.takeBatch();
+      if (batch.length === 0) return;
       this.running++;
       this.runBatch(batch)
         .catch((error: unknown) => {
@@ -105,6 +110,16 @@ export class Lane {
     });
   }
 
+  /** The next commands in line. Who has waited too long (the database hangs) is refused instead of run for nobody. */
+  private takeBatch(): Waiting[] {
+    const oldest = stopwatchMs() - WAIT_MAX_MS;
+    const late = this.queue.findIndex((waiting) => waiting.since >= oldest);
+    for (const waiting of this.queue.splice(0, late < 0 ? this.queue.length : late)) {
+      waiting.reject(unavailable("waited too long in the lane"));
+    }
+    return this.queue.splice(0, this.options.batchMax);
+  }
+
   private async runBatch(batch: Waiting[]): Promise<void> {
     const lane = this.options.name;
     const begun = stopwatchMs();
@@ -115,7 +130,8 @@ export class Lane {
     try {
       outcomes = await this.attempt(batch.map((waiting) => waiting.command));
     } catch (error) {
-      if (error instanceof BatchRefused && (batch.length > 1 || isRaceLost(error.cause))) {
+      const refused = error instanceof BatchRefused && !isConnectionLoss(error.cause);
+      if (refused && (batch.length > 1 || isRaceLost(error.cause))) {
         // One poisoned command must not fail the others: each runs again alone.
         this.log.debug(
           { err: error.cause, lane, commands: batch.length },
@@ -138,8 +154,11 @@ export class Lane {
         return outcome as Outcome;
       } catch (error) {
         const cause = error instanceof BatchRefused ? error.cause : error;
-        if (isRaceLost(cause) && round < 4) continue;
         if (sqlState(cause) === "55P03") return { error: command.onBusy?.() ?? unavailable(cause) };
+        if (isRaceLost(cause)) {
+          if (round < ROUNDS_MAX) continue;
+          return { error: command.onBusy?.() ?? unavailable(cause) };
+        }
         return { error: this.faultOf(error) };
       }
     }
@@ -161,6 +180,8 @@ export class Lane {
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
       const results = await Promise.allSettled([
+        // A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms.
+        client.query("set local lock_timeout = '90ms'"),
         ...statements.map((statement) => send(client, statement)),
         client.query(commit),
       ]);
@@ -256,7 +277,7 @@ async function prefetch(client: PoolClient, set: WorkingSet, commands: Command<u
   }
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
   const results = await Promise.allSettled([
-    client.query("begin; set local lock_timeout = '200ms'"),
+    client.query("begin; set local lock_timeout = '2s'"),
     ...loads.map(([table, keys]) => {
       const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
       const statement = table.load?.(ordered);

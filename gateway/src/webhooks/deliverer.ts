@@ -9,21 +9,27 @@ import {
   type ClaimedRow,
   claimDeliveries,
   oldestDue,
+  parkDeliveries,
   recordAttempts,
 } from "../events/outbox.sql.ts";
-import { type Outbox, attemptDelaysSeconds } from "../events/outbox.ts";
+import { attemptDelaysSeconds } from "../events/event.ts";
+import type { Outbox } from "../events/outbox.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
-import type { Database } from "../store/database.ts";
-import { type AttemptResult, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.ts";
+import { type Database, isConnectionLoss } from "../store/database.ts";
+import { type AttemptResult, CONNECTIONS_PER_HOST, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.ts";
 
 /** Longer than one attempt can take: a lease that runs out means that its worker is gone. */
 const LEASE_SECONDS = (DELIVERY_TIMEOUT_MS / 1000) * 3;
+/** For how long a delivery is set aside whose host has no free seat. */
+const PARK_SECONDS = 1;
 const POLL_MS = 500;
-/** Deliveries on their way at the same time, in all and for one host. */
+/** Deliveries on their way at the same time. */
 const IN_FLIGHT_MAX = 256;
-const PER_HOST_MAX = 64;
-const CLAIM_MAX = 128;
+const BATCH_MAX = 128;
+/** How long a stop waits for what is on its way. */
+const STOP_MS = 6_500;
+const RECORD_TRIES = 20;
 
 export interface DelivererParts {
   database: Database;
@@ -37,7 +43,8 @@ export interface DelivererParts {
 
 export class Deliverer {
   private readonly parts: DelivererParts;
-  private readonly hosts = new Map<string, number>();
+  /** Seats taken at each host, and the addresses they are taken for. */
+  private readonly seats = new Map<string, { taken: number; urls: Set<string>; waiting: Map<string, Book> }>();
   /** Books in which something is known to be due. */
   private hinted = new Map<string, Book>();
   private inFlight = 0;
@@ -45,6 +52,7 @@ export class Deliverer {
   private recording: Promise<void> | undefined;
   private claiming = false;
   private stopping = false;
+  private cutOff = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(parts: DelivererParts) {
@@ -56,13 +64,14 @@ export class Deliverer {
     this.timer = setInterval(() => this.claimSoon(undefined), POLL_MS);
   }
 
-  /** Lets what is on its way end and records it, within the time one attempt may take. */
+  /** Lets what is on its way end and records it. What does not end in time is cut off and counts as not tried. */
   async stop(): Promise<void> {
     this.stopping = true;
     clearInterval(this.timer);
-    for (let waited = 0; this.inFlight > 0 && waited < 80; waited++)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    await this.recording;
+    for (let waited = 0; this.inFlight > 0 && waited < STOP_MS; waited += 20) await pause(20);
+    this.cutOff = true;
+    await this.parts.sender.close();
+    while (this.recording) await this.recording;
   }
 
   /** Says that a book may have something due; it is looked at now rather than at the next poll. */
@@ -95,29 +104,63 @@ export class Deliverer {
 
   private async claim(books: Book[] | undefined): Promise<void> {
     const { database, clock, metrics } = this.parts;
-    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - this.inFlight);
+    const room = Math.min(BATCH_MAX, IN_FLIGHT_MAX - this.inFlight);
     if (room <= 0) return;
     const realNow = clock.now();
     const token = randomUUID();
+    const fullUrls = [...this.seats.values()].filter(isFull).flatMap(({ urls }) => [...urls]);
     const rows = await database.query<ClaimedRow>(
-      claimDeliveries({ books, realNow, leaseSeconds: LEASE_SECONDS, token, perBook: room, limit: room }),
+      claimDeliveries({ books, realNow, leaseSeconds: LEASE_SECONDS, token, perBook: room, limit: room, fullUrls }),
     );
     if (!books) {
       const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(realNow));
       metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
     }
+    const parked: ClaimedRow[] = [];
     for (const row of rows) {
-      this.inFlight++;
-      this.deliver(row, token)
-        .catch((error: unknown) =>
-          this.parts.log.error({ err: error }, "a delivery was not tried; its lease will run out"),
-        )
-        .finally(() => {
-          this.inFlight--;
-          // A book that filled its share may have more.
-          if (rows.length >= room) this.hint(bookKey(bookOfRow(row)));
-        });
+      if (this.sit(row)) this.send(row, token);
+      else parked.push(row);
     }
+    if (parked.length > 0) await database.query(parkDeliveries(parked, token, realNow + PARK_SECONDS * SECOND));
+    // A claim that was full may have left more behind.
+    if (rows.length >= room) for (const row of rows) this.hint(bookKey(bookOfRow(row)));
+  }
+
+  /** Takes one of the few seats at the row's host. A host that is slow or dead fills its own and nobody else's. */
+  private sit(row: ClaimedRow): boolean {
+    const { host } = new URL(row.url);
+    let seat = this.seats.get(host);
+    if (!seat) this.seats.set(host, (seat = { taken: 0, urls: new Set(), waiting: new Map() }));
+    if (isFull(seat)) {
+      const book = bookOfRow(row);
+      seat.waiting.set(bookKey(book), book);
+      return false;
+    }
+    seat.taken++;
+    seat.urls.add(row.url);
+    return true;
+  }
+
+  private rise(row: ClaimedRow): void {
+    const { host } = new URL(row.url);
+    const seat = this.seats.get(host);
+    if (!seat) return;
+    seat.taken--;
+    for (const key of seat.waiting.keys()) this.hint(key);
+    seat.waiting.clear();
+    if (seat.taken === 0) this.seats.delete(host);
+  }
+
+  private send(row: ClaimedRow, token: string): void {
+    this.inFlight++;
+    this.deliver(row, token)
+      .catch((error: unknown) =>
+        this.parts.log.error({ err: error }, "a delivery was not tried; its lease will run out"),
+      )
+      .finally(() => {
+        this.inFlight--;
+        this.rise(row);
+      });
   }
 
   private async deliver(row: ClaimedRow, leaseToken: string): Promise<void> {
@@ -128,17 +171,13 @@ export class Deliverer {
     const attempt = row.attempts + 1;
     const webhook = merchant?.webhooks[book.environment];
     const offset: Micros = Number(row.clock_offset_seconds) * SECOND;
-    if (attempt === 1)
+    if (attempt === 1) {
       metrics.deliveryLagSeconds.observe(Math.max(0, (clock.now() + offset - row.event_created_at) / SECOND));
-    const release = await this.seat(new URL(row.url).host);
-    let result: AttemptResult;
-    try {
-      result = webhook
-        ? await sender.send({ url: row.url, key: webhook.key, eventId, type: row.type, body: row.body, attempt })
-        : unsignable(clock.now());
-    } finally {
-      release();
     }
+    const result = webhook
+      ? await sender.send({ url: row.url, key: webhook.key, eventId, type: row.type, body: row.body, attempt })
+      : unsignable(clock.now());
+    if (this.cutOff && !result.succeeded) return; // we hung up, not the receiver: the try does not count
     metrics.deliveries.inc({ result: result.succeeded ? "delivered" : "failed" });
     this.record({
       book,
@@ -152,17 +191,6 @@ export class Deliverer {
     });
   }
 
-  /** A place among the few connections that one host may hold; a dead host keeps others waiting for nothing. */
-  private async seat(host: string): Promise<() => void> {
-    while ((this.hosts.get(host) ?? 0) >= PER_HOST_MAX) await new Promise((resolve) => setTimeout(resolve, 5));
-    this.hosts.set(host, (this.hosts.get(host) ?? 0) + 1);
-    return () => {
-      const left = (this.hosts.get(host) ?? 1) - 1;
-      if (left > 0) this.hosts.set(host, left);
-      else this.hosts.delete(host);
-    };
-  }
-
   /** Attempts that end while a batch is being written go into the next one together. */
   private record(record: AttemptRecord): void {
     this.finished.push(record);
@@ -173,16 +201,39 @@ export class Deliverer {
 
   private async recordAll(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.finished.length > 0) {
-      const batch = this.finished.splice(0, CLAIM_MAX);
+    while (this.finished.length > 0) await this.recordBatch(this.finished.splice(0, BATCH_MAX));
+  }
+
+  /** Waits for a database that is away; a record that the database refuses costs the others nothing. */
+  private async recordBatch(batch: AttemptRecord[]): Promise<void> {
+    const { database, log } = this.parts;
+    for (let tries = 1; ; tries++) {
       try {
-        await this.parts.database.query(recordAttempts(batch));
+        await database.query(recordAttempts(batch));
+        return;
       } catch (error) {
-        // The leases run out and the deliveries are tried again with the same numbers: at least once, never lost.
-        this.parts.log.warn({ err: error, attempts: batch.length }, "attempts could not be recorded");
+        if (isConnectionLoss(error) && tries < RECORD_TRIES && !this.cutOff) {
+          await pause(500);
+          continue;
+        }
+        if (!isConnectionLoss(error) && batch.length > 1) {
+          for (const record of batch) await this.recordBatch([record]);
+          return;
+        }
+        // The lease runs out and the delivery is tried again with the same number: at least once, never lost.
+        log.warn({ err: error, attempts: batch.length }, "attempts could not be recorded");
+        return;
       }
     }
   }
+}
+
+function isFull({ taken }: { taken: number }): boolean {
+  return taken >= CONNECTIONS_PER_HOST;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**

@@ -1,6 +1,6 @@
 // The guard: webhooks go to public addresses only. Checked when an address is given and again at each connection, on the
 // address actually connected to.
-import { lookup as dnsLookup } from "node:dns/promises";
+import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
 const URL_MAX = 2048;
@@ -77,9 +77,15 @@ function isReservedName(name: string): boolean {
   );
 }
 
+/** The one spelling in which an accepted address is kept: scheme and host in lower case, the rest percent-encoded. */
+export function normalized(text: string): string {
+  return new URL(text).href;
+}
+
 /** Why an address may not be a webhook's, in words; undefined when it may. Resolves nothing. */
 export function objectionTo(text: string, allowed: ReadonlySet<string>): string | undefined {
   if (text.length > URL_MAX) return `The address may have at most ${URL_MAX} characters.`;
+  if (!text.isWellFormed()) return "The address is not Unicode text.";
   // What `new URL` would quietly repair is refused: the address kept must be the address meant.
   // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
   if (!/^https:\/\/[^\s\\\x00-\x1f\x7f]+$/i.test(text))
@@ -90,6 +96,7 @@ export function objectionTo(text: string, allowed: ReadonlySet<string>): string 
   } catch {
     return "The address is not a URL.";
   }
+  if (url.href.length > URL_MAX) return `The address, percent-encoded, may have at most ${URL_MAX} characters.`;
   if (url.username !== "" || url.password !== "") return "The address must not carry a user name or password.";
   const host = hostOf(url);
   if (allowed.has(host)) return undefined;
@@ -116,12 +123,27 @@ export class ForbiddenAddress extends Error {
 /** Every address of a host, all of them vetted: one that is not public spoils the name. Throws `ForbiddenAddress`. */
 export async function vet(host: string, allowed: ReadonlySet<string>): Promise<VettedAddress[]> {
   const version = isIP(host);
-  const found =
-    version === 0 ? await dnsLookup(host, { all: true, verbatim: true }) : [{ address: host, family: version }];
+  const found = version === 0 ? await resolve(host, allowed.has(host)) : [{ address: host, family: version }];
   if (!allowed.has(host)) {
-    if (version === 0 && isReservedName(host)) throw new ForbiddenAddress(`${host} is not a public name`);
     const bad = found.find(({ address }) => !isPublicAddress(address));
     if (bad) throw new ForbiddenAddress(`${host} leads to ${bad.address}, which is not a public address`);
   }
   return found as VettedAddress[];
+}
+
+/**
+ * All addresses of a name, from the name servers. The system's own lookup runs on few threads, which a merchant's slow name
+ * server could fill for everyone; only names that the configuration exempts go there, because /etc/hosts is theirs.
+ */
+async function resolve(host: string, exempt: boolean): Promise<{ address: string; family: number }[]> {
+  if (exempt) return systemLookup(host, { all: true, verbatim: true });
+  if (isReservedName(host)) throw new ForbiddenAddress(`${host} is not a public name`);
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = [
+    ...(v4.status === "fulfilled" ? v4.value.map((address) => ({ address, family: 4 })) : []),
+    ...(v6.status === "fulfilled" ? v6.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (found.length === 0) throw (v4 as PromiseRejectedResult).reason;
+  return found;
 }

@@ -1,10 +1,13 @@
 // The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line.
 import type { KeyObject } from "node:crypto";
+import { isIP } from "node:net";
 import { Agent, buildConnector, errors } from "undici";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 
+/** Sockets that one host may hold, dead or alive. */
+export const CONNECTIONS_PER_HOST = 32;
 export const DELIVERY_TIMEOUT_MS = 10_000;
 const ANSWER_MAX_BYTES = 16_384;
 
@@ -50,11 +53,11 @@ export class Sender {
     this.agent = new Agent({
       connect: guardedConnector(allowed, this.addresses),
       allowH2: false,
-      connections: 16,
+      connections: CONNECTIONS_PER_HOST,
       pipelining: 1,
       keepAliveTimeout: 30_000,
+      keepAliveMaxTimeout: 30_000,
       maxHeaderSize: 16_384,
-      maxOrigins: 10_000,
     });
   }
 
@@ -125,12 +128,14 @@ function guardedConnector(allowed: ReadonlySet<string>, addresses: Map<string, s
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
     const refuse = (error: unknown): void => callback(error instanceof Error ? error : new Error(String(error)), null);
-    vet(host, allowed).then(
-      (vetted) => {
+    vet(host, allowed)
+      .then((vetted) => {
         const chosen = vetted.find(({ family }) => family === 4) ?? vetted[0];
-        if (!chosen) return refuse(new ForbiddenAddress(`${host} leads nowhere`));
-        const socketOptions = { ...options, hostname: chosen.address, servername: options.servername ?? host };
-        connect({ ...socketOptions, host: chosen.address }, (...[error, socket]) => {
+        if (!chosen) throw new ForbiddenAddress(`${host} leads nowhere`);
+        // The certificate is held against the name; where the host is an address itself, against that address.
+        const servername = isIP(host) === 0 ? host : "";
+        const pinned = { ...options, hostname: chosen.address, host: chosen.address, servername };
+        connect(pinned, (...[error, socket]) => {
           if (error !== null) return refuse(error);
           const remote = socket.remoteAddress ?? "";
           if (!vetted.some(({ address }) => sameAddress(address, remote))) {
@@ -141,14 +146,13 @@ function guardedConnector(allowed: ReadonlySet<string>, addresses: Map<string, s
           addresses.set(originOf(options), remote);
           callback(null, socket);
         });
-      },
-      (error: unknown) => refuse(error),
-    );
+      })
+      .catch(refuse);
   };
 }
 
-function originOf(options: buildConnector.Options): string {
-  return new URL(`https://${options.host ?? options.hostname}`).origin;
+function originOf({ protocol, hostname, port }: buildConnector.Options): string {
+  return `${protocol}//${hostname}${port === "" || port === "443" ? "" : `:${port}`}`;
 }
 
 function sameAddress(left: string, right: string): boolean {

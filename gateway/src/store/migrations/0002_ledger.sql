@@ -60,6 +60,9 @@ create function check_new_journals() returns trigger language plpgsql security d
 declare
   wrong record;
 begin
+  if tg_relid <> 'journals'::regclass then
+    raise exception 'this is the trigger of journals' using errcode = 'GB005';
+  end if;
   -- every journal has at least two entries, and they sum to zero in each currency
   select j.seq, count(e.line) as lines, sum(e.amount_minor) as total, e.currency into wrong
   from inserted j
@@ -106,6 +109,9 @@ create function apply_new_entries() returns trigger language plpgsql security de
 declare
   wrong record;
 begin
+  if tg_relid <> 'entries'::regclass then
+    raise exception 'this is the trigger of entries' using errcode = 'GB005';
+  end if;
   -- an entry without a journal, or added later to one that is complete
   select i.seq into wrong
   from (
@@ -181,3 +187,6 @@ end
 $$;
 create trigger books_have_heads after insert on books
 for each row execute function begin_book();
+
+-- Functions that act with their owner's rights are nobody's to attach to tables of their own.
+revoke execute on function check_new_journals(), apply_new_entries(), begin_book() from public;

@@ -8,7 +8,7 @@ create table events (
   type text not null check (type ~ '^[a-z]+\.[a-z_]+$' and length(type) <= 40),
   subject_id uuid,
   created_at timestamptz not null,
-  body text not null check (length(body) <= 65536),
+  body text not null check (length(body) <= 262144),
   primary key (merchant_id, environment, event_id)
 );
 

@@ -84,4 +84,23 @@ create trigger payments_begin before insert on payments
 for each row when (new.status not in ('pending', 'failed'))
 execute function refuse_first_status();
 
-grant select, insert, update on payments to gerbang_app;
+-- A payment is paid when the ledger says so: at commit there is exactly its capture, or the payment did not succeed.
+create function check_payment_captured() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select from journals j
+    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
+      and j.kind = 'capture'
+  ) then
+    raise exception 'payment % succeeded without a capture in the ledger', new.payment_id using errcode = 'GB007';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger payments_captured after update on payments deferrable initially deferred
+for each row when (old.status <> new.status and new.status = 'succeeded')
+execute function check_payment_captured();
+
+-- What may change after creation, and nothing else.
+grant select, insert on payments to gerbang_app;
+grant update (status, refunded_minor, updated_at, paid_at, canceled_at, cancel_reason) on payments to gerbang_app;

@@ -9,7 +9,7 @@ create table idempotency_keys (
   body_digest bytea not null check (length(body_digest) = 32),
   endpoint text not null check (length(endpoint) <= 200),
   status smallint check (status between 200 and 499),
-  response text check (length(response) <= 131072),
+  response text check (length(response) <= 262144),
   primary key (merchant_id, environment, idempotency_key),
   foreign key (merchant_id, environment) references books,
   check ((status is null) = (response is null))

@@ -1,0 +1,102 @@
+// Goal: the house stays a house. Method: read every source file and hold its imports against the list of floors.
+import { readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+
+/** Rooms from the ground up. A room may import from itself and from floors below it, never from its own floor or above. */
+const floors: string[][] = [
+  ["ground"],
+  ["store"],
+  ["merchants"],
+  ["ledger", "events"],
+  ["acquirers"],
+  ["risk", "routing"],
+  ["http"],
+  ["payments", "balances"],
+  ["webhooks"],
+  ["sandbox", "operator"],
+];
+const floorOf = new Map(floors.flatMap((rooms, floor) => rooms.map((room): [string, number] => [room, floor])));
+const TOP = floors.length;
+
+const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+  (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"),
+);
+
+const roomOf = (file: string): string => (file.includes("/") ? (file.split("/")[0] ?? "") : "");
+const rankOf = (file: string): number => (roomOf(file) === "" ? TOP : (floorOf.get(roomOf(file)) ?? Number.NaN));
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(/\bfrom\s+"(\.[^"]+)"/g)].map(([, target]) =>
+    relative(root, resolve(root, dirname(file), target ?? "")),
+  );
+}
+
+test("every room stands on a floor", () => {
+  expect(files.filter((file) => Number.isNaN(rankOf(file)))).toEqual([]);
+  expect(files.length).toBeGreaterThan(40);
+});
+
+test("imports go down only", () => {
+  const upward = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => roomOf(target) !== roomOf(file) && rankOf(target) >= rankOf(file))
+      .map((target) => `${file} imports ${target}`),
+  );
+  expect(upward).toEqual([]);
+});
+
+test("imports form no circle", () => {
+  const finished = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: string[]): void => {
+    if (path.includes(file)) {
+      circles.push([...path.slice(path.indexOf(file)), file].join(" > "));
+      return;
+    }
+    if (finished.has(file)) return;
+    for (const target of importsOf(file)) visit(target, [...path, file]);
+    finished.add(file);
+  };
+  for (const file of files) visit(file, []);
+  expect(circles).toEqual([]);
+});
+
+test("the environment and the real clock are read on the ground floor alone", () => {
+  const forbidden = /\bprocess\.env\b|\bDate\.now\(|\bnew Date\(/;
+  const found = files
+    .filter((file) => roomOf(file) !== "ground")
+    .filter((file) => forbidden.test(readFileSync(join(root, file), "utf8")));
+  // The embedded server hands its environment on to the programs it starts; it reads nothing from it.
+  expect(found).toEqual(["store/embedded.ts"]);
+});
+
+test("a room writes only its own tables", () => {
+  const owners: Record<string, RegExp> = {
+    merchants: /^(merchants|credentials|webhook_endpoints|books)$/,
+    store: /^(settings_epoch|schema_migrations)$/,
+    ledger: /^(journals|entries|balances|book_heads)$/,
+    events: /^(events|deliveries|delivery_attempts)$/,
+    payments: /^payments$/,
+    http: /^(idempotency_keys|seen_signatures|rate_windows)$/,
+    routing: /^(routing_rule_sets|acquirer_states)$/,
+  };
+  const foreign = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    const writes =
+      /\b(?:insert into|delete from|^\s*update|`update|"update) ([a-z_]+)|bulk(?:Insert|Update)(?:<\w+>)?\("([a-z_]+)"/gm;
+    return [...text.matchAll(writes)]
+      .map(([, a, b]) => a ?? b ?? "")
+      .filter((table) => table !== "" && !owners[roomOf(file)]?.test(table))
+      .map((table) => `${file} writes ${table}`);
+  });
+  expect(foreign).toEqual([]);
+});
+
+test("every file opens with what lives in it", () => {
+  expect(files.filter((file) => !readFileSync(join(root, file), "utf8").startsWith("// "))).toEqual([]);
+});

@@ -1,0 +1,46 @@
+// What an event is: its types, its envelope, and the schedule by which it is delivered.
+import { type Micros, wireTime } from "../ground/clock.ts";
+import type { Book } from "../merchants/books.ts";
+
+/** The types of section 6.5. The list will grow. */
+export const eventTypes = [
+  "payment.created",
+  "payment.processing",
+  "payment.succeeded",
+  "payment.failed",
+  "payment.expired",
+  "payment.canceled",
+  "refund.succeeded",
+  "refund.failed",
+  "settlement.created",
+  "settlement.paid",
+  "dispute.opened",
+  "dispute.updated",
+  "dispute.resolved",
+] as const;
+export type EventType = (typeof eventTypes)[number];
+
+export interface OutboxEvent {
+  book: Book;
+  eventId: string;
+  type: EventType;
+  /** The object the event is about. */
+  subjectId: string | undefined;
+  createdAt: Micros;
+  body: string;
+}
+
+/** The schedule of section 6.4: seconds after the event at which attempt 1 to 8 is due. */
+export const attemptDelaysSeconds = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200] as const;
+
+/** The envelope of section 6.2, as the bytes that every attempt sends. */
+export function envelopeOf(event: Omit<OutboxEvent, "body" | "subjectId">, data: unknown): string {
+  return JSON.stringify({
+    id: event.eventId,
+    type: event.type,
+    created_at: wireTime(event.createdAt),
+    environment: event.book.environment,
+    api_version: "v1",
+    data,
+  });
+}

@@ -1,0 +1,316 @@
+// Goal: the ground holds. Method: examples where the interface names a value, properties everywhere else.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseSqlTime, parseWireTime, sqlTime, systemClock, wireTime } from "./clock.ts";
+import { ConfigError, readConfig } from "./config.ts";
+import { Vault, digestOf, newSecret, sameText, sign, signingKey } from "./crypto.ts";
+import { Fault, faultCodes, showable } from "./fault.ts";
+import { firstUuidAt, idOf, isId, newId, uuidOf } from "./ids.ts";
+import { MalformedJson, parseObject } from "./json.ts";
+import { MINOR_MAX, exponentOf, feeOf, isCurrency, readable } from "./money.ts";
+
+const micros = fc.integer({ min: 0, max: 4_102_444_800_000_000 });
+
+describe("time", () => {
+  test("an instant survives the way through PostgreSQL's text with its microseconds", () => {
+    fc.assert(
+      fc.property(micros, (at) => {
+        const stored = sqlTime(at).replace("T", " ").replace("Z", "+00").replace(/0+\+/, "+").replace(".+", "+");
+        expect(parseSqlTime(stored)).toBe(at);
+      }),
+    );
+  });
+
+  test("the wire shows whole seconds, rounded down, in UTC", () => {
+    expect(wireTime(1_795_246_942_999_999)).toBe("2026-11-21T07:42:22Z");
+    fc.assert(
+      fc.property(micros, (at) => {
+        expect(wireTime(at)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+        expect(Date.parse(wireTime(at))).toBe(Math.floor(at / 1_000_000) * 1000);
+      }),
+    );
+  });
+
+  test("dates that do not exist and other spellings are refused", () => {
+    expect(parseWireTime("2026-02-28")?.wholeDay).toBe(true);
+    expect(parseWireTime("2026-02-28T10:00:00Z")?.wholeDay).toBe(false);
+    for (const text of [
+      "0000-01-01",
+      "9999-12-31",
+      "1969-12-31T23:59:59.5Z",
+      "2026-02-31T00:00:00Z",
+      "2026-02-30",
+      "2026-13-01",
+      "28-02-2026",
+      "2026-02-28 10:00:00",
+      "today",
+      "",
+      "2026-02-28T25:00:00Z",
+    ]) {
+      expect(parseWireTime(text), text).toBeUndefined();
+    }
+  });
+
+  test("the system's clock never stands still or goes back", () => {
+    let before = systemClock.now();
+    for (let round = 0; round < 10_000; round++) {
+      const now = systemClock.now();
+      expect(now).toBeGreaterThan(before);
+      before = now;
+    }
+  });
+});
+
+describe("identifiers", () => {
+  test("the wire's and the database's form are two spellings of the same", () => {
+    fc.assert(
+      fc.property(micros, (at) => {
+        const id = newId("payment", at);
+        expect(isId("payment", id)).toBe(true);
+        expect(uuidOf(id)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(idOf("payment", uuidOf(id))).toBe(id);
+      }),
+    );
+  });
+
+  test("order follows time, on the wire and in the database", () => {
+    fc.assert(
+      fc.property(micros, fc.integer({ min: 1, max: 10_000_000 }), (at, later) => {
+        const [a, b] = [newId("event", at), newId("event", at + later)];
+        // Below a quarter of a microsecond's resolution nothing is promised; a whole microsecond always counts.
+        expect(a < b).toBe(true);
+        expect(uuidOf(a) < uuidOf(b)).toBe(true);
+        expect(firstUuidAt(at) <= uuidOf(a)).toBe(true);
+      }),
+    );
+  });
+
+  test("anything malformed is no identifier", () => {
+    const good = newId("payment", 0);
+    for (const text of [
+      "",
+      "pay_",
+      good.slice(0, -1),
+      `${good}0`,
+      good.toUpperCase(),
+      good.replace("pay_", "rfd_"),
+      `pay_8${good.slice(5)}`,
+      `${good.slice(0, -1)}u`,
+      `${good}\n`,
+    ]) {
+      expect(isId("payment", text), text).toBe(false);
+    }
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(isId("payment", text)).toBe(/^pay_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text) && !text.endsWith("\n"));
+      }),
+    );
+  });
+});
+
+describe("money", () => {
+  test("exponents come from ISO 4217, and IDR has two", () => {
+    expect(["IDR", "JPY", "KWD", "CLF", "USD"].map(exponentOf)).toEqual([2, 0, 3, 4, 2]);
+    for (const code of ["idr", "XXX", "", "toString", "__proto__", "constructor"])
+      expect(isCurrency(code), code).toBe(false);
+  });
+
+  test("amounts read as people write them", () => {
+    expect(readable(1_234_567n, "IDR")).toBe("12,345.67");
+    expect(readable(5n, "IDR")).toBe("0.05");
+    expect(readable(1_234_567n, "JPY")).toBe("1,234,567");
+    expect(readable(-100n, "USD")).toBe("-1.00");
+  });
+
+  test("a fee is half up, within its bounds, and never more than the amount", () => {
+    expect(feeOf(150_000n, { basisPoints: 70, flatMinor: 0n })).toBe(1050n);
+    expect(feeOf(50n, { basisPoints: 100, flatMinor: 0n })).toBe(1n); // 0.5 goes up
+    expect(feeOf(49n, { basisPoints: 100, flatMinor: 0n })).toBe(0n);
+    expect(feeOf(10n, { basisPoints: 0, flatMinor: 400_000n })).toBe(10n);
+    const rule = fc.record({
+      basisPoints: fc.integer({ min: 0, max: 10_000 }),
+      flatMinor: fc.bigInt({ min: 0n, max: 10n ** 9n }),
+      minimumMinor: fc.option(fc.bigInt({ min: 0n, max: 10n ** 6n }), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 1n, max: MINOR_MAX }),
+        rule,
+        fc.bigInt({ min: 0n, max: 10n ** 9n }),
+        (amount, base, above) => {
+          const maximumMinor = (base.minimumMinor ?? 0n) + above;
+          const fee = feeOf(amount, { ...base, maximumMinor });
+          expect(fee >= 0n && fee <= amount && fee <= maximumMinor).toBe(true);
+          expect(fee === amount || fee >= (base.minimumMinor ?? 0n)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe("JSON", () => {
+  const parse = (text: string): unknown => parseObject(Buffer.from(text));
+
+  test("what it accepts, it reads as JSON does", () => {
+    const value = fc.letrec((tie) => ({
+      value: fc.oneof(
+        fc.integer(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.string({ unit: "binary" }),
+        tie("array"),
+        tie("object"),
+      ),
+      array: fc.array(tie("value"), { maxLength: 4 }),
+      object: fc.dictionary(
+        fc.string().filter((key) => key !== "__proto__"),
+        tie("value"),
+        { maxKeys: 4 },
+      ),
+    })).object;
+    fc.assert(
+      fc.property(value, (given) => {
+        const text = JSON.stringify(given);
+        expect(parse(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test("a duplicate key is refused at any depth and in any spelling", () => {
+    for (const text of [
+      '{"a":1,"a":1}',
+      '{"b":{"a":1,"\\u0061":2}}',
+      '{"b":[{"c":0},{"a":1,"x":[],"a":2}]}',
+      '{"a":"x,\\"a\\":","a":1}',
+    ]) {
+      expect(() => parse(text), text).toThrow(MalformedJson);
+    }
+    expect(parse('{"a":{"a":1},"b":[{"a":1},{"a":2}],"c":"\\"a\\":1"}')).toBeDefined();
+  });
+
+  test("a number that is not written as an integer never reads as one", () => {
+    for (const number of ["1.0", "1e3", "100E-2", "9007199254740991.4", "0.99999999999999999"]) {
+      const value = parse(`{"amount":${number},"text":"1.0e5"}`) as { amount: number; text: string };
+      expect(Number.isInteger(value.amount), number).toBe(false);
+      expect(value.text).toBe("1.0e5");
+    }
+    expect(parse('{"a":-5,"b":true,"c":false,"d":0}')).toEqual({ a: -5, b: true, c: false, d: 0 });
+  });
+
+  test("bad UTF-8, other values and byte order marks are refused", () => {
+    for (const bytes of [
+      Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+      "",
+      "[]",
+      "1",
+      "null",
+      '"x"',
+      "{",
+      "{}x",
+      "\uFEFF{}",
+    ]) {
+      expect(() => parseObject(Buffer.from(bytes as string)), String(bytes)).toThrow(MalformedJson);
+    }
+  });
+
+  test("depth costs no stack", () => {
+    const nested = (depth: number): string => `{"b":1.5,"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    expect(Object.keys(parse(nested(1_000)) as object)).toEqual(["b", "a"]);
+    expect(showable((parse(nested(1_000)) as { a: unknown }).a)).toBe("(array)");
+    expect(() => parse(nested(100_000))).toThrow(MalformedJson);
+  });
+
+  test("a key named __proto__ is refused, however it is written", () => {
+    for (const text of ['{"__proto__":{"a":1}}', '{"metadata":{"__proto__":"x"}}', '{"\\u005f_proto__":1}']) {
+      expect(() => parse(text), text).toThrow(MalformedJson);
+    }
+    expect(parse('{"a":"__proto__"}')).toEqual({ a: "__proto__" });
+  });
+});
+
+describe("cryptography", () => {
+  test("a signature is what the interface says, byte for byte", () => {
+    // Computed with: printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac sk_test_vector
+    expect(sign(signingKey("sk_test_vector"), "1700000000", '{"a":1}')).toBe(
+      "d862e8a364211fae090d15fc54102642d008f33da11cbc5838ada260cce9a1ab",
+    );
+    expect(sign(signingKey("sk_test_vector"), "1700000000", "")).toBe(
+      "b50daf154145cf9c53564e507030fe3812d4345591bc37efdbc1364f8c1ad651",
+    );
+  });
+
+  test("a sealed secret opens for its owner alone, unchanged, under its own master key", () => {
+    const vault = new Vault("ab".repeat(32));
+    const sealed = vault.seal("sk_test_secret", "credential/a");
+    expect(vault.open(sealed, "credential/a")).toBe("sk_test_secret");
+    expect(sealed.toString("latin1")).not.toContain("sk_test_secret");
+    expect(() => vault.open(sealed, "credential/b")).toThrow();
+    expect(() => new Vault("cd".repeat(32)).open(sealed, "credential/a")).toThrow();
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(() => vault.open(changed, "credential/a"), `byte ${at}`).toThrow();
+    }
+  });
+
+  test("a master key of another size is refused", () => {
+    for (const key of ["", "short", "ab".repeat(31), "zz".repeat(32)]) expect(() => new Vault(key), key).toThrow();
+    expect(() => new Vault(Buffer.alloc(32, 7).toString("base64"))).not.toThrow();
+  });
+
+  test("parts of a digest do not run into each other", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), fc.array(fc.string()), (a, b) => {
+        expect(digestOf(...a).equals(digestOf(...b))).toBe(
+          JSON.stringify(a.map((text) => Buffer.from(text).toString("hex"))) ===
+            JSON.stringify(b.map((text) => Buffer.from(text).toString("hex"))),
+        );
+      }),
+    );
+  });
+
+  test("texts are the same only when they are", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        expect(sameText(a, b)).toBe(Buffer.from(a).equals(Buffer.from(b)));
+        expect(sameText(a, a)).toBe(true);
+      }),
+    );
+    expect(new Set(Array.from({ length: 1000 }, () => newSecret("sk_test_"))).size).toBe(1000);
+  });
+});
+
+describe("faults", () => {
+  test("every code has a status and a sentence that says what to do", () => {
+    for (const code of faultCodes) {
+      const fault = new Fault(code);
+      expect(fault.status, code).toBeGreaterThanOrEqual(200);
+      expect(fault.message.length, code).toBeGreaterThan(10);
+      expect(fault.stored && fault.status >= 500, code).toBe(false);
+    }
+  });
+});
+
+describe("configuration", () => {
+  test("all mistakes are reported together", () => {
+    const read = () =>
+      readConfig({ PORT: "http", BASE_URL: "ftp://x", LOG_LEVEL: "loud", WEBHOOK_HEADER_PREFIX: "X SVC" });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(/PORT[\s\S]*BASE_URL[\s\S]*WEBHOOK_HEADER_PREFIX[\s\S]*LOG_LEVEL/);
+  });
+
+  test("production demands its secrets and refuses development's loophole", () => {
+    expect(() => readConfig({ NODE_ENV: "production", WEBHOOK_ALLOW_HOSTS: "localhost" })).toThrow(
+      /MASTER_KEY[\s\S]*OPERATOR_TOKEN[\s\S]*BASE_URL[\s\S]*DATABASE_URL[\s\S]*WEBHOOK_ALLOW_HOSTS/,
+    );
+  });
+
+  test("an empty environment is a development on port 8080", () => {
+    expect(readConfig({})).toMatchObject({
+      mode: "development",
+      port: 8080,
+      host: "127.0.0.1",
+      webhookHeaderPrefix: "X-SVC-",
+    });
+  });
+});

@@ -1,0 +1,26 @@
+// One embedded PostgreSQL for all test files, with one migrated database that each file clones.
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { startEmbedded } from "../src/store/embedded.ts";
+import { migrate } from "../src/store/migrations.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The owner's and the service's address of the migrated template database. */
+    database: { ownerUrl: string; url: string };
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const directory = mkdtempSync(join(tmpdir(), "gerbang-tests-"));
+  chmodSync(directory, 0o711);
+  const embedded = await startEmbedded(directory);
+  await migrate(embedded.ownerUrl);
+  project.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
+  return async () => {
+    await embedded.stop();
+    rmSync(directory, { recursive: true, force: true });
+  };
+}
