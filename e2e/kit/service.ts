@@ -10,6 +10,14 @@ import type { Credentials, Operator } from "./client.ts";
 
 const program = fileURLToPath(new URL("../../gateway/bin/gerbang.js", import.meta.url));
 
+/** The environment of this process without what would configure the service: a test runner has a BASE_URL of its own. */
+function plainEnvironment(): Record<string, string> {
+  const kept = ["PATH", "HOME", "TMPDIR", "LANG", "USER", "SHELL"];
+  return Object.fromEntries(
+    kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+}
+
 export interface Demo extends Credentials, Operator {
   merchant_id: string;
   webhook_secret: string;
@@ -49,7 +57,7 @@ export class Service {
   async start(): Promise<void> {
     const child = spawn(process.execPath, [program, "serve", ...(this.options.args ?? [])], {
       env: {
-        ...process.env,
+        ...plainEnvironment(),
         NODE_ENV: "development",
         LOG_LEVEL: "warn",
         ...this.options.env,
@@ -132,7 +140,9 @@ export async function gerbang(
   args: string[],
   env: Record<string, string>,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, LOG_LEVEL: "warn", ...env } });
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...plainEnvironment(), LOG_LEVEL: "warn", ...env },
+  });
   const out = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (out.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => void (out.stderr += text));

@@ -1,0 +1,125 @@
+// Goal: the main job runs for real: a process, sockets, PostgreSQL, TLS. Method: play a merchant from credentials to money.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Client, operate } from "./kit/client.ts";
+import { Receiver, isGenuine, makeCertificates } from "./kit/receiver.ts";
+import { Service, gerbang } from "./kit/service.ts";
+
+let receiver: Receiver;
+let service: Service;
+
+beforeAll(async () => {
+  const certificates = await makeCertificates();
+  receiver = await Receiver.start(certificates);
+  service = await Service.start({
+    env: { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost", LOG_LEVEL: "info" },
+  });
+});
+afterAll(async () => {
+  await service.discard();
+  await receiver.close();
+});
+
+test("a signed payment becomes money in the balances and verified webhooks", async () => {
+  const { demo } = service;
+  const { webhook_secret: secret } = await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, {
+    environment: "sandbox",
+    url: receiver.url(),
+  });
+  const client = new Client(demo);
+  const created = await client.post("/v1/payments", {
+    amount_minor: 500_000,
+    currency: "IDR",
+    payment_method: "ewallet",
+    reference_id: "order-1",
+    metadata: { table: "7" },
+  });
+  expect(created.status).toBe(201);
+  // The payer opens the page that the instructions name, and approves.
+  const page = await fetch(created.json.instructions.redirect_url, {
+    method: "POST",
+    redirect: "manual",
+    body: new URLSearchParams({ decision: "approve" }),
+  });
+  expect(page.status).toBe(303);
+  const delivered = await receiver.waitFor(({ event }) => event.type === "payment.succeeded");
+  expect(isGenuine(delivered, secret)).toBe(true);
+  expect(delivered.headers).toMatchObject({
+    "x-svc-event-id": delivered.event.id,
+    "x-svc-event-type": "payment.succeeded",
+    "x-svc-delivery-attempt": "1",
+  });
+  expect(delivered.event).toMatchObject({
+    environment: "sandbox",
+    api_version: "v1",
+    data: { reference: created.json.reference, status: "succeeded", amount_minor: 500_000, metadata: { table: "7" } },
+  });
+  // When an event is received, its journal is already recorded.
+  expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(created.json.net_minor);
+});
+
+test("a payment's own callback_url takes its events instead of the registered address", async () => {
+  const client = new Client(service.demo);
+  const { json } = await client.post("/v1/payments", {
+    amount_minor: 100_000,
+    currency: "IDR",
+    payment_method: "qris",
+    reference_id: "order-callback",
+    callback_url: receiver.url("/own"),
+  });
+  const delivered = await receiver.waitFor(({ event }) => event.data.reference === json.reference);
+  expect(delivered.path).toBe("/own");
+});
+
+test("verify says clean, with the database running; the command line signs a request that is accepted", async () => {
+  const verify = await gerbang(["verify"], { GERBANG_DATA: service.dataDirectory });
+  expect(verify.code, verify.stderr).toBe(0);
+  expect(
+    verify.stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { clean: boolean }).clean),
+  ).toEqual([true, true]);
+  const { client_id: id, secret } = service.demo;
+  const { stdout } = await gerbang(["sign", "--client-id", id, "--secret", secret], {});
+  const headers = Object.fromEntries(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(": ") as [string, string]),
+  );
+  expect((await fetch(`${service.url}/v1/balances`, { headers })).status).toBe(200);
+});
+
+test("metrics tell of requests, batches, commits and deliveries, on an address of their own", async () => {
+  const text = await (await fetch(service.metricsUrl ?? "")).text();
+  for (const name of [
+    "gerbang_http_requests_total",
+    "gerbang_lane_batch_size_sum",
+    "gerbang_lane_wait_seconds_count",
+    'gerbang_lane_commits_total{lane="creation",result="committed"}',
+    "gerbang_webhook_first_attempt_lag_seconds_count",
+    "gerbang_webhook_oldest_due_seconds",
+  ]) {
+    expect(text).toContain(name);
+  }
+  expect((await fetch(`${service.url}/metrics`)).status).toBe(404);
+});
+
+test("the log has one line a request with its identity, and neither secrets nor bodies", async () => {
+  const client = new Client(service.demo);
+  const answer = await client.get("/v1/balances");
+  const requestId = answer.headers.get("x-request-id") ?? "";
+  await expect.poll(() => service.output).toContain(requestId);
+  const lines = service.output.split("\n").filter((line) => line.includes(requestId));
+  expect(lines).toHaveLength(1);
+  const { secret, webhook_secret: hook, operator_token: token } = service.demo;
+  for (const word of [hook, token, "order-1", "x-signature"]) expect(service.output).not.toContain(word);
+  // The secret of the demo merchant is printed once, in the greeting, and never in a log line.
+  expect(service.output.split("\n").filter((line) => line.startsWith("{") && line.includes(secret))).toEqual([]);
+});
+
+test("a production start without its secrets says everything that is missing", async () => {
+  const { code, stderr } = await gerbang(["serve"], { NODE_ENV: "production", DATABASE_URL: "" });
+  expect(code).toBe(1);
+  for (const name of ["MASTER_KEY", "OPERATOR_TOKEN", "BASE_URL", "DATABASE_URL"]) expect(stderr).toContain(name);
+});

@@ -1,0 +1,276 @@
+// Goal: no journal that breaks a rule exists, by code or by hand, and tampering is found and named.
+// Method: properties over random journals in a real book; then the rules are attacked as the service's role and as owner.
+import fc from "fast-check";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import { createMetrics } from "../ground/metrics.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import { Lanes } from "../store/lanes.ts";
+import { type Posting, accounts, assertBalanced, capturePostings } from "./journal.ts";
+import { balanceOf, ledgerNeeds, post } from "./ledger.ts";
+import { verifyBook } from "./verify.ts";
+
+let testDatabase: TestDatabase;
+let database: Database;
+let lanes: Lanes;
+
+beforeAll(async () => {
+  testDatabase = await cloneDatabase();
+  database = openDatabase(testDatabase, 6);
+  lanes = new Lanes(database, systemClock, createMetrics(), createLog("silent"));
+});
+afterAll(() => database.end());
+
+async function newBook(): Promise<Book> {
+  const book: Book = { merchantId: newId("merchant", systemClock.now()), environment: "sandbox" };
+  await asOwner(testDatabase, async (client) => {
+    const merchant = uuidOf(book.merchantId);
+    await client.query(
+      "insert into merchants (merchant_id, name, settings, epoch, created_at) values ($1, 'x', '{}', 0, now())",
+      [merchant],
+    );
+    await client.query("insert into books (merchant_id, environment) values ($1, 'sandbox')", [merchant]);
+  });
+  return book;
+}
+
+function posting(
+  book: Book,
+  postings: readonly Posting[],
+  operationKey = newId("journal", systemClock.now()),
+): Promise<unknown> {
+  return lanes.move(book.merchantId, {
+    name: "post",
+    needs: ledgerNeeds(book),
+    execute: (set, now) =>
+      post(set, book, { groupId: newId("payment", now), kind: "test", operationKey, postings }, now).entries.map(
+        (entry) => balanceOf(set, book, entry.account, entry.currency),
+      ),
+  });
+}
+
+const transfer = (from: string, to: string, amountMinor: bigint, currency = "IDR"): Posting[] => [
+  { account: from, currency, amountMinor },
+  { account: to, currency, amountMinor: -amountMinor },
+];
+
+const account = fc.constantFrom(
+  accounts.available,
+  accounts.held,
+  accounts.bank,
+  accounts.fees,
+  accounts.receivable("nusantara"),
+);
+const journal = fc
+  .array(
+    fc.record({
+      from: account,
+      to: account,
+      amount: fc.bigInt({ min: 1n, max: 10n ** 12n }),
+      currency: fc.constantFrom("IDR", "USD"),
+    }),
+    {
+      minLength: 1,
+      maxLength: 4,
+    },
+  )
+  .map((legs) => legs.flatMap(({ from, to, amount, currency }) => transfer(from, to, amount, currency)));
+
+test("any balanced journals, posted concurrently, leave a book that verifies and whose balances are their sums", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(journal, { minLength: 1, maxLength: 30 }), async (list) => {
+      const book = await newBook();
+      await Promise.all(list.map((postings) => posting(book, postings)));
+      const report = await verifyBook(database, book);
+      expect(report.wrong).toBeUndefined();
+      expect(report.journals).toBe(BigInt(list.length));
+      const expected = new Map<string, bigint>();
+      for (const { account: name, currency, amountMinor } of list.flat()) {
+        expected.set(`${name} ${currency}`, (expected.get(`${name} ${currency}`) ?? 0n) + amountMinor);
+      }
+      const rows = await asOwner(testDatabase, (client) =>
+        client.query<{ name: string; balance: string }>(
+          "select account || ' ' || currency as name, (debit_minor - credit_minor)::text as balance from balances where merchant_id = $1",
+          [uuidOf(book.merchantId)],
+        ),
+      );
+      for (const { name, balance } of rows.rows) expect(BigInt(balance)).toBe(expected.get(name));
+      expect(rows.rows.reduce((sum, { balance }) => sum + BigInt(balance), 0n)).toBe(0n);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("a journal that does not balance is never posted", async () => {
+  const book = await newBook();
+  const bad: Posting[][] = [
+    [],
+    [{ account: accounts.available, currency: "IDR", amountMinor: 5n }],
+    transfer(accounts.available, accounts.held, 5n).slice(0, 1),
+    [...transfer(accounts.available, accounts.held, 5n), { account: accounts.fees, currency: "IDR", amountMinor: 1n }],
+    [
+      { account: accounts.available, currency: "IDR", amountMinor: 5n },
+      { account: accounts.available, currency: "USD", amountMinor: -5n },
+    ],
+    transfer(accounts.available, accounts.held, 0n),
+  ];
+  for (const postings of bad) {
+    expect(() => assertBalanced(postings)).toThrow(Fault);
+    await expect(posting(book, postings)).rejects.toMatchObject({ code: "UNBALANCED_ENTRY" });
+  }
+  expect((await verifyBook(database, book)).journals).toBe(0n);
+});
+
+test("one operation key moves money once, even through two processes", async () => {
+  const book = await newBook();
+  const other = new Lanes(database, systemClock, createMetrics(), createLog("silent"));
+  const postings = transfer(accounts.available, accounts.held, 100n);
+  const key = "capture:the-same";
+  const twice = [lanes, other].map((through) =>
+    through.move(book.merchantId, {
+      name: "post",
+      needs: ledgerNeeds(book),
+      execute: (set, now) =>
+        post(set, book, { groupId: newId("payment", now), kind: "test", operationKey: key, postings }, now).seq,
+    }),
+  );
+  const results = await Promise.allSettled(twice);
+  expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(1);
+  expect((await verifyBook(database, book)).journals).toBe(1n);
+});
+
+test("a capture splits the amount between merchant and platform, and a fee of nothing or everything still balances", () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 10n ** 15n }), fc.bigInt({ min: 0n, max: 100n }), (amountMinor, share) => {
+      const feeMinor = (amountMinor * share) / 100n;
+      const postings = capturePostings({ gatewayCode: "nusantara", currency: "IDR", amountMinor, feeMinor });
+      expect(() => assertBalanced(postings)).not.toThrow();
+      expect(postings.find((entry) => entry.account === accounts.receivable("nusantara"))?.amountMinor).toBe(
+        amountMinor,
+      );
+    }),
+  );
+});
+
+const insertJournal = (
+  merchant: string,
+  seq: number,
+  prev: string,
+  entries: [string, number, number][],
+): [string, unknown[]] => [
+  `with j as (
+  insert into journals (merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
+  values ($1, 'sandbox', $2, gen_random_uuid(), gen_random_uuid(), 'test', gen_random_uuid()::text, now(), $3, sha256('x'))
+)
+insert into entries (merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor)
+select $1, 'sandbox', $2, ordinality, account, 'IDR', amount, after
+from unnest($4::text[], $5::bigint[], $6::bigint[]) with ordinality as v(account, amount, after, ordinality)`,
+  [
+    merchant,
+    seq,
+    Buffer.from(prev, "hex"),
+    entries.map(([name]) => name),
+    entries.map(([, amount]) => amount),
+    entries.map(([, , after]) => after),
+  ],
+];
+const zero = "00".repeat(32);
+const pair: [string, number, number][] = [
+  ["merchant:available", 5, 5],
+  ["merchant:held", -5, -5],
+];
+
+test("the database itself refuses what the code would never write, from the service's role and from the owner", async () => {
+  const book = await newBook();
+  const merchant = uuidOf(book.merchantId);
+  const attacks: [name: string, statement: [string, unknown[]], error: RegExp][] = [
+    ["unbalanced", insertJournal(merchant, 1, zero, [["merchant:available", 5, 5], ["merchant:held", -4, -4]]), /does not balance/],
+    ["one entry", insertJournal(merchant, 1, zero, [["merchant:available", 5, 5]]), /does not balance/],
+    ["no entry", insertJournal(merchant, 1, zero, []), /does not balance/],
+    ["a gap", insertJournal(merchant, 2, zero, pair), /does not continue/],
+    ["another chain", insertJournal(merchant, 1, "11".repeat(32), pair), /does not continue/],
+    ["a false balance", insertJournal(merchant, 1, zero, [["merchant:available", 5, 6], ["merchant:held", -5, -5]]), /wrong balance/],
+    ["a loose entry", ["insert into entries (merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor) values ($1, 'sandbox', 1, 1, 'merchant:held', 'IDR', 1, 1)", [merchant]], /missing or complete/],
+    ["a changed balance", ["update balances set credit_minor = credit_minor + 1 where merchant_id = $1 and false", [merchant]], /permission denied/],
+    ["a moved head", ["update book_heads set seq = 7 where merchant_id = $1", [merchant]], /permission denied/],
+  ]; // prettier-ignore
+  const attempt = async (client: pg.Client, [text, values]: [string, unknown[]]): Promise<string> => {
+    try {
+      await client.query(text, values);
+      return "accepted";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  for (const [name, statement, error] of attacks) {
+    await asOwner({ ...testDatabase, ownerUrl: testDatabase.url }, async (client) => {
+      expect(await attempt(client, statement), name).toMatch(error);
+    });
+    if (error.source.includes("permission")) continue;
+    await asOwner(testDatabase, async (client) =>
+      expect(await attempt(client, statement), `${name}, as owner`).toMatch(error),
+    );
+  }
+  await posting(book, transfer(accounts.available, accounts.held, 5n));
+  for (const statement of [
+    "update journals set kind = 'x'",
+    "delete from journals",
+    "truncate journals cascade",
+    "update entries set amount_minor = 1",
+    "delete from entries",
+    "truncate entries",
+    "truncate balances",
+  ]) {
+    await asOwner(testDatabase, async (client) =>
+      expect(await attempt(client, [statement, []]), statement).toMatch(/append-only/),
+    );
+    await asOwner({ ...testDatabase, ownerUrl: testDatabase.url }, async (client) =>
+      expect(await attempt(client, [statement, []]), statement).toMatch(/permission denied|append-only/),
+    );
+  }
+});
+
+test("the service's role cannot borrow the ledger's functions to write a balance", async () => {
+  await asOwner({ ...testDatabase, ownerUrl: testDatabase.url }, async (client) => {
+    await expect(
+      client.query(
+        "create temp table fake (like entries); create trigger t after insert on fake referencing new table as inserted for each statement execute function public.apply_new_entries()",
+      ),
+    ).rejects.toThrow(/permission denied/);
+  });
+});
+
+test("whoever goes around the triggers is found, and the first wrong row is named", async () => {
+  const tamper = async (text: string): Promise<string | undefined> => {
+    const book = await newBook();
+    for (let count = 0; count < 5; count++) await posting(book, transfer(accounts.available, accounts.held, 10n));
+    await asOwner(testDatabase, async (client) => {
+      await client.query("set session_replication_role = replica"); // what only a superuser can do: triggers off
+      await client.query(text.replaceAll("$1", `'${uuidOf(book.merchantId)}'`));
+    });
+    return (await verifyBook(database, book)).wrong;
+  };
+  expect(await tamper("update entries set amount_minor = 11 where merchant_id = $1 and seq = 3 and line = 1")).toMatch(
+    /^journal 3 .*changed/,
+  );
+  expect(await tamper("update journals set kind = 'gift' where merchant_id = $1 and seq = 2")).toMatch(
+    /^journal 2 .*changed/,
+  );
+  expect(await tamper("delete from journals where merchant_id = $1 and seq = 4")).toMatch(/after journal 3 .*gap/);
+  expect(await tamper("delete from journals where merchant_id = $1 and seq = 5")).toMatch(/ends at journal 4/);
+  expect(await tamper("delete from entries where merchant_id = $1 and seq = 5 and line = 2")).toMatch(/^journal 5/);
+  expect(
+    await tamper(
+      "update balances set credit_minor = credit_minor + 1 where merchant_id = $1 and account = 'merchant:held'",
+    ),
+  ).toMatch(/merchant:held IDR is kept as/);
+  expect(await tamper("update journals set hash = sha256('y') where merchant_id = $1 and seq = 5")).toMatch(
+    /^journal 5 .*changed/,
+  );
+});

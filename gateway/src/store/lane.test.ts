@@ -1,0 +1,245 @@
+// Goal: commands commit together, refuse alone, and an unknown outcome is never taken for a failure.
+// Method: a lane over a toy table in a real PostgreSQL; connections are cut from outside at chosen moments.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { createLog } from "../ground/log.ts";
+import { createMetrics } from "../ground/metrics.ts";
+import type { Database } from "./database.ts";
+import { type Command, Lane } from "./lane.ts";
+import { migrate } from "./migrations.ts";
+import { type Table, bulkInsert, bulkUpdate } from "./table.ts";
+import { need } from "./working-set.ts";
+
+interface Counter {
+  name: string;
+  value: bigint;
+}
+
+const columns = { name: ["text", (counter: Counter) => counter.name] } as const;
+const changes = { value: ["bigint", (counter: Counter) => counter.value] } as const;
+
+const counters: Table<{ name: string }, Counter> = {
+  name: "counters",
+  rank: 1,
+  keyText: ({ name }) => name,
+  keyOf: (counter) => counter,
+  load: (keys) => ({
+    text: "select name, value from counters where name = any($1::text[]) order by name for update",
+    values: [keys.map(({ name }) => name)],
+  }),
+  parse: (row) => ({ name: row.name as string, value: row.value as bigint }),
+  insert: bulkInsert<Counter>("counters", { ...columns, ...changes }),
+  update: bulkUpdate<Counter>("counters", columns, changes),
+};
+
+let testDatabase: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  testDatabase = await cloneDatabase();
+  database = openDatabase(testDatabase, 6);
+  await asOwner(testDatabase, async (client) => {
+    await client.query("create table counters (name text primary key, value bigint not null check (value <= 1000))");
+    await client.query("grant select, insert, update on counters to gerbang_app");
+  });
+});
+beforeEach(() => asOwner(testDatabase, async (client) => void (await client.query("truncate counters"))));
+afterAll(() => database.end());
+
+const laneOf = (options: Partial<{ inFlight: number; batchMax: number; queueMax: number }> = {}): Lane =>
+  new Lane(
+    { name: "test", inFlight: 1, batchMax: 64, queueMax: 10_000, ...options },
+    database,
+    systemClock,
+    createMetrics(),
+    createLog("silent"),
+  );
+
+function add(name: string, amount: bigint, extra: Partial<Command<bigint>> = {}): Command<bigint> {
+  return {
+    name: "add",
+    needs: [need(counters, { name })],
+    execute(set) {
+      const before = set.get(counters, { name });
+      const value = (before?.value ?? 0n) + amount;
+      if (before) set.update(counters, { name, value });
+      else set.insert(counters, { name, value });
+      if (value < 0n) throw new Fault("INSUFFICIENT_FUNDS");
+      return value;
+    },
+    ...extra,
+  };
+}
+
+async function stored(): Promise<Record<string, number>> {
+  const rows = await database.query<{ name: string; value: bigint }>({ text: "select * from counters" });
+  return Object.fromEntries(rows.map(({ name, value }) => [name, Number(value)]));
+}
+
+test("a thousand additions to a few counters all count, in far fewer transactions", async () => {
+  const metrics = createMetrics();
+  const lane = new Lane(
+    { name: "many", inFlight: 1, batchMax: 64, queueMax: 10_000 },
+    database,
+    systemClock,
+    metrics,
+    createLog("silent"),
+  );
+  await Promise.all(Array.from({ length: 1000 }, (_, index) => lane.submit(add(`c${index % 7}`, 1n))));
+  const total = Object.values(await stored()).reduce((sum, value) => sum + value, 0);
+  expect(total).toBe(1000);
+  const { values } = await metrics.laneCommits.get();
+  expect(values.reduce((sum, { value }) => sum + value, 0)).toBeLessThan(60);
+});
+
+test("a refused command leaves no trace, and its neighbours never notice", async () => {
+  const lane = laneOf();
+  const results = await Promise.allSettled([
+    lane.submit(add("a", 5n)),
+    lane.submit(add("a", -9n)),
+    lane.submit(add("a", 2n)),
+  ]);
+  expect(
+    results.map((result) => (result.status === "fulfilled" ? result.value : (result.reason as Fault).code)),
+  ).toEqual([5n, "INSUFFICIENT_FUNDS", 7n]);
+  expect(await stored()).toEqual({ a: 7 });
+});
+
+test("one command that the database refuses fails alone", async () => {
+  const lane = laneOf();
+  const commands = Array.from({ length: 20 }, (_, index) => lane.submit(add(`n${index}`, index === 7 ? 5000n : 1n)));
+  const results = await Promise.allSettled(commands);
+  expect(results.filter((result) => result.status === "rejected")).toHaveLength(1);
+  expect((results[7] as PromiseRejectedResult).reason).toMatchObject({ code: "INTERNAL_ERROR" });
+  expect(Object.keys(await stored())).toHaveLength(19);
+});
+
+test("two lanes that race for the same new key both end well: the loser runs again and sees the winner", async () => {
+  const lanes = [laneOf(), laneOf(), laneOf()];
+  for (let round = 0; round < 20; round++) {
+    const values = await Promise.all(lanes.map((lane) => lane.submit(add(`race${round}`, 1n))));
+    expect(values.toSorted()).toEqual([1n, 2n, 3n]);
+  }
+});
+
+test("hooks run after the commit, and not for commands that were refused", async () => {
+  const lane = laneOf();
+  const seen: string[] = [];
+  const hooked = (name: string, amount: bigint): Command<bigint> => {
+    const inner = add(name, amount);
+    return { ...inner, execute: (set, now) => (set.afterCommit(() => seen.push(name)), inner.execute(set, now)) };
+  };
+  await Promise.allSettled([lane.submit(hooked("kept", 1n)), lane.submit(hooked("refused", -1n))]);
+  expect(seen).toEqual(["kept"]);
+});
+
+test("a full queue refuses at once with Retry-After", async () => {
+  const lane = laneOf({ queueMax: 3 });
+  const results = await Promise.allSettled(Array.from({ length: 10 }, () => lane.submit(add("full", 1n))));
+  const refused = results.filter((result) => result.status === "rejected").map((result) => result.reason as Fault);
+  expect(refused).toHaveLength(7);
+  for (const fault of refused) {
+    expect(fault.code).toBe("SERVICE_UNAVAILABLE");
+    expect(fault.extras.retryAfterSeconds).toBe(1);
+  }
+});
+
+test("an impossible state stops the lane instead of going on", async () => {
+  const lane = laneOf();
+  const impossible: Command<void> = {
+    name: "impossible",
+    needs: [],
+    execute: () => assert(false, "two and two are five"),
+  };
+  await expect(lane.submit(impossible)).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
+  expect(lane.broken).toMatch(/two and two/);
+  await expect(lane.submit(add("after", 1n))).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+});
+
+/** Cuts every connection of this database but our own, at once. */
+const cutConnections = (): Promise<unknown> =>
+  asOwner(testDatabase, (client) =>
+    client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    ),
+  );
+
+/** A table whose insert takes a moment, so that the connection can be cut between COMMIT sent and COMMIT answered. */
+const slowCounters: typeof counters = {
+  ...counters,
+  insert: (values) => {
+    const statement = counters.insert?.(values);
+    return { text: `${statement?.text} returning pg_sleep(0.3)`, values: statement?.values ?? [] };
+  },
+};
+
+test("connections cut while a batch runs answer 503, and the lane works on without a restart", async () => {
+  const lane = laneOf();
+  const slow: Command<bigint> = {
+    ...add("cut", 1n),
+    execute(set) {
+      set.insert(slowCounters, { name: "cut", value: 1n });
+      return 1n;
+    },
+  };
+  const running = lane.submit(slow);
+  const outcome = running.then(
+    () => "committed",
+    (error: unknown) => (error as Fault).code,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await cutConnections();
+  expect(await outcome).toBe("SERVICE_UNAVAILABLE");
+  expect(await stored()).toEqual({});
+  expect(await lane.submit(add("cut", 4n))).toBe(4n);
+});
+
+test("an unknown commit is looked up: what is there is answered, what is not is refused for a retry", async () => {
+  const lane = laneOf();
+  const asked: string[] = [];
+  const recalled = (name: string, answer: bigint | undefined): Command<bigint> => ({
+    ...add(name, 1n),
+    execute(set) {
+      set.insert(slowCounters, { name, value: 1n });
+      return 1n;
+    },
+    recall: () => {
+      asked.push(name);
+      return Promise.resolve(answer);
+    },
+  });
+  const results = Promise.allSettled([lane.submit(recalled("there", 42n)), lane.submit(recalled("gone", undefined))]);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await cutConnections();
+  const [there, gone] = await results;
+  expect(asked.toSorted()).toEqual(["gone", "there"]);
+  expect(there).toMatchObject({ status: "fulfilled", value: 42n });
+  expect(gone).toMatchObject({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } });
+});
+
+test("a database that cannot be reached is 503, not 500", async () => {
+  const away = openDatabase({ ...testDatabase, url: "postgres://nobody:x@127.0.0.1:1/none" });
+  const lane = new Lane(
+    { name: "away", inFlight: 1, batchMax: 8, queueMax: 8 },
+    away,
+    systemClock,
+    createMetrics(),
+    createLog("silent"),
+  );
+  await expect(lane.submit(add("x", 1n))).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  await away.end();
+});
+
+test("migrations apply once however many start together, and refuse a database newer than the code", async () => {
+  const fresh = await cloneDatabase();
+  expect((await Promise.all([1, 2, 3].map(() => migrate(fresh.ownerUrl)))).flat()).toEqual([]);
+  await asOwner(fresh, (client) =>
+    client.query("insert into schema_migrations (version, name, digest) values (9999, '9999_future.sql', 'x')"),
+  );
+  await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/upgrade first/);
+  await asOwner(fresh, (client) => client.query("delete from schema_migrations where version = 9999"));
+  await asOwner(fresh, (client) => client.query("update schema_migrations set digest = 'x' where version = 1"));
+  await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/changed after it was applied/);
+});
