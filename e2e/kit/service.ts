@@ -1,7 +1,7 @@
 // A whole service as a process of its own, on a data directory of its own: for tests, the demo and the benchmark.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,6 +48,7 @@ export class Service {
   /** Starts a service and waits until it is ready. */
   static async start(options: ServiceOptions = {}): Promise<Service> {
     const directory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "gerbang-"));
+    mkdirSync(directory, { recursive: true });
     chmodSync(directory, 0o711); // PostgreSQL, started by root, runs as another user and has to get in
     const service = new Service(options, directory, options.port ?? (await freePort()));
     await service.start();

@@ -102,7 +102,14 @@ export function createApp(options: AppOptions): App {
     }),
   ];
   const strangers = new Strangers(config.strangerLimitPerMinute, clock);
-  const server = createServer({ clock, log, metrics, strangers, trustProxy: config.trustProxy });
+  const server = createServer({
+    clock,
+    log,
+    metrics,
+    strangers,
+    trustProxy: config.trustProxy,
+    statusUrl: config.statusUrl,
+  });
   const edge = new Edge({
     directory,
     admission: new Admission(database, clock),

@@ -22,6 +22,8 @@ export interface ServerParts {
   strangers: Strangers;
   /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
   trustProxy: number;
+  /** The status page, named where the service itself is at fault. */
+  statusUrl: string | undefined;
 }
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
@@ -112,6 +114,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const { retryAfterSeconds, internal } = fault.extras;
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));
+  if (fault.status >= 500 && parts.statusUrl !== undefined) reply.header("link", `<${parts.statusUrl}>; rel="status"`);
   if (fault.status >= 500 && !request.raw.destroyed) {
     const level = fault.status === 500 ? "error" : "warn";
     log[level]({ request_id: request.id, code: fault.code, err: internal ?? error }, "request failed");

@@ -1,0 +1,79 @@
+// Goal: what the documents tell people to type works. Method: type it, word for word, in a shell.
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Service } from "./kit/service.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const has = (program: string): boolean =>
+  spawnSync(program, ["--version"]).status === 0 || spawnSync(program, ["version"]).status === 0;
+// The guide uses what a developer's shell has. The product needs none of it.
+const shell = has("bash") && has("curl") && has("openssl");
+
+/** The shell blocks of a document, in order. */
+function blocks(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
+}
+
+let place: string;
+let service: Service;
+
+describe.runIf(shell)("the guide from nothing to money", () => {
+  beforeAll(async () => {
+    place = mkdtempSync(join(tmpdir(), "gerbang-guide-"));
+    chmodSync(place, 0o711);
+    symlinkSync(join(root, "node_modules"), join(place, "node_modules"));
+    service = await Service.start({ dataDirectory: join(place, ".data") });
+  });
+  afterAll(async () => {
+    await service.stop();
+    rmSync(place, { recursive: true, force: true });
+  });
+
+  test("every command of it runs, and the payment becomes money", () => {
+    const [start, ...rest] = blocks("docs/guides/getting-started.md");
+    expect(start?.trim()).toBe("npm ci && npm start"); // that one is running already
+    expect(rest.length).toBeGreaterThanOrEqual(7);
+    const script = ["set -e", ...rest.map((block) => `${block}\necho; echo "--- next"`)].join("\n");
+    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
+    const output = execFileSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
+    const answers = output.split("--- next");
+    expect(answers[2]).toContain('"status":"pending"');
+    expect(answers[4]).toContain('"status":"succeeded"');
+    expect(answers[5]).toContain('"available_minor":7447500');
+    expect(answers[5]).toContain('"clean":true');
+    expect(answers[6]).toContain('"webhook_secret":"whsec_');
+    expect(answers[7]).toContain('"offset_seconds":3600');
+    expect(output).not.toContain('"error"');
+  });
+
+  test("the curl that the start prints creates a payment", () => {
+    const lines = service.output.split("\n");
+    const begin = lines.findIndex((line) => line.includes("TS=$(date +%s); BODY="));
+    const end = lines.findIndex((line) => line.includes('-d "$BODY"'));
+    const answer = execFileSync("bash", ["-c", lines.slice(begin, end + 1).join("\n")], { encoding: "utf8" });
+    expect(answer).toContain('"status":"pending"');
+  });
+});
+
+test("the demo plays to its end", () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "e2e/demo.ts")], {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  expect(status, stderr).toBe(0);
+  expect(stdout).toContain("signature verified");
+  expect(stdout).toContain("clean");
+});
+
+test("the README's table of settings names every variable that is read", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const config = readFileSync(join(root, "gateway/src/ground/config.ts"), "utf8");
+  const names = [...config.matchAll(/^ {2}([A-Z_]{4,}):/gm)].map(([, name]) => name ?? "");
+  expect(names.length).toBeGreaterThan(12);
+  for (const name of names) expect(readme, name).toContain(`\`${name}\``);
+});
