@@ -101,9 +101,17 @@ try {
   line("settles on", paid.json.settlement.estimated_date);
 
   step("The ledger has one balanced journal for it");
-  line("debit", `acquirer:${payment.gateway_code}:receivable   ${money(payment.amount_minor)}`);
-  line("credit", `merchant:available             ${money(payment.net_minor)}`);
-  line("credit", `platform:fees                  ${money(payment.fee_minor)}`);
+  const book = ["--merchant", demo.merchant_id, "--environment", "sandbox", "--format", "jsonl"];
+  const exported = await gerbang(["ledger", "export", ...book], { GERBANG_DATA: service.dataDirectory });
+  const journal = JSON.parse(exported.stdout.trim()) as {
+    hash: string;
+    entries: { account: string; amount_minor: string; currency: string }[];
+  };
+  for (const { account, amount_minor: amount, currency } of journal.entries) {
+    const minor = Number(amount);
+    line(minor > 0 ? "debit" : "credit", `${account.padEnd(32)} ${money(Math.abs(minor), currency)}`);
+  }
+  line("sealed", dim(`${journal.hash.slice(0, 32)}…`));
   await showBalances(client);
 
   step("The receiver gets signed webhooks and checks them");

@@ -1,12 +1,14 @@
 // The command line: `gerbang <command>`. Data goes to standard output, words to standard error; exit 0 means clean.
 import { parseArgs } from "node:util";
 import { ConfigError } from "./ground/config.ts";
-import { migrateCommand, openapiCommand, serveCommand, signCommand, verifyCommand } from "./commands.ts";
+import { ledgerCommand, migrateCommand, openapiCommand, signCommand, verifyCommand } from "./commands.ts";
+import { serveCommand } from "./serve.ts";
 
 const commands: Record<string, { run(args: string[]): Promise<number>; help: string }> = {
   serve: { run: serveCommand, help: "run the service [--role api|worker] (default: both)" },
   migrate: { run: migrateCommand, help: "bring the database's schema up to date" },
   verify: { run: verifyCommand, help: "replay the books [--merchant mer_… --environment sandbox|production]" },
+  ledger: { run: ledgerCommand, help: "export a book: export --merchant mer_… --environment sandbox --format jsonl" },
   sign: { run: signCommand, help: "print the headers for a request: --client-id … --secret … [--body '{…}']" },
   openapi: { run: openapiCommand, help: "print the contract of /v1" },
 };

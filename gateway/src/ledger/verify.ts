@@ -27,7 +27,7 @@ interface JournalRow extends Record<string, unknown> {
   entries: string | null;
 }
 
-export function journalOfRow(book: Book, row: JournalRow): Journal {
+function journalOfRow(book: Book, row: JournalRow): Journal {
   const lines = JSON.parse(row.entries ?? "[]") as [string, string, string, string][];
   return {
     book,
@@ -71,6 +71,18 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
   }
   const wrong = replay.compare(totals) ?? (await captureMismatch(database, book));
   return { book, journals: upTo, wrong };
+}
+
+/** Every journal of a book in order, page by page, as far as its chain goes now. */
+export async function* readJournals(database: Database, book: Book): AsyncGenerator<Journal> {
+  const [head] = await database.query<{ seq: bigint }>(selectBalances(book));
+  const upTo = head?.seq ?? 0n;
+  for (let after = 0n; after < upTo;) {
+    const rows = await database.query<JournalRow>(selectJournals(book, after, upTo, PAGE));
+    if (rows.length === 0) return;
+    for (const row of rows) yield journalOfRow(book, row);
+    after = rows.at(-1)?.seq ?? upTo;
+  }
 }
 
 async function captureMismatch(database: Database, book: Book): Promise<string | undefined> {

@@ -1,0 +1,151 @@
+// `gerbang serve`: starts the service, greets, and stops it in order.
+import { existsSync } from "node:fs";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type App, createApp } from "./app.ts";
+import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
+import { systemClock } from "./ground/clock.ts";
+import { type Config, readConfig } from "./ground/config.ts";
+import { createLog } from "./ground/log.ts";
+import { type Secrets, readSecrets } from "./secrets.ts";
+import { type Store, openStore, say } from "./store-of-config.ts";
+import { migrate } from "./store/migrations.ts";
+
+export async function serveCommand(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { role: { type: "string" } } });
+  if (values.role !== undefined && values.role !== "api" && values.role !== "worker") {
+    say("--role is api or worker");
+    return 2;
+  }
+  const told = stopSignal();
+  const config = readConfig();
+  const secrets = readSecrets(config);
+  if (config.databaseUrl === undefined) {
+    const first = !existsSync(join(config.dataDirectory, "postgres"));
+    say(first ? "First start: preparing PostgreSQL …" : "Starting PostgreSQL …");
+  }
+  const store = await openStore(config, true);
+  try {
+    const roles = new Set<"api" | "worker">(values.role === undefined ? ["api", "worker"] : [values.role]);
+    await serve(config, secrets, store, roles, told);
+  } finally {
+    await store.close();
+  }
+  // Sockets of slow receivers may still be open; nothing that matters hangs on them.
+  setTimeout(() => process.exit(0), 300).unref();
+  return 0;
+}
+
+async function serve(
+  config: Config,
+  secrets: Secrets,
+  store: Store,
+  roles: ReadonlySet<"api" | "worker">,
+  told: Promise<void>,
+): Promise<void> {
+  const log = createLog(config.logLevel);
+  // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
+  await migrate(store.ownerUrl);
+  const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles });
+  await app.start();
+  const metrics = await serveMetrics(app, config);
+  await app.server.listen({ port: config.port, host: config.host });
+  const { address, port } = app.server.server.address() as AddressInfo;
+  const baseUrl = config.baseUrl ?? `http://${address.includes(":") ? `[${address}]` : address}:${port}/v1`;
+  app.setBaseUrl(baseUrl);
+  const demo =
+    config.mode === "production"
+      ? undefined
+      : await prepareDemo(app, config.dataDirectory, baseUrl, secrets.operatorToken);
+  app.ready();
+  greet(config, baseUrl, metrics?.address, demo);
+  const guardian = setInterval(() => {
+    store.revive().then(
+      (revived) => revived && log.warn("the embedded PostgreSQL had died and was started again"),
+      (error: unknown) => log.error({ err: error }, "the embedded PostgreSQL is down and does not start"),
+    );
+  }, 2_000);
+  await told;
+  clearInterval(guardian);
+  say("Stopping …");
+  metrics?.close();
+  await withDeadline(app.stop(), 8_000);
+}
+
+/** Resolves at SIGTERM or SIGINT, listening from now on. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
+  });
+}
+
+async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      say("Some work did not end in time; it is safe in the database and goes on at the next start.");
+      resolve();
+    }, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
+
+/** `/metrics` on an address of its own, so that it is never open where the API is. */
+async function serveMetrics(app: App, config: Config): Promise<{ address: string; close(): void } | undefined> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      if (request.url !== "/metrics") {
+        response.writeHead(404).end();
+        return;
+      }
+      const text = await app.metrics.registry.metrics();
+      response.writeHead(200, { "content-type": app.metrics.registry.contentType }).end(text);
+    })();
+  });
+  const port = config.metrics.port ?? (config.port === 0 ? 0 : config.port + 1);
+  server.listen(port, config.metrics.host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    if (config.metrics.port !== undefined) throw error;
+    say(`Metrics are off: port ${port} is taken. Set METRICS_PORT to another one.`);
+    return undefined;
+  }
+  const bound = server.address();
+  const used = typeof bound === "object" && bound ? bound.port : port;
+  return { address: `http://${config.metrics.host}:${used}/metrics`, close: () => void server.close() };
+}
+
+function greet(config: Config, baseUrl: string, metrics: string | undefined, demo: DemoFile | undefined): void {
+  if (config.mode === "test") return;
+  const root = baseUrl.slice(0, -"/v1".length);
+  say(`
+  ${config.serviceName} is ready.
+
+    API        ${baseUrl}          contract   ${root}/openapi.json
+    Health     ${baseUrl}/health   metrics    ${metrics ?? "off"}
+    Operator   ${root}/ops/v1`);
+  if (!demo) return;
+  const body = `{"amount_minor":150000,"currency":"IDR","payment_method":"qris","reference_id":"order-'$(date +%s)'"}`;
+  say(`
+  A demo merchant is there to try it with (also in ${join(config.dataDirectory, "demo.json")}):
+
+    client_id  ${demo.client_id}
+    secret     ${demo.secret}
+
+  Create a payment; paste this into another terminal:
+
+    TS=$(date +%s); BODY='${body}'
+    curl -s ${baseUrl}/payments -H "Authorization: Bearer ${demo.client_id}" \\
+      -H "X-Timestamp: $TS" -H "Idempotency-Key: try-$TS-$RANDOM" -H "Content-Type: application/json" \\
+      -H "X-Signature: $(printf '%s' "$TS.$BODY" | openssl dgst -sha256 -hmac '${demo.secret}' | sed 's/.* //')" \\
+      -d "$BODY"
+
+  Or watch the whole journey of a payment:  npm run demo
+  Stop with Ctrl-C.
+`);
+}
