@@ -148,13 +148,13 @@ export function createApp(options: AppOptions): App {
     },
     ready: () => health.open(),
     async start() {
+await merchants.checkMasterKey();
       await router.seed(clock);
       watch.start();
       if (options.roles.has("worker")) worker.start();
     },
     async stop() {
-      await server.close();
-      await worker.stop();
+await Promise.all([server.close(), worker.stop()]);
       await lanes.idle();
       watch.stop();
       await database.end();

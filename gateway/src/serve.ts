@@ -72,7 +72,7 @@ async function serve(
   clearInterval(guardian);
   say("Stopping …");
   metrics?.close();
-  await withDeadline(app.stop(), 8_000);
+  await withDeadline(app.stop(), 7_000);
 }
 
 /** Resolves at SIGTERM or SIGINT, listening from now on. */

@@ -172,6 +172,19 @@ set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = exc
     };
   }
 
+  /** Throws when the secrets in this database were sealed under another master key: nothing could be signed or verified. */
+  async checkMasterKey(): Promise<void> {
+    const [row] = await this.database.query<{ client_id: string; secret_sealed: Buffer }>({
+      text: "select client_id, secret_sealed from credentials order by created_at desc limit 1",
+    });
+    if (!row) return;
+    try {
+      this.vault.open(row.secret_sealed, credentialOwner(row.client_id));
+    } catch (cause) {
+      throw new Error("MASTER_KEY does not open the secrets in this database; use the key they were sealed with", { cause });
+    }
+  }
+
   /** True when no merchant exists yet: the first start. */
   async none(): Promise<boolean> {
     return (await this.database.query({ text: "select from merchants limit 1" })).length === 0;

@@ -55,7 +55,8 @@ const settings = {
 };
 
 const START_SECONDS = 60;
-const STOP_SECONDS = 8;
+/** A stop does not wait longer: the server ends by itself, and the next start waits for it. */
+const STOP_SECONDS = 2;
 
 interface Place {
   directory: string;
