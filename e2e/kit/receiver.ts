@@ -1,7 +1,7 @@
 // A merchant's webhook receiver over TLS, with a certificate authority of its own: for tests and the demo.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { type Server, createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -46,7 +46,9 @@ export async function makeCertificates(): Promise<Certificates> {
       },
     ],
   });
-  const caFile = join(mkdtempSync(join(tmpdir(), "gerbang-ca-")), "ca.pem");
+  const directory = mkdtempSync(join(tmpdir(), "gerbang-ca-"));
+  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  const caFile = join(directory, "ca.pem");
   writeFileSync(caFile, ca.cert);
   return { caFile, key: leaf.private, cert: leaf.cert };
 }

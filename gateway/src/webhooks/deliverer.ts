@@ -23,6 +23,8 @@ import { type AttemptResult, CONNECTIONS_PER_HOST, DELIVERY_TIMEOUT_MS, type Sen
 const LEASE_SECONDS = (DELIVERY_TIMEOUT_MS / 1000) * 3;
 /** For how long a delivery is set aside whose host has no free seat. */
 const PARK_SECONDS = 1;
+/** Between two attempts that are both overdue. */
+const CATCH_UP_SECONDS = 30;
 const POLL_MS = 500;
 /** Deliveries on their way at the same time. */
 const IN_FLIGHT_MAX = 256;
@@ -53,6 +55,8 @@ export class Deliverer {
   private claiming = false;
   private stopping = false;
   private cutOff = false;
+  /** Deliveries whose call was cut off: given back, so that the next start does not wait for their leases. */
+  private readonly unsent: { row: ClaimedRow; token: string }[] = [];
   private timer: NodeJS.Timeout | undefined;
 
   constructor(parts: DelivererParts) {
@@ -71,7 +75,17 @@ export class Deliverer {
     for (let waited = 0; this.inFlight > 0 && waited < STOP_MS; waited += 20) await pause(20);
     this.cutOff = true;
     await this.parts.sender.close();
+    while (this.inFlight > 0) await pause(5); // the calls that were cut off say so at once
     while (this.recording) await this.recording;
+    for (const [token, rows] of Map.groupBy(this.unsent, (cut) => cut.token)) {
+      await this.parts.database.query(
+        parkDeliveries(
+          rows.map(({ row }) => row),
+          token,
+          this.parts.clock.now(),
+        ),
+      );
+    }
   }
 
   /** Says that a book may have something due; it is looked at now rather than at the next poll. */
@@ -177,7 +191,10 @@ export class Deliverer {
     const result = webhook
       ? await sender.send({ url: row.url, key: webhook.key, eventId, type: row.type, body: row.body, attempt })
       : unsignable(clock.now());
-    if (this.cutOff && !result.succeeded) return; // we hung up, not the receiver: the try does not count
+    if (this.cutOff && !result.succeeded) {
+      this.unsent.push({ row, token: leaseToken }); // we hung up, not the receiver: the try does not count
+      return;
+    }
     metrics.deliveries.inc({ result: result.succeeded ? "delivered" : "failed" });
     this.record({
       book,
@@ -249,10 +266,9 @@ export function nextStep(
   if (succeeded) return { state: "delivered", nextAttemptAt: bookTime };
   const delay = attemptDelaysSeconds[attempt];
   if (delay === undefined) return { state: "undelivered", nextAttemptAt: bookTime };
-  const gap = delay - (attemptDelaysSeconds[attempt - 1] ?? 0);
   const planned = eventCreatedAt + delay * SECOND;
-  // Late by more than the gap: keep the ladder's spacing instead of firing what was missed in one go.
-  return { state: "pending", nextAttemptAt: planned > bookTime ? planned : bookTime + Math.min(gap, 30) * SECOND };
+  // Its time has passed already: soon, but not at once, so that what was missed never fires in one go.
+  return { state: "pending", nextAttemptAt: planned > bookTime ? planned : bookTime + CATCH_UP_SECONDS * SECOND };
 }
 
 /** A delivery whose merchant has no signing secret any more (its registration was removed): nothing can be sent. */

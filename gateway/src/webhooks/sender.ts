@@ -87,11 +87,13 @@ export class Sender {
       responseBody: undefined,
     };
     const deadline = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
+    let origin: string | undefined;
     try {
       const objection = objectionTo(delivery.url, this.allowed);
       if (objection !== undefined) throw new ForbiddenAddress(objection);
       const url = new URL(delivery.url);
-      const answer = await this.agent.request({
+      origin = url.origin;
+      const request = this.agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: "POST",
@@ -101,6 +103,8 @@ export class Sender {
         headersTimeout: DELIVERY_TIMEOUT_MS,
         bodyTimeout: DELIVERY_TIMEOUT_MS,
       });
+      // The client's own signal is not heard before there is a connection: the name server and the handshake count too.
+      const answer = await Promise.race([request, expiry(deadline)]);
       result.status = answer.statusCode;
       result.succeeded = answer.statusCode >= 200 && answer.statusCode < 300;
       if (!result.succeeded) result.reason = `The receiver answered ${answer.statusCode}; only 2xx counts.`;
@@ -111,6 +115,7 @@ export class Sender {
       result.address = this.addresses.get(url.origin);
       return result;
     } catch (error) {
+      if (origin !== undefined && !neverConnected.has(error as object)) result.address = this.addresses.get(origin);
       result.durationMs = Math.round(stopwatchMs() - begun);
       result.reason ??= deadline.aborted ? "The receiver did not answer within 10 seconds." : explain(error);
       return result;
@@ -122,12 +127,25 @@ export class Sender {
   }
 }
 
+/** Errors of connections that were never made. */
+const neverConnected = new WeakSet<object>();
+
+function expiry(deadline: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    deadline.addEventListener("abort", () => reject(deadline.reason as Error), { once: true });
+  });
+}
+
 /** Resolves once, vets every address, connects to a vetted one, and looks at where the socket really went. */
 function guardedConnector(allowed: ReadonlySet<string>, addresses: Map<string, string>): buildConnector.connector {
   const connect = buildConnector({ timeout: DELIVERY_TIMEOUT_MS, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
-    const refuse = (error: unknown): void => callback(error instanceof Error ? error : new Error(String(error)), null);
+    const refuse = (cause: unknown): void => {
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      neverConnected.add(error);
+      callback(error, null);
+    };
     vet(host, allowed)
       .then((vetted) => {
         const chosen = vetted.find(({ family }) => family === 4) ?? vetted[0];
@@ -206,7 +224,12 @@ function explain(error: unknown): string {
     CERT_HAS_EXPIRED: "The TLS certificate has expired.",
     ERR_TLS_CERT_ALTNAME_INVALID: "The TLS certificate is for another name.",
   };
+  const { syscall } = error as { syscall?: unknown };
+  if (typeof syscall === "string" && syscall.startsWith("query") && code !== "ENOTFOUND")
+    return "The host name could not be looked up.";
+  if (typeof code === "string" && code.startsWith("ERR_SSL_"))
+    return "The TLS handshake failed; does the host speak TLS at this port?";
   if (typeof code === "string" && known[code] !== undefined) return known[code];
-  if (error instanceof errors.HTTPParserError) return "The answer was not valid HTTP.";
+  if (error instanceof errors.HTTPParserError || code === "ERR_ASSERTION") return "The answer was not valid HTTP.";
   return `The connection failed (${typeof code === "string" ? code : "unknown reason"}).`;
 }

@@ -1,0 +1,389 @@
+// Goal: every event reaches its receiver by the schedule of the interface, and what happened is on record. Method: a whole
+// service with a TLS receiver, time moved by the sandbox's own clock, and the tables read; the schedule's rule by property.
+import { readFileSync } from "node:fs";
+import tls from "node:tls";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type Certificates, type Received, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
+import { type TestService, asOwner, cloneDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { attemptDelaysSeconds } from "../events/event.ts";
+import { SECOND } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { nextStep } from "./deliverer.ts";
+
+const LADDER = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200];
+/** Longer than the deliverer's poll: what is due by then has been tried. */
+const A_POLL_MS = 900;
+const config = { webhookAllowHosts: new Set(["localhost"]) };
+const trusted = tls.getCACertificates("default");
+let certificates: Certificates;
+let receiver: Receiver;
+let service: TestService;
+
+beforeAll(async () => {
+  certificates = await makeCertificates();
+  tls.setDefaultCACertificates([...trusted, readFileSync(certificates.caFile, "utf8")]);
+  receiver = await Receiver.start(certificates);
+  // Each test has a path of its own, and each path its way to answer: the first segment is a status.
+  receiver.answer = (delivery, response) => {
+    const status = Number(delivery.path.split("/")[1]);
+    response.writeHead(status, { location: "/200/elsewhere", "x-shop": "kopi" }).end(`answer ${status}`);
+  };
+  service = await startService({ config });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await receiver.close();
+  tls.setDefaultCACertificates(trusted);
+});
+
+interface Shop {
+  client: Client;
+  merchantId: string;
+  secret: string;
+}
+
+/** A merchant, with an address registered when a path is given. */
+async function shop(path: string | undefined): Promise<Shop> {
+  const { client, merchantId, webhookSecret } = await service.merchant();
+  if (path === undefined) return { client, merchantId, secret: webhookSecret };
+  const secret = await service.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, receiver.url(path));
+  return { client, merchantId, secret: secret ?? "" };
+}
+
+async function create(client: Client, changes: Record<string, unknown> = {}): Promise<string> {
+  const { status, json, text } = await client.post("/v1/payments", paymentBody(changes));
+  expect(status, text).toBe(201);
+  return json.reference as string;
+}
+
+async function advance(client: Client, seconds: number): Promise<void> {
+  const { status, text } = await client.post("/v1/sandbox/clock/advance", { seconds });
+  expect(status, text).toBe(200);
+}
+
+const at = (path: string): Received[] => receiver.received.filter((delivery) => delivery.path === path);
+const attemptOf = (delivery: Received): number => Number(delivery.headers["x-svc-delivery-attempt"]);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface DeliveryRow {
+  type: string;
+  body: string;
+  url: string | null;
+  state: string | null;
+  attempts: number | null;
+  delay: number | null;
+  leased: boolean | null;
+}
+
+/** The merchant's events with their deliveries; `delay` is how long after the event the next attempt is planned. */
+async function deliveriesOf(merchantId: string): Promise<DeliveryRow[]> {
+  return asOwner(service.database, async (client) => {
+    const { rows } = await client.query<DeliveryRow>(
+      `select e.type, e.body, d.url, d.state, d.attempts, d.lease_token is not null as leased,
+  extract(epoch from d.next_attempt_at - e.created_at)::float8 as delay
+from events e
+left join deliveries d using (merchant_id, environment, event_id)
+where e.merchant_id = $1::uuid
+order by e.event_id`,
+      [uuidOf(merchantId)],
+    );
+    return rows;
+  });
+}
+
+async function oneDelivery(merchantId: string): Promise<DeliveryRow> {
+  const rows = await deliveriesOf(merchantId);
+  expect(rows).toHaveLength(1);
+  return rows[0] as DeliveryRow;
+}
+
+interface AttemptRow {
+  attempt: number;
+  succeeded: boolean;
+  status: number | null;
+  reason: string | null;
+  address: string | null;
+  duration_ms: number;
+  request_headers: Record<string, string>;
+  response_headers: Record<string, string> | null;
+  response_body: Buffer | null;
+}
+
+async function attemptsOf(merchantId: string): Promise<AttemptRow[]> {
+  return asOwner(service.database, async (client) => {
+    const { rows } = await client.query<AttemptRow>(
+      "select * from delivery_attempts where merchant_id = $1::uuid order by event_id, attempt",
+      [uuidOf(merchantId)],
+    );
+    return rows;
+  });
+}
+
+/** Waits until this many attempts of the merchant's only delivery are on record. */
+async function settled(merchantId: string, attempts: number): Promise<DeliveryRow> {
+  return vi.waitFor(async () => {
+    const row = await oneDelivery(merchantId);
+    expect(row).toMatchObject({ attempts, leased: false });
+    return row;
+  }, 5_000);
+}
+
+test("a payment's life is told in events, each the envelope of the interface under a genuine signature", async () => {
+  const path = "/200/life";
+  const { client, merchantId, secret } = await shop(path);
+  const reference = await create(client, { metadata: { table: "4" } });
+  for (const outcome of ["processing", "succeeded"]) {
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome });
+  }
+  await vi.waitFor(() => expect(at(path)).toHaveLength(3), 5_000);
+  const types = (await deliveriesOf(merchantId)).map(({ type }) => type);
+  expect(types).toEqual(["payment.created", "payment.processing", "payment.succeeded"]);
+  for (const delivery of at(path)) {
+    expect(isGenuine(delivery, secret)).toBe(true);
+    expect(attemptOf(delivery)).toBe(1);
+    expect(delivery.event).toMatchObject({
+      id: expect.stringMatching(/^evt_[0-9a-hjkmnp-tv-z]{26}$/),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      environment: "sandbox",
+      api_version: "v1",
+      data: { reference, metadata: { table: "4" } },
+    });
+    expect(Object.keys(delivery.event)).toEqual(["id", "type", "created_at", "environment", "api_version", "data"]);
+    expect(delivery.headers["x-svc-event-id"]).toBe(delivery.event.id);
+    expect(delivery.headers["x-svc-event-type"]).toBe(delivery.event.type);
+    expect(delivery.event.data.paid_at === undefined).toBe(delivery.event.type !== "payment.succeeded");
+  }
+  expect(new Set(at(path).map(({ event }) => event.id)).size).toBe(3);
+  const statuses = Object.fromEntries(at(path).map(({ event }) => [event.type, event.data.status]));
+  expect(statuses).toEqual({
+    "payment.created": "pending",
+    "payment.processing": "processing",
+    "payment.succeeded": "succeeded",
+  });
+});
+
+test("a receiver that always fails is tried eight times, when and only when each delay since the event has passed", async () => {
+  const path = "/500/ladder";
+  const { client, merchantId, secret } = await shop(path);
+  const begun = performance.now();
+  await create(client, { expires_in: 86_400 });
+  let advanced = 0;
+  for (const [index, delay] of LADDER.entries()) {
+    const attempt = index + 1;
+    if (attempt > 1) {
+      // Real time runs as well: stand some seconds before the due time first, and nothing may come.
+      const before = delay - Math.ceil((performance.now() - begun) / 1000) - 4 - advanced;
+      await advance(client, before);
+      await pause(A_POLL_MS);
+      expect(at(path), `before attempt ${attempt}`).toHaveLength(attempt - 1);
+      await advance(client, 6);
+      advanced += before + 6;
+    }
+    const row = await settled(merchantId, attempt);
+    expect(at(path)).toHaveLength(attempt);
+    expect(attemptOf(at(path).at(-1) as Received)).toBe(attempt);
+    expect(row.state).toBe(attempt === 8 ? "undelivered" : "pending");
+    if (attempt < 8) expect(row.delay).toBe(LADDER[attempt]);
+  }
+  const bodies = new Set(at(path).map(({ body }) => body));
+  expect([...bodies]).toEqual([(await oneDelivery(merchantId)).body]);
+  expect(at(path).every((delivery) => isGenuine(delivery, secret))).toBe(true);
+  expect((await attemptsOf(merchantId)).map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+
+  await advance(client, 40_000);
+  await pause(A_POLL_MS);
+  expect(at(path)).toHaveLength(8);
+  expect(await oneDelivery(merchantId)).toMatchObject({ state: "undelivered", attempts: 8 });
+});
+
+test("each attempt is formed anew: same body, fresh timestamp and signature; a success ends the schedule", async () => {
+  const path = "/503/third";
+  const { client, merchantId, secret } = await shop(path);
+  const usual = receiver.answer;
+  receiver.answer = (delivery, response) => {
+    if (delivery.path === path && attemptOf(delivery) === 3) response.writeHead(204).end();
+    else usual(delivery, response);
+  };
+  await create(client, { expires_in: 86_400 });
+  await settled(merchantId, 1);
+  await pause(1_100); // so that the next attempt falls into another second
+  await advance(client, 31);
+  await settled(merchantId, 2);
+  await advance(client, 90);
+  expect(await settled(merchantId, 3)).toMatchObject({ state: "delivered" });
+  const [first, second, third] = at(path) as [Received, Received, Received];
+  expect(second.body).toBe(first.body);
+  expect(third.body).toBe(first.body);
+  expect(second.headers["x-svc-timestamp"]).not.toBe(first.headers["x-svc-timestamp"]);
+  expect(second.headers["x-svc-signature"]).not.toBe(first.headers["x-svc-signature"]);
+  expect(second.headers["x-svc-event-id"]).toBe(first.headers["x-svc-event-id"]);
+  expect(at(path).map(attemptOf)).toEqual([1, 2, 3]);
+  expect(at(path).every((delivery) => isGenuine(delivery, secret))).toBe(true);
+  await advance(client, 80_000);
+  await pause(A_POLL_MS);
+  expect(at(path).filter(({ event }) => event.type === "payment.created")).toHaveLength(3);
+});
+
+test("every attempt is on record as it went", async () => {
+  const path = "/302/record";
+  const { client, merchantId } = await shop(path);
+  await create(client, { expires_in: 86_400 });
+  await settled(merchantId, 1);
+  const [attempt] = await attemptsOf(merchantId);
+  const [delivery] = at(path) as [Received];
+  expect(attempt).toMatchObject({
+    attempt: 1,
+    succeeded: false,
+    status: 302,
+    reason: expect.stringContaining("302"),
+    address: "127.0.0.1",
+    response_headers: { "x-shop": "kopi", location: "/200/elsewhere" },
+    request_headers: {
+      "X-SVC-Event-Id": delivery.event.id,
+      "X-SVC-Signature": delivery.headers["x-svc-signature"],
+      "X-SVC-Delivery-Attempt": "1",
+    },
+  });
+  expect(attempt?.response_body?.toString()).toBe("answer 302");
+  expect(attempt?.duration_ms).toBeLessThan(5_000);
+  expect(at("/200/elsewhere")).toHaveLength(0);
+  expect(await oneDelivery(merchantId)).toMatchObject({ state: "pending", delay: 30 });
+});
+
+test("a payment's callback_url overrides the registered address; without any address the event has nowhere to go", async () => {
+  const { client, merchantId, secret } = await shop("/200/registered");
+  const reference = await create(client, { callback_url: receiver.url("/200/callback") });
+  await client.post(`/v1/payments/${reference}/cancel`, {});
+  await vi.waitFor(() => expect(at("/200/callback")).toHaveLength(2), 5_000);
+  expect(at("/200/callback").every((delivery) => isGenuine(delivery, secret))).toBe(true);
+  await create(client);
+  await vi.waitFor(() => expect(at("/200/registered")).toHaveLength(1), 5_000);
+  expect((await deliveriesOf(merchantId)).map(({ url }) => url)).toEqual([
+    receiver.url("/200/callback"),
+    receiver.url("/200/callback"),
+    receiver.url("/200/registered"),
+  ]);
+
+  const silent = await shop(undefined);
+  await create(silent.client);
+  expect(await oneDelivery(silent.merchantId)).toMatchObject({ type: "payment.created", url: null, state: null });
+
+  const own = await shop(undefined);
+  await create(own.client, { callback_url: receiver.url("/200/own") });
+  await vi.waitFor(() => expect(at("/200/own")).toHaveLength(1), 5_000);
+  expect(isGenuine(at("/200/own")[0] as Received, own.secret)).toBe(true);
+});
+
+test("an answer that comes late but in time, and then trickles, counts by its status line", async () => {
+  const path = "/200/trickle";
+  const { client, merchantId } = await shop(path);
+  const usual = receiver.answer;
+  receiver.answer = (delivery, response) => {
+    if (delivery.path !== path) return usual(delivery, response);
+    setTimeout(() => {
+      response.writeHead(200);
+      response.write("o");
+      setTimeout(() => response.end("k"), 300);
+    }, 700);
+  };
+  await create(client);
+  await pause(A_POLL_MS); // a poll goes by while it is on its way
+  expect(await settled(merchantId, 1)).toMatchObject({ state: "delivered" });
+  expect(at(path)).toHaveLength(1);
+  const [attempt] = await attemptsOf(merchantId);
+  expect(attempt?.duration_ms).toBeGreaterThanOrEqual(650);
+});
+
+test("a long jump of the clock fires one attempt, not all that were missed", async () => {
+  const path = "/500/jump";
+  const { client, merchantId } = await shop(path);
+  await create(client, { expires_in: 86_400 });
+  await settled(merchantId, 1);
+  await advance(client, 40_000);
+  const row = await settled(merchantId, 2);
+  await pause(A_POLL_MS);
+  expect(at(path)).toHaveLength(2);
+  expect(row.state).toBe("pending");
+  expect(row.delay).toBeGreaterThan(40_000);
+});
+
+test("a receiver that hangs holds up its own deliveries and nobody else's", async () => {
+  const slow = await shop("/200/quick");
+  const quick = await shop("/200/quick");
+  const hanging = await Receiver.start(certificates);
+  try {
+    const held: (() => void)[] = [];
+    hanging.answer = (_delivery, response) => void held.push(() => response.end());
+    await Promise.all(Array.from({ length: 80 }, () => create(slow.client, { callback_url: hanging.url() })));
+    await vi.waitFor(() => expect(hanging.received.length).toBeGreaterThanOrEqual(32), 5_000);
+    const begun = performance.now();
+    await create(quick.client);
+    await vi.waitFor(() => expect(at("/200/quick")).toHaveLength(1), 3_000);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(hanging.received).toHaveLength(32);
+    hanging.answer = (_delivery, response) => void response.end();
+    for (const release of held) release();
+    await vi.waitFor(() => expect(hanging.received).toHaveLength(80), 10_000);
+    await vi.waitFor(async () => {
+      const rows = await deliveriesOf(slow.merchantId);
+      expect(rows.filter(({ state }) => state !== "delivered")).toEqual([]);
+    }, 5_000);
+  } finally {
+    await hanging.close();
+  }
+});
+
+test("two processes on one database deliver each event once", async () => {
+  const database = await cloneDatabase();
+  const [left, right] = [await startService({ config, database }), await startService({ config, database })];
+  try {
+    const path = "/200/both";
+    const { client, merchantId } = await left.merchant();
+    await left.app.merchants.setWebhook({ merchantId, environment: "sandbox" }, receiver.url(path));
+    const other = await right.client(merchantId);
+    const count = 60;
+    const references = await Promise.all(
+      Array.from({ length: count }, (_, number) => create(number % 2 === 0 ? client : other)),
+    );
+    await vi.waitFor(() => expect(at(path).length).toBeGreaterThanOrEqual(count), 10_000);
+    await pause(2 * A_POLL_MS);
+    expect(at(path)).toHaveLength(count);
+    expect(new Set(at(path).map(({ event }) => event.data.reference))).toEqual(new Set(references));
+    const { rows } = await asOwner(database, (owner) =>
+      owner.query<{ state: string; count: number }>(
+        "select state, count(*)::integer as count from deliveries group by state",
+      ),
+    );
+    expect(rows).toEqual([{ state: "delivered", count }]);
+  } finally {
+    await Promise.all([left.stop(), right.stop()]);
+  }
+});
+
+test("the next attempt is never earlier than planned, and a late one never brings the one after it along", () => {
+  expect(attemptDelaysSeconds).toEqual(LADDER);
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 8 }),
+      fc.integer({ min: 1_600_000_000, max: 4_000_000_000 }),
+      fc.integer({ min: 0, max: 999_999 }),
+      fc.integer({ min: 0, max: 100_000 }),
+      (attempt, seconds, micros, lateSeconds) => {
+        const createdAt = seconds * SECOND + micros;
+        const bookTime = createdAt + ((LADDER[attempt - 1] ?? 0) + lateSeconds) * SECOND;
+        expect(nextStep(true, attempt, createdAt, bookTime).state).toBe("delivered");
+        const { state, nextAttemptAt } = nextStep(false, attempt, createdAt, bookTime);
+        expect(state).toBe(attempt === 8 ? "undelivered" : "pending");
+        if (attempt === 8) return;
+        const planned = createdAt + (LADDER[attempt] ?? 0) * SECOND;
+        expect(nextAttemptAt).toBeGreaterThanOrEqual(planned);
+        expect(nextAttemptAt).toBeGreaterThan(bookTime);
+        if (bookTime < planned) expect(nextAttemptAt).toBe(planned);
+        else expect(nextAttemptAt - bookTime).toBeLessThanOrEqual(30 * SECOND);
+      },
+    ),
+  );
+});

@@ -1,0 +1,406 @@
+// Goal: one attempt is signed, verified, bounded and told in plain words, whatever the receiver does. Method: real TLS
+// receivers on loopback, behaving badly in every way known; only the name servers are played.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, type Server, type Socket, createServer as createTcpServer } from "node:net";
+import tls from "node:tls";
+import { generate } from "selfsigned";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { type Certificates, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
+import { systemClock } from "../ground/clock.ts";
+import { signingKey } from "../ground/crypto.ts";
+import { type AttemptResult, type OutgoingDelivery, Sender } from "./sender.ts";
+
+const names = vi.hoisted(() => new Map<string, () => Promise<string[]>>());
+vi.mock("node:dns/promises", async (original) => ({
+  ...(await original<typeof import("node:dns/promises")>()),
+  Resolver: class {
+    resolve4(name: string): Promise<string[]> {
+      const found = names.get(name);
+      return found ? found() : Promise.reject(Object.assign(new Error(`no ${name}`), { code: "ENOTFOUND" }));
+    }
+    resolve6(): Promise<string[]> {
+      return Promise.reject(Object.assign(new Error("no data"), { code: "ENODATA" }));
+    }
+  },
+}));
+
+const SECRET = "whsec_of_the_tests";
+const trusted = tls.getCACertificates("default");
+let certificates: Certificates;
+let expired: { key: string; cert: string };
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  certificates = await makeCertificates();
+  const past = { notBeforeDate: new Date("2024-01-01"), notAfterDate: new Date("2024-02-01") };
+  const authority = await generate([{ name: "commonName", value: "Authority of the past" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", keyCertSign: true, critical: true },
+    ],
+  });
+  const leaf = await generate([{ name: "commonName", value: "localhost" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    ...past,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
+  });
+  expired = { key: leaf.private, cert: leaf.cert };
+  tls.setDefaultCACertificates([...trusted, readFileSync(certificates.caFile, "utf8"), authority.cert]);
+});
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  names.clear();
+});
+
+afterAll(() => tls.setDefaultCACertificates(trusted));
+
+function sender(...allowed: string[]): Sender {
+  const made = new Sender(systemClock, "X-SVC-", "gerbang", new Set(allowed));
+  closers.push(() => made.close());
+  return made;
+}
+
+function delivery(url: string, changes: Partial<OutgoingDelivery> = {}): OutgoingDelivery {
+  return {
+    url,
+    key: signingKey(SECRET),
+    eventId: "evt_06e1f0000000000000000000a1",
+    type: "payment.succeeded",
+    body: '{"id":"evt_06e1f0000000000000000000a1","note":"é € 漢"}',
+    attempt: 1,
+    ...changes,
+  };
+}
+
+async function listen(server: Server): Promise<{ port: number; connections: () => number }> {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  server.on("connection", (socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, "close");
+  });
+  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+}
+
+/** A receiver over TLS that answers as told. */
+async function answering(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  identity: { key: string; cert: string } = certificates,
+): Promise<string> {
+  const server = createHttpsServer({ key: identity.key, cert: identity.cert }, (request, response) => {
+    request.resume();
+    request.on("end", () => answer(request, response));
+    response.on("error", () => response.destroy());
+  });
+  server.on("tlsClientError", () => undefined); // a client that hangs up over a certificate is what some tests want
+  return `https://localhost:${(await listen(server)).port}/hook`;
+}
+
+async function receiver(): Promise<Receiver> {
+  const made = await Receiver.start(certificates);
+  closers.push(() => made.close());
+  return made;
+}
+
+/** Failed, with a sentence for people, and with none of an answer that never came. */
+function expectFailure(result: AttemptResult, reason: RegExp): void {
+  expect(result).toMatchObject({ succeeded: false, status: undefined, responseHeaders: undefined });
+  expect(result.reason).toMatch(reason);
+  expect(result.reason).toMatch(/^[A-Z].*\.?$/);
+  expect(result.durationMs).toBeGreaterThanOrEqual(0);
+  expect(Number.isInteger(result.durationMs)).toBe(true);
+}
+
+test("an attempt carries the headers of the interface and a signature over the exact bytes", async () => {
+  const to = await receiver();
+  const sent = delivery(to.url("/hook?shop=1"), { attempt: 3 });
+  const result = await sender("localhost").send(sent);
+  expect(result).toMatchObject({ succeeded: true, status: 200, reason: undefined, address: "127.0.0.1" });
+  expect(result.responseBody?.toString()).toBe("ok");
+  expect(result.startedAt).toBeGreaterThan(systemClock.now() - 10_000_000);
+  const got = await to.waitFor(() => true);
+  expect(got.path).toBe("/hook?shop=1");
+  expect(got.body).toBe(sent.body);
+  expect(got.headers).toMatchObject({
+    "content-type": expect.stringMatching(/^application\/json/),
+    "x-svc-event-id": sent.eventId,
+    "x-svc-event-type": sent.type,
+    "x-svc-delivery-attempt": "3",
+    "x-svc-timestamp": expect.stringMatching(/^\d{10}$/),
+    "x-svc-signature": expect.stringMatching(/^[0-9a-f]{64}$/),
+    "content-length": String(Buffer.byteLength(sent.body)),
+    host: `localhost:${to.port}`,
+  });
+  expect(isGenuine(got, SECRET)).toBe(true);
+  expect(isGenuine(got, "another secret")).toBe(false);
+  expect(result.requestHeaders).toMatchObject({ "X-SVC-Signature": got.headers["x-svc-signature"] });
+});
+
+test("2xx succeeds, everything else fails with its status, and no redirect is followed", async () => {
+  const paths: string[] = [];
+  const url = await answering((request, response) => {
+    paths.push(request.url ?? "");
+    const status = Number(request.url?.slice("/hook/".length));
+    response.writeHead(status, { location: "/elsewhere" }).end(status === 204 ? undefined : `answer ${status}`);
+  });
+  const from = sender("localhost");
+  for (const status of [200, 201, 204, 299]) {
+    const result = await from.send(delivery(`${url}/${status}`));
+    expect(result).toMatchObject({ succeeded: true, status, reason: undefined });
+  }
+  for (const status of [301, 302, 307, 308, 400, 401, 404, 410, 429, 500, 503]) {
+    const result = await from.send(delivery(`${url}/${status}`));
+    expect(result).toMatchObject({ succeeded: false, status, address: "127.0.0.1" });
+    expect(result.reason).toContain(String(status));
+    expect(result.responseBody?.toString()).toBe(`answer ${status}`);
+  }
+  expect(paths).not.toContain("/elsewhere");
+});
+
+test("a connection that is refused, reset or closed without an answer is a failure in words", async () => {
+  const reset = await answering((request) => (request.socket as tls.TLSSocket).destroy());
+  const from = sender("localhost");
+  expectFailure(await from.send(delivery(reset)), /reset|closed/i);
+  const rude = createTcpServer((socket) => socket.resetAndDestroy());
+  const { port } = await listen(rude);
+  expectFailure(await from.send(delivery(`https://localhost:${port}/`)), /reset|closed/i);
+  expectFailure(await from.send(delivery("https://localhost:1/")), /refused the connection/i);
+});
+
+test("a name that cannot be looked up is a failure that speaks of the name", async () => {
+  const from = sender();
+  expectFailure(await from.send(delivery("https://gone.merchant.com/")), /name does not exist/i);
+  // What name servers say: no address, failed, no answer, and nobody there (which is not the receiver refusing).
+  for (const code of ["ENODATA", "ESERVFAIL", "ETIMEOUT", "ECONNREFUSED"]) {
+    names.set("lost.merchant.com", () => Promise.reject(Object.assign(new Error(code), { code, syscall: "queryA" })));
+    expectFailure(await from.send(delivery("https://lost.merchant.com/")), /name|looked up/i);
+  }
+});
+
+test("a certificate for another name, a self-signed one and an expired one are refused before anything is sent", async () => {
+  let requests = 0;
+  const count = (_request: IncomingMessage, response: ServerResponse): void => {
+    requests++;
+    response.end();
+  };
+  const self = await generate([{ name: "commonName", value: "localhost" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
+  });
+  const from = sender("localhost", "127.0.0.2");
+  const other = createHttpsServer({ key: certificates.key, cert: certificates.cert }, count);
+  other.on("tlsClientError", () => undefined);
+  other.listen(0, "127.0.0.2");
+  await once(other, "listening");
+  closers.push(async () => {
+    other.closeAllConnections();
+    other.close();
+    await once(other, "close");
+  });
+  const port = (other.address() as AddressInfo).port;
+  expectFailure(await from.send(delivery(`https://127.0.0.2:${port}/`)), /another name/i);
+  expectFailure(
+    await from.send(delivery(await answering(count, { key: self.private, cert: self.cert }))),
+    /self-signed/i,
+  );
+  expectFailure(await from.send(delivery(await answering(count, expired))), /expired/i);
+  expect(requests).toBe(0);
+});
+
+test("what is not TLS, or not HTTP inside it, is a failure in words", async () => {
+  const plain = createTcpServer((socket) => {
+    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
+  });
+  const { port } = await listen(plain);
+  const from = sender("localhost");
+  const overPlain = await from.send(delivery(`https://localhost:${port}/`));
+  expectFailure(overPlain, /TLS/);
+  for (const words of [
+    "220 mail.example.com ESMTP\r\n",
+    "HTTP/1.1 abc\r\n\r\n",
+    "\0\0\0\0\r\n\r\n",
+    "HTTP/1.1 101 Go\r\nupgrade: x\r\n\r\n",
+  ]) {
+    const server = tls.createServer({ key: certificates.key, cert: certificates.cert }, (socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.once("data", () => socket.end(words));
+    });
+    const result = await from.send(delivery(`https://localhost:${(await listen(server)).port}/`));
+    expectFailure(result, /not valid HTTP|closed/i);
+  }
+  expectFailure(await from.send(delivery(`http://localhost:${port}/`)), /^Refused: .*https/);
+});
+
+test("of an endless answer at most 16 KiB are taken, and the rest is neither read nor waited for", async () => {
+  let written = 0;
+  let closed = false;
+  const chunk = Buffer.alloc(65_536, "x");
+  const url = await answering((request, response) => {
+    response.writeHead(200);
+    const more = (): void => {
+      while (!response.destroyed && response.write(chunk)) written += chunk.length;
+      response.once("drain", more);
+    };
+    request.socket.once("close", () => (closed = true));
+    more();
+  });
+  const before = process.memoryUsage().rss;
+  const result = await sender("localhost").send(delivery(url));
+  expect(result).toMatchObject({ succeeded: true, status: 200, address: "127.0.0.1" });
+  expect(result.responseBody).toHaveLength(16_384);
+  expect(result.durationMs).toBeLessThan(3_000);
+  await vi.waitFor(() => expect(closed).toBe(true), 3_000);
+  expect(written).toBeLessThan(16 * 1024 * 1024);
+  expect(process.memoryUsage().rss - before).toBeLessThan(96 * 1024 * 1024);
+});
+
+test("headers of an answer are bounded: many are cut to a hundred, too large ones fail the attempt", async () => {
+  const url = await answering((request, response) => {
+    if (request.url?.endsWith("/huge")) response.setHeader("x-huge", "h".repeat(64_000));
+    else for (let number = 0; number < 300; number++) response.setHeader(`x-${number}`, "v".repeat(20));
+    response.end("ok");
+  });
+  const from = sender("localhost");
+  const many = await from.send(delivery(`${url}/many`));
+  expect(many).toMatchObject({ succeeded: true, status: 200 });
+  expect(Object.keys(many.responseHeaders ?? {}).length).toBeLessThanOrEqual(100);
+  expectFailure(await from.send(delivery(`${url}/huge`)), /headers of the answer were too large/i);
+});
+
+test("an address as host is held against the certificate's addresses, and needs the exemption", async () => {
+  const server = createHttpsServer({ key: certificates.key, cert: certificates.cert }, (request, response) => {
+    request.resume();
+    response.end("ok");
+  });
+  const { port, connections } = await listen(server);
+  const url = `https://127.0.0.1:${port}/`;
+  expectFailure(await sender().send(delivery(url)), /^Refused: .*public/);
+  expectFailure(await sender("localhost").send(delivery(url)), /^Refused: .*public/);
+  for (const spelling of ["2130706433", "0x7f000001", "127.1", "[::ffff:127.0.0.1]", "[::1]", "0"]) {
+    expectFailure(await sender().send(delivery(`https://${spelling}:${port}/`)), /^Refused: .*public/);
+  }
+  expect(connections()).toBe(0);
+  expect(await sender("127.0.0.1").send(delivery(url))).toMatchObject({ succeeded: true, address: "127.0.0.1" });
+  expect(connections()).toBe(1);
+});
+
+test("a name that leads to an address that is not public is refused without a connection, by any of its addresses", async () => {
+  const { port, connections } = await listen(createTcpServer());
+  const from = sender();
+  expectFailure(await from.send(delivery(`https://localhost:${port}/`)), /^Refused: /);
+  for (const found of [["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["169.254.169.254"], ["10.0.0.8"]]) {
+    names.set("hook.merchant.com", () => Promise.resolve(found));
+    const result = await from.send(delivery(`https://hook.merchant.com:${port}/`));
+    expectFailure(result, /^Refused: hook\.merchant\.com leads to .* not a public address/);
+    expect(result.address).toBeUndefined();
+  }
+  expect(connections()).toBe(0);
+});
+
+interface Slow {
+  result: AttemptResult;
+  /** Until the caller had it, which the record's own duration need not tell. */
+  ms: number;
+}
+let slowResults: Promise<Record<"silent" | "body" | "hints" | "handshake" | "name", Slow>> | undefined;
+
+/** All attempts that take their whole time, side by side and once for the tests below. */
+function slowAttempts(): NonNullable<typeof slowResults> {
+  slowResults ??= (async () => {
+    const silent = await answering(() => undefined);
+    const body = await answering((_request, response) => {
+      response.writeHead(200);
+      response.write("first words");
+    });
+    const hints = await answering((request) => {
+      const timer = setInterval(() => request.socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 500);
+      request.socket.on("close", () => clearInterval(timer));
+    });
+    const deaf = await listen(createTcpServer()); // takes the connection and never shakes hands
+    names.set("slow.merchant.com", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 13_000));
+      return ["127.0.0.1"];
+    });
+    const from = sender("localhost");
+    const begun = performance.now();
+    const timed = async (url: string): Promise<Slow> => {
+      const result = await from.send(delivery(url));
+      return { result, ms: performance.now() - begun };
+    };
+    const results = await Promise.all(
+      [silent, body, hints, `https://localhost:${deaf.port}/`, "https://slow.merchant.com/"].map(timed),
+    );
+    const [a, b, c, d, e] = results as [Slow, Slow, Slow, Slow, Slow];
+    return { silent: a, body: b, hints: c, handshake: d, name: e };
+  })();
+  return slowResults;
+}
+
+test("a receiver that gives no status line within ten seconds has failed", async () => {
+  const { silent, hints } = await slowAttempts();
+  for (const { result, ms } of [silent, hints]) {
+    expectFailure(result, /did not answer within 10 seconds/i);
+    expect(ms).toBeGreaterThan(9_500);
+    expect(ms).toBeLessThan(11_500);
+  }
+}, 25_000);
+
+test("after a timely 200 the body's pace decides nothing, and is not waited for beyond the ten seconds", async () => {
+  const { body } = await slowAttempts();
+  expect(body.result).toMatchObject({ succeeded: true, status: 200, reason: undefined, address: "127.0.0.1" });
+  expect(body.result.responseBody?.toString()).toBe("first words");
+  expect(body.result.durationMs).toBeLessThan(2_000);
+  expect(body.ms).toBeLessThan(11_500);
+}, 25_000);
+
+test("the ten seconds include a handshake that never comes", async () => {
+  const { handshake } = await slowAttempts();
+  expectFailure(handshake.result, /did not answer within 10 seconds|could not be made in time/i);
+  expect(handshake.ms).toBeLessThan(11_500);
+}, 25_000);
+
+test("the ten seconds include the name server's", async () => {
+  const { name } = await slowAttempts();
+  expectFailure(name.result, /10 seconds|looked up|in time/i);
+  expect(name.ms).toBeLessThan(11_500);
+}, 25_000);
+
+test("where an attempt connected to is recorded even when no answer came", async () => {
+  const { silent } = await slowAttempts();
+  expect(silent.result.address).toBe("127.0.0.1");
+  const hangingUp = await answering((request) => void request.socket.destroy());
+  expect((await sender("localhost").send(delivery(hangingUp))).address).toBe("127.0.0.1");
+}, 25_000);
+
+test("whatever stands in the address, a result comes back and never an exception", async () => {
+  const from = sender("localhost");
+  for (const url of [
+    "",
+    "not a url",
+    "https://",
+    "ftp://x.com/",
+    "https://user:pw@merchant.com/",
+    "https://localhost:0/",
+  ]) {
+    expectFailure(await from.send(delivery(url)), /./);
+  }
+  await from.close();
+  expectFailure(await from.send(delivery("https://localhost:1/")), /./);
+});
