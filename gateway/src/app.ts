@@ -115,10 +115,7 @@ export function createApp(options: AppOptions): App {
     admission: new Admission(database, clock),
     lanes,
     database,
-    clock,
-    strangers,
-    log,
-  });
+    clock, log });
   for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
   const environment = config.productionActive ? "production" : "sandbox";
   const health = new Health({ database, lanes, clock, serviceName: config.serviceName, version, environment });

@@ -14,8 +14,10 @@ import type { Call, Endpoint, ReadEndpoint, WriteEndpoint } from "./endpoint.ts"
 import type { Reply } from "./envelope.ts";
 import { judgeFields } from "./fields.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, recordedAnswer } from "./idempotency.ts";
-import { type Rate, type Strangers, tooMany } from "./rate.ts";
+import { type Rate, tooMany } from "./rate.ts";
 
+/** The largest body, of any request. */
+export const BODY_MAX_BYTES = 262_144;
 const TOLERANCE_SECONDS = 300;
 const nothing = Buffer.alloc(0);
 const nothingAsked = z.strictObject({});
@@ -26,7 +28,6 @@ export interface EdgeParts {
   lanes: Lanes;
   database: Database;
   clock: Clock;
-  strangers: Strangers;
   log: Log;
 }
 
@@ -36,13 +37,11 @@ export class Edge {
   private readonly lanes: Lanes;
   private readonly database: Database;
   private readonly clock: Clock;
-  private readonly strangers: Strangers;
   private readonly log: Log;
   private readonly runningKeys = new RunningKeys();
 
   constructor(parts: EdgeParts) {
-    const { directory, admission, lanes, database, clock, strangers, log } = parts;
-    this.strangers = strangers;
+    const { directory, admission, lanes, database, clock, log } = parts;
     this.log = log;
     this.directory = directory;
     this.admission = admission;
@@ -53,7 +52,7 @@ export class Edge {
 
   /** Runs one request of a merchant's system. Throws the `Fault` that prevails. */
   async handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Reply> {
-    const body = Buffer.isBuffer(request.body) ? request.body : nothing;
+    const body = Buffer.isBuffer(request.body) ? request.body : await readUnasked(request);
     const { client, validUntil, signature } = await this.authenticate(request, body);
     // The path is not signed, so a signature of a write stands for one request, wherever it is sent; a signature of a
     // read would be the same for every read of one second, so there the target belongs to its identity.
@@ -86,11 +85,6 @@ export class Edge {
     if (clientId === undefined) throw new Fault("UNAUTHORIZED");
     if (timestamp === undefined || signature === undefined) throw new Fault("SIGNATURE_MISSING");
     const wellFormed = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId);
-    // A stranger whose window is used up does not get to make the database look for names it invents.
-    if (wellFormed && !this.directory.isCached(clientId)) {
-      const { remaining, reset } = this.strangers.rate(request.ip);
-      if (remaining === 0) throw tooMany(reset, this.clock);
-    }
     const client = wellFormed ? await this.directory.client(clientId) : undefined;
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
     if (typeof timestamp !== "string" || typeof signature !== "string" || !/^\d+$/.test(timestamp)) {
@@ -156,6 +150,20 @@ export class Edge {
       return answer;
     });
   }
+}
+
+/** What a read carries although it has no use for it: the signature covers the bytes that were sent, whatever they are. */
+async function readUnasked(request: FastifyRequest): Promise<Buffer> {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  if (encoding === undefined && (length === undefined || length === "0")) return nothing;
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request.raw as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > BODY_MAX_BYTES) throw new Fault("PAYLOAD_TOO_LARGE");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 /** Writes take no query: what stands there was meant for somewhere else. */

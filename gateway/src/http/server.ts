@@ -8,12 +8,10 @@ import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { isConnectionLoss } from "../store/database.ts";
-import { type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
+import { BODY_MAX_BYTES, type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type Reply, faultReply } from "./envelope.ts";
 import { type Strangers, rateHeaders, tooMany } from "./rate.ts";
-
-export const BODY_MAX_BYTES = 262_144;
 
 export interface ServerParts {
   clock: Clock;
@@ -53,7 +51,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
     reply.header("x-request-id", request.id);
     reply.headers(rateHeaders(strangers.rate(request.ip)));
     setAsideContentType(request);
-    done();
+    // Before the body is looked at: what does not exist is not too large either.
+    done(request.is404 ? new Fault("ROUTE_NOT_FOUND") : undefined);
   });
   // Whatever Node would answer on its own gets the envelope too.
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));

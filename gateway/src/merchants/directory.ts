@@ -1,6 +1,7 @@
 // The directory: merchants and their credentials as the hot path sees them, cached and never older than a second.
 import type { KeyObject } from "node:crypto";
 import { type Vault, signingKey } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
@@ -71,6 +72,7 @@ export class Directory {
   private readonly watch: SettingsWatch;
   private readonly merchants = new Map<string, Cached>();
   private readonly clients = new Map<string, Client>();
+  private readonly owners: Owners;
   private readonly loading = new Map<string, Promise<Cached | undefined>>();
   /** The newest epoch known of each merchant changed lately: a slow load must not put older facts back. */
   private readonly changed = new Map<string, bigint>();
@@ -79,12 +81,8 @@ export class Directory {
     this.database = database;
     this.vault = vault;
     this.watch = watch;
+    this.owners = new Owners(database);
     watch.subscribe((since) => this.forgetChanged(since));
-  }
-
-  /** True when the credential is known without asking the database. */
-  isCached(clientId: string): boolean {
-    return this.clients.has(clientId);
   }
 
   /** The client of a live credential, or undefined when it is unknown or revoked. */
@@ -92,13 +90,9 @@ export class Directory {
     await this.watch.fresh();
     const cached = this.clients.get(clientId);
     if (cached) return cached;
-    const [row] = await this.database.query<{ merchant_id: string }>({
-      name: "merchant of client",
-      text: "select merchant_id from credentials where client_id = $1 and revoked_at is null",
-      values: [clientId],
-    });
-    if (!row) return undefined;
-    return (await this.load(idOf("merchant", row.merchant_id)))?.clients.find((client) => client.clientId === clientId);
+    const merchantId = await this.owners.find(clientId);
+    if (merchantId === undefined) return undefined;
+    return (await this.load(merchantId))?.clients.find((client) => client.clientId === clientId);
   }
 
   /** The merchant, or undefined when there is none of this id. */
@@ -202,5 +196,53 @@ where m.merchant_id = $1::uuid`,
       this.changed.set(merchantId, row.epoch);
       this.forget(merchantId);
     }
+  }
+}
+
+const LOOKUPS_MAX = 10_000;
+
+/**
+ * Whose credential a client_id is. Names that wait are asked for together, one statement at a time: however many names a
+ * stranger invents, the database hears one question at a time, and an honest new client waits for one or two of them.
+ */
+class Owners {
+  private readonly database: Database;
+  private waiting = new Map<string, PromiseWithResolvers<string | undefined>>();
+  private asking = false;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  find(clientId: string): Promise<string | undefined> {
+    const known = this.waiting.get(clientId);
+    if (known) return known.promise;
+    if (this.waiting.size >= LOOKUPS_MAX) return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1 }));
+    const asked = Promise.withResolvers<string | undefined>();
+    this.waiting.set(clientId, asked);
+    if (!this.asking) {
+      this.asking = true;
+      setImmediate(() => void this.askAll());
+    }
+    return asked.promise;
+  }
+
+  private async askAll(): Promise<void> {
+    while (this.waiting.size > 0) {
+      const batch = this.waiting;
+      this.waiting = new Map();
+      try {
+        const rows = await this.database.query<{ client_id: string; merchant_id: string }>({
+          name: "merchants of clients",
+          text: "select client_id, merchant_id from credentials where client_id = any($1::text[]) and revoked_at is null",
+          values: [[...batch.keys()]],
+        });
+        const owners = new Map(rows.map((row) => [row.client_id, idOf("merchant", row.merchant_id)]));
+        for (const [clientId, asked] of batch) asked.resolve(owners.get(clientId));
+      } catch (error) {
+        for (const asked of batch.values()) asked.reject(error);
+      }
+    }
+    this.asking = false;
   }
 }

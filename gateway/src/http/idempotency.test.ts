@@ -1,0 +1,343 @@
+// Goal: one key, one effect, one answer (section 4.11 of the interface and the rulings on it). Method: each row of its table
+// over a real socket; what happens between processes with two instances on one database, and with a lock held by hand.
+import { type IncomingMessage, request } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
+import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { uuidOf } from "../ground/ids.ts";
+
+let service: TestService;
+let other: TestService;
+let client: Client;
+let merchantId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  other = await startService({ database: service.database, roles: ["api"] });
+  ({ client, merchantId } = await service.merchant());
+});
+afterAll(() => Promise.all([service.stop(), other.stop()]));
+
+const create = (body: unknown, key?: string | null, by = client): Promise<Answer> =>
+  by.post("/v1/payments", body, key === undefined ? {} : { key });
+const newKey = (): string => `key-${crypto.randomUUID()}`;
+const elsewhere = (by: Client): Client => new Client({ ...by.credentials, base_url: `${other.origin}/v1` });
+const operator = (method: string, path: string, value: unknown): Promise<unknown> =>
+  operate({ ops_url: `${service.origin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, value);
+
+/** Status, code, and whether the answer is a replay. */
+function outcome({ status, headers, json }: Answer): string {
+  const replay = headers.get("x-idempotent-replay");
+  if (replay !== null) expect(replay).toBe("true");
+  if (status >= 400) expect(Object.keys(json as object)).toEqual(["error"]);
+  return [status, json?.error?.code, replay && "replay"].filter(Boolean).join(" ");
+}
+
+async function stored(by: Client, referenceId: unknown): Promise<number> {
+  return (await by.get(`/v1/payments?reference_id=${String(referenceId)}`)).json.data.length as number;
+}
+
+test("a creation is replayed byte for byte with 200, whatever became of the payment, by either instance", async () => {
+  const body = JSON.stringify(paymentBody({ metadata: { order: "1" }, description: "Kopi" }));
+  const key = newKey();
+  const first = await create(body, key);
+  expect(outcome(first)).toBe("201");
+  const cancelKey = newKey();
+  const path = `/v1/payments/${first.json.reference}/cancel`;
+  const canceled = await client.post(path, { reason: "changed my mind" }, { key: cancelKey });
+  expect(outcome(canceled)).toBe("200");
+  for (const by of [client, elsewhere(client), client]) {
+    const again = await create(body, key, by);
+    expect(outcome(again)).toBe("200 replay");
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get("content-type")).toBe(first.headers.get("content-type"));
+    expect(again.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+    const canceledAgain = await by.post(path, { reason: "changed my mind" }, { key: cancelKey });
+    expect(outcome(canceledAgain)).toBe("200 replay");
+    expect(canceledAgain.text).toBe(canceled.text);
+  }
+});
+
+test("a simulated outcome and a step of the clock happen once", async () => {
+  const { client } = await service.merchant();
+  const { reference } = (await create(paymentBody(), undefined, client)).json;
+  const steps: [string, unknown][] = [
+    [`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" }],
+    ["/v1/sandbox/clock/advance", { seconds: 100 }],
+  ];
+  for (const [path, body] of steps) {
+    const key = newKey();
+    const first = await client.post(path, body, { key });
+    const again = await client.post(path, body, { key });
+    expect([outcome(first), outcome(again), again.text]).toEqual(["200", "200 replay", first.text]);
+  }
+  expect((await client.get("/v1/sandbox/clock")).json.offset_seconds).toBe(100);
+  expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(148_950); // 150,000 less 70 basis points
+});
+
+const unknownPayment = `pay_${"0".repeat(26)}`;
+test.each<[string, string, () => Promise<Record<string, unknown>>, string]>([
+  [
+    "a reference_id that is taken",
+    "/v1/payments",
+    async () => {
+      const body = paymentBody();
+      await create(body);
+      return body;
+    },
+    "409 REFERENCE_ID_DUPLICATE",
+  ],
+  [
+    "a payer that fraud detection rejects",
+    "/v1/payments",
+    () => Promise.resolve(paymentBody({ customer: { email: "eve@reject.test" } })),
+    "422 RISK_REJECTED",
+  ],
+  [
+    "a payment that does not exist",
+    `/v1/payments/${unknownPayment}/cancel`,
+    () => Promise.resolve({}),
+    "404 PAYMENT_NOT_FOUND",
+  ],
+  [
+    "a payment whose name is malformed",
+    "/v1/sandbox/payments/pay_1/simulate",
+    () => Promise.resolve({ outcome: "succeeded" }),
+    "404 PAYMENT_NOT_FOUND",
+  ],
+])(
+  "a refusal that is a decision is stored and replayed with its own status: %s",
+  async (_name, path, body, expected) => {
+    const text = JSON.stringify(await body());
+    const key = newKey();
+    const first = await client.post(path, text, { key });
+    expect(outcome(first)).toBe(expected);
+    for (const by of [client, elsewhere(client)]) {
+      const again = await by.post(path, text, { key });
+      expect(outcome(again)).toBe(`${expected} replay`);
+      expect(again.text).toBe(first.text);
+    }
+  },
+);
+
+test("a stored refusal stays, even when the same request would succeed by now", async () => {
+  const { client } = await service.merchant();
+  const { reference } = (await create(paymentBody(), undefined, client)).json;
+  const path = `/v1/sandbox/payments/${reference}/simulate`;
+  await client.post(path, { outcome: "processing" });
+  const key = newKey();
+  const refused = await client.post(`/v1/payments/${reference}/cancel`, {}, { key });
+  expect(outcome(refused)).toBe("409 PAYMENT_NOT_CANCELABLE");
+  await client.post(path, { outcome: "failed" });
+  expect((await client.post(`/v1/payments/${reference}/cancel`, {}, { key })).text).toBe(refused.text);
+});
+
+test.each<[string, Record<string, unknown>, string]>([
+  ["a field", { expires_in: 5 }, "422 VALIDATION_ERROR"],
+  ["an amount", { amount_minor: 0 }, "422 INVALID_AMOUNT"],
+  ["a currency", { currency: "USD" }, "422 CURRENCY_NOT_SUPPORTED"],
+])("errors of %s are not stored: the key is free for the request put right", async (_name, change, expected) => {
+  const body = paymentBody();
+  const key = newKey();
+  expect(outcome(await create({ ...body, ...change }, key))).toBe(expected);
+  expect(outcome(await create({ ...body, ...change }, key))).toBe(expected);
+  expect(outcome(await create("{", key))).toBe("400 MALFORMED_JSON");
+  expect(outcome(await client.post("/v1/payments", body, { key, skew: 1000 }))).toBe("401 TIMESTAMP_OUT_OF_WINDOW");
+  expect(outcome(await create(body, key))).toBe("201");
+});
+
+test("a method that is switched off is not stored either", async () => {
+  const { client, merchantId } = await service.merchant({ settings: { methods: ["va"] } });
+  const [body, key] = [paymentBody(), newKey()];
+  expect(outcome(await create(body, key, client))).toBe("422 PAYMENT_METHOD_UNAVAILABLE");
+  await operator("PATCH", `/merchants/${merchantId}`, { methods: ["va", "qris"] });
+  expect(outcome(await create(body, key, client))).toBe("201");
+});
+
+test("no route is not stored: when there is one again, the same key goes through", async () => {
+  const body = paymentBody();
+  const key = newKey();
+  const switchAll = async (enabled: boolean): Promise<void> => {
+    for (const code of ["nusantara", "cendana"]) await operator("PATCH", `/acquirers/${code}`, { enabled });
+  };
+  await switchAll(false);
+  try {
+    expect(outcome(await create(body, key))).toBe("503 NO_ROUTE_AVAILABLE");
+    const again = await create(body, key);
+    expect(outcome(again)).toBe("503 NO_ROUTE_AVAILABLE");
+    expect(Number(again.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await stored(client, body.reference_id)).toBe(0);
+  } finally {
+    await switchAll(true);
+  }
+  expect(outcome(await create(body, key))).toBe("201");
+});
+
+test.each<[string, (body: Record<string, unknown>) => unknown]>([
+  ["another amount", (body) => ({ ...body, amount_minor: 150_001 })],
+  ["one more space", (body) => `${JSON.stringify(body)} `],
+  ["another order of fields", (body) => Object.fromEntries(Object.entries(body).toReversed())],
+  ["a field that breaks a rule", (body) => ({ ...body, amount_minor: -1 })],
+  ["an unknown field", (body) => ({ ...body, surprise: true })],
+  ["nothing required", () => ({})],
+])("the same key with another body conflicts: %s", async (_name, change) => {
+  const body = paymentBody();
+  const key = newKey();
+  const first = await create(body, key);
+  for (const by of [client, elsewhere(client)]) {
+    const answer = await create(change(body), key, by);
+    expect(outcome(answer)).toBe("409 IDEMPOTENCY_CONFLICT");
+    expect(answer.json.error.details).toEqual({ idempotency_key: key, first_seen_at: first.json.created_at });
+  }
+  const again = await create(body, key);
+  expect([outcome(again), again.text]).toEqual(["200 replay", first.text]);
+});
+
+test("the same key on another path conflicts, on another payment too", async () => {
+  const [first, second] = [await create(paymentBody()), await create(paymentBody())];
+  const key = newKey();
+  const cancel = (reference: unknown): string => `/v1/payments/${String(reference)}/cancel`;
+  expect(outcome(await client.post(cancel(first.json.reference), {}, { key }))).toBe("200");
+  for (const path of [cancel(second.json.reference), cancel("pay_1"), "/v1/payments", "/v1/sandbox/clock/advance"]) {
+    expect(outcome(await client.post(path, {}, { key })), path).toBe("409 IDEMPOTENCY_CONFLICT");
+  }
+  expect((await client.get(`/v1/payments/${second.json.reference}`)).json.status).toBe("pending");
+});
+
+test("a key belongs to merchant and environment: to both credentials of one, to nobody else", async () => {
+  const [body, key] = [paymentBody(), newKey()];
+  const { client: owner, merchantId } = await service.merchant();
+  expect(outcome(await create(body, key, owner))).toBe("201");
+  expect(outcome(await create(body, key, await service.client(merchantId)))).toBe("200 replay");
+  const live = await service.client(merchantId, "production");
+  expect(outcome(await create(body, key, live))).toBe("503 NO_ROUTE_AVAILABLE");
+  expect(outcome(await create(body, key, (await service.merchant()).client))).toBe("201");
+});
+
+/** Sends header values exactly as given, several under one name if asked. */
+async function createWithKeys(body: string, keys: string[]): Promise<string> {
+  const headers = { ...client.headers(body), "content-type": "application/json", "idempotency-key": keys };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request(`${service.origin}/v1/payments`, { method: "POST", headers }, resolve);
+    sent.on("error", reject);
+    sent.end(body);
+  });
+  let text = "";
+  for await (const chunk of response) text += String(chunk);
+  return [response.statusCode, JSON.parse(text).error?.code].filter(Boolean).join(" ");
+}
+
+test.each<[string, string[], string]>([
+  ["none", [], "422 IDEMPOTENCY_KEY_REQUIRED"],
+  ["empty", [""], "422 IDEMPOTENCY_KEY_INVALID"],
+  ["only spaces", ["          "], "422 IDEMPOTENCY_KEY_INVALID"],
+  ["7 characters", ["1234567"], "422 IDEMPOTENCY_KEY_INVALID"],
+  ["8 characters", ["a1b2c3d4"], "201"],
+  ["255 characters", ["k".repeat(255)], "201"],
+  ["256 characters", ["k".repeat(256)], "422 IDEMPOTENCY_KEY_INVALID"],
+  ["beyond ASCII", ["caf\u00e9-caf\u00e9-caf\u00e9"], "422 IDEMPOTENCY_KEY_INVALID"],
+  ["every sign that ASCII has", ["!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~ \t azAZ09"], "201"],
+  ["two, the same", ["a-key-twice", "a-key-twice"], "422 IDEMPOTENCY_KEY_INVALID"],
+  ["two, not the same", ["a-key-of-two", "another-of-two"], "422 IDEMPOTENCY_KEY_INVALID"],
+])("Idempotency-Key: %s", async (_name, keys, expected) => {
+  const body = paymentBody();
+  expect(await createWithKeys(JSON.stringify(body), keys)).toBe(expected);
+  expect(await stored(client, body.reference_id)).toBe(expected === "201" ? 1 : 0);
+});
+
+test("every write needs a key, and no read does", async () => {
+  const body = paymentBody();
+  const { reference } = (await create(body)).json;
+  for (const path of [
+    "/v1/payments",
+    `/v1/payments/${reference}/cancel`,
+    `/v1/sandbox/payments/${reference}/simulate`,
+    "/v1/sandbox/clock/advance",
+  ]) {
+    expect(outcome(await client.post(path, {}, { key: null })), path).toBe("422 IDEMPOTENCY_KEY_REQUIRED");
+  }
+  const headers = { "idempotency-key": "x" }; // a key on a read is nobody's concern
+  expect(outcome(await client.get(`/v1/payments/${reference}`, { headers }))).toBe("200");
+  expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("pending");
+});
+
+test("a key is kept for 72 hours of the book's clock, from the first request, and is new afterwards", async () => {
+  const { client } = await service.merchant();
+  const advance = async (seconds: number): Promise<void> => {
+    expect(outcome(await client.post("/v1/sandbox/clock/advance", { seconds }))).toBe("200");
+  };
+  const body = JSON.stringify(paymentBody());
+  const [key, other] = [newKey(), newKey()];
+  const first = await create(body, key, client);
+  expect(outcome(await create(paymentBody({ amount_minor: 7 }), other, client))).toBe("201");
+  await advance(36 * 3600);
+  expect(outcome(await create(body, key, client))).toBe("200 replay"); // and a replay does not prolong it
+  await advance(36 * 3600 - 60);
+  const late = await create(body, key, client);
+  expect([outcome(late), late.text]).toEqual(["200 replay", first.text]);
+  expect(outcome(await create({}, other, client))).toBe("409 IDEMPOTENCY_CONFLICT");
+  await advance(61);
+  const anew = await create(body, key, client);
+  expect(outcome(anew)).toBe("409 REFERENCE_ID_DUPLICATE");
+  expect(outcome(await create({}, other, client))).toBe("422 INVALID_AMOUNT");
+  expect(outcome(await create(paymentBody(), other, elsewhere(client)))).toBe("201");
+  const replayed = await create(body, key, client);
+  expect([outcome(replayed), replayed.text]).toEqual(["409 REFERENCE_ID_DUPLICATE replay", anew.text]);
+});
+
+test.each([
+  ["one instance", false],
+  ["two instances", true],
+])("many requests at once with one key have one effect, on %s", async (_name, both) => {
+  const { client } = await service.merchant();
+  for (let round = 0; round < 3; round++) {
+    const [body, key] = [JSON.stringify(paymentBody()), newKey()];
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => create(body, key, both && index % 2 ? elsewhere(client) : client)),
+    );
+    const outcomes = answers.map(outcome);
+    expect(outcomes.filter((text) => text === "201")).toHaveLength(1);
+    for (const text of outcomes) expect(["201", "200 replay", "409 IDEMPOTENCY_IN_PROGRESS"]).toContain(text);
+    const made = answers.filter(({ status }) => status < 300).map(({ text }) => text);
+    const again = await create(body, key, both ? elsewhere(client) : client);
+    expect(outcome(again)).toBe("200 replay");
+    expect(new Set([...made, again.text]).size).toBe(1);
+    expect((await client.get("/v1/payments")).json.data).toHaveLength(round + 1);
+  }
+});
+
+test("many different bodies at once with one key: one is kept, the others conflict or wait their turn", async () => {
+  const { client } = await service.merchant();
+  const key = newKey();
+  const answers = await Promise.all(
+    Array.from({ length: 16 }, (_, index) => create(paymentBody(), key, index % 2 ? elsewhere(client) : client)),
+  );
+  const outcomes = answers.map(outcome);
+  expect(outcomes.filter((text) => text === "201")).toHaveLength(1);
+  for (const text of outcomes)
+    expect(["201", "409 IDEMPOTENCY_CONFLICT", "409 IDEMPOTENCY_IN_PROGRESS"]).toContain(text);
+  expect((await client.get("/v1/payments")).json.data).toHaveLength(1);
+});
+
+test("while another process runs the first request, the second is told so within 200 ms, and nothing is stored", async () => {
+  const body = paymentBody();
+  const key = newKey();
+  await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query({
+      text: `insert into idempotency_keys (merchant_id, environment, idempotency_key, first_seen_at, body_digest, endpoint)
+values ($1, 'sandbox', $2, now(), sha256('first'), 'POST /v1/payments')`,
+      values: [uuidOf(merchantId), key],
+    });
+    let fastestMs = Infinity; // the machine may be slow, the service may not
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const begun = performance.now();
+      expect(outcome(await create(body, key))).toBe("409 IDEMPOTENCY_IN_PROGRESS");
+      fastestMs = Math.min(fastestMs, performance.now() - begun);
+    }
+    expect(fastestMs).toBeLessThan(250);
+    await owner.query("rollback"); // that process dies
+  });
+  expect(await stored(client, body.reference_id)).toBe(0);
+  expect(outcome(await create(body, key))).toBe("201");
+});
