@@ -115,7 +115,9 @@ export function createApp(options: AppOptions): App {
     admission: new Admission(database, clock),
     lanes,
     database,
-    clock, log });
+    clock,
+    log,
+  });
   for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
   const environment = config.productionActive ? "production" : "sandbox";
   const health = new Health({ database, lanes, clock, serviceName: config.serviceName, version, environment });
@@ -145,13 +147,13 @@ export function createApp(options: AppOptions): App {
     },
     ready: () => health.open(),
     async start() {
-await merchants.checkMasterKey();
+      await merchants.checkMasterKey();
       await router.seed(clock);
       watch.start();
       if (options.roles.has("worker")) worker.start();
     },
     async stop() {
-await Promise.all([server.close(), worker.stop()]);
+      await Promise.all([server.close(), worker.stop()]);
       await lanes.idle();
       watch.stop();
       await database.end();

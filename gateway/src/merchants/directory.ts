@@ -217,7 +217,8 @@ class Owners {
   find(clientId: string): Promise<string | undefined> {
     const known = this.waiting.get(clientId);
     if (known) return known.promise;
-    if (this.waiting.size >= LOOKUPS_MAX) return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1 }));
+    if (this.waiting.size >= LOOKUPS_MAX)
+      return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1 }));
     const asked = Promise.withResolvers<string | undefined>();
     this.waiting.set(clientId, asked);
     if (!this.asking) {

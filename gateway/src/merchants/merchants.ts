@@ -181,7 +181,9 @@ set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = exc
     try {
       this.vault.open(row.secret_sealed, credentialOwner(row.client_id));
     } catch (cause) {
-      throw new Error("MASTER_KEY does not open the secrets in this database; use the key they were sealed with", { cause });
+      throw new Error("MASTER_KEY does not open the secrets in this database; use the key they were sealed with", {
+        cause,
+      });
     }
   }
 
