@@ -215,6 +215,24 @@ test("the service and its PostgreSQL are killed at once: a restart is enough", a
   await expectWhole(under.open);
 });
 
+test("a signature that had an effect stays used after service and PostgreSQL were killed", async () => {
+  const intent = creation();
+  const headers = {
+    ...client.headers(intent.body),
+    "content-type": "application/json",
+    "idempotency-key": intent.key,
+  };
+  const first = await client.send("POST", intent.path, intent.body, headers);
+  expect(first.status).toBe(201);
+  acknowledged.set(first.json.reference, { referenceId: intent.referenceId, status: "pending" });
+  const killed = service.kill("SIGKILL");
+  process.kill(Number(postmaster()[0]), "SIGKILL");
+  await killed;
+  await service.start();
+  const again = await client.send("POST", intent.path, intent.body, headers);
+  expect([again.status, again.json.error.code]).toEqual([401, "SIGNATURE_REPLAYED"]);
+});
+
 test.each<NodeJS.Signals>(["SIGINT", "SIGKILL"])(
   "PostgreSQL alone ends by %s: orderly answers meanwhile, and the service goes on by itself",
   async (signal) => {
