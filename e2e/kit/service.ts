@@ -147,6 +147,6 @@ export async function gerbang(
   const out = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (out.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => void (out.stderr += text));
-  const [code] = (await once(child, "exit")) as [number | null];
+  const [code] = (await once(child, "close")) as [number | null];
   return { code, ...out };
 }

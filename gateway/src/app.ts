@@ -7,7 +7,7 @@ import { Outbox } from "./events/outbox.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import { Vault } from "./ground/crypto.ts";
-import { validationFault } from "./ground/fault.ts";
+import { Fault, validationFault } from "./ground/fault.ts";
 import type { Log } from "./ground/log.ts";
 import { type Metrics, createMetrics } from "./ground/metrics.ts";
 import { Admission } from "./http/admission.ts";
@@ -18,18 +18,36 @@ import { Strangers } from "./http/rate.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";
+import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { disputeEndpoints, readDispute } from "./disputes/disputes.routes.ts";
+import type { Dispute, Evidence } from "./disputes/dispute.ts";
+import { submitEvidence } from "./disputes/disputes.ts";
+import { loseOverdue } from "./disputes/silence.ts";
+import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
+import { auditEndpoints } from "./operator/audit.routes.ts";
+import { Audit } from "./operator/audit.sql.ts";
+import type { OperatorEndpoint } from "./operator/endpoint.ts";
+import { merchantEndpoints } from "./operator/merchants.routes.ts";
+import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
+import { routingEndpoints } from "./operator/routing.routes.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import type { PaymentParts } from "./payments/payments.ts";
 import { Router } from "./routing/routing.sql.ts";
+import { RuleSets } from "./routing/rules.sql.ts";
 import { PayerTokens, openPayerPages } from "./sandbox/payer-page.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { Database } from "./store/database.ts";
 import { Lanes } from "./store/lanes.ts";
+import { settleDue } from "./settlements/schedule.ts";
+import type { Settlement } from "./settlements/settlement.ts";
+import { readSettlement, settlementEndpoints } from "./settlements/settlements.routes.ts";
+import { itemOfRow, selectItems } from "./settlements/settlements.sql.ts";
+import { returnSettlement } from "./settlements/settlements.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
 import { version } from "./version.ts";
-import { bookKey } from "./merchants/books.ts";
+import { type Book, bookKey } from "./merchants/books.ts";
 import { normalized, objectionTo, vet } from "./webhooks/guard.ts";
 import { Worker } from "./worker.ts";
 
@@ -51,8 +69,14 @@ export interface App {
   metrics: Metrics;
   /** The OpenAPI document of /v1. */
   contract: string;
+  /** The OpenAPI document of /ops/v1. */
+  operatorContract: string;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
+  /** Takes a merchant's evidence for a dispute, as the portal hands it over. */
+  submitEvidence(book: Book, uuid: string, given: Pick<Evidence, "statement" | "files">): Promise<Dispute>;
+  /** The bank returned a batch. */
+  returnSettlement(book: Book, uuid: string): Promise<Settlement>;
   /** From here on health answers 200. */
   ready(): void;
   /** Tells the app where it can be reached, once that is known. */
@@ -91,12 +115,17 @@ export function createApp(options: AppOptions): App {
   const endpoints: Endpoint[] = [
     ...paymentEndpoints({ ...payments, database, clock, checkCallbackUrl: checkUrl("callback_url") }),
     ...balanceEndpoints(database, clock),
+    ...disputeEndpoints({ database, outbox }),
+    ...settlementEndpoints({ database, outbox }),
+    ...refundEndpoints({ database, outbox, acquirer: (code) => router.acquirer(code) }),
     ...sandboxEndpoints({
       ...payments,
       database,
       clock,
       async catchUp(book) {
         await sweepExpired({ database, lanes, directory, payments, clock, log }, book);
+        await loseOverdue({ database, lanes, directory, outbox, clock, log }, book);
+        await settleDue({ database, lanes, directory, outbox, clock, log }, book);
         worker.hint(bookKey(book));
       },
     }),
@@ -124,17 +153,23 @@ export function createApp(options: AppOptions): App {
   server.get("/v1/health", async (request, reply) => sendReply(reply, await health.answer(request.id)));
   const contract = merchantContract(endpoints, config.webhookHeaderPrefix);
   server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract }));
-  openOperatorApi(server, {
-    token: options.operatorToken,
-    merchants,
-    router,
-    async checkWebhookUrl(url) {
-      const kept = checkUrl("url")(url);
-      await checkResolved(kept, config.webhookAllowHosts);
-      return kept;
-    },
-    strangers,
-  });
+  const audit = new Audit(database, clock);
+  const operatorEndpoints: OperatorEndpoint[] = [
+    ...merchantEndpoints({
+      merchants,
+      database,
+      async checkWebhookUrl(url) {
+        const kept = checkUrl("url")(url);
+        await checkResolved(kept, config.webhookAllowHosts);
+        return kept;
+      },
+    }),
+    ...acquirerEndpoints(router),
+    ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...auditEndpoints(audit),
+  ];
+  const { operatorToken: token } = options;
+  openOperatorApi(server, { token, viewerToken: config.operatorViewerToken, strangers, audit }, operatorEndpoints);
   openPayerPages(server, { ...payments, tokens, database, directory, lanes, clock, serviceName: config.serviceName });
   return {
     server,
@@ -142,8 +177,22 @@ export function createApp(options: AppOptions): App {
     database,
     metrics,
     contract,
+    operatorContract: operatorContract(operatorEndpoints, version),
     setBaseUrl: (url) => {
       baseUrl = config.baseUrl ?? url;
+    },
+    async submitEvidence(book, uuid, given) {
+      const merchant = await directory.merchant(book.merchantId);
+      if (!merchant) throw new Fault("OBJECT_NOT_FOUND");
+      const dispute = await readDispute(database, book.merchantId, uuid);
+      const own = dispute?.book.environment === book.environment ? dispute : undefined;
+      const key = { uuid, paymentReference: own?.paymentReference };
+      return lanes.move(book.merchantId, submitEvidence(outbox, merchant, book, key, given));
+    },
+    async returnSettlement(book, uuid) {
+      const settlement = await readSettlement(database, book.merchantId, uuid);
+      const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
+      return lanes.move(book.merchantId, returnSettlement(book, uuid, items));
     },
     ready: () => health.open(),
     async start() {

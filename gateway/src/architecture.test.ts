@@ -16,6 +16,9 @@ const floors: string[][] = [
   ["risk", "routing"],
   ["http"],
   ["payments", "balances"],
+  ["disputes"],
+  ["refunds"],
+  ["settlements"],
   ["webhooks"],
   ["sandbox", "operator"],
 ];
@@ -82,8 +85,12 @@ test("a room writes only its own tables", () => {
     ledger: /^(journals|entries|balances|book_heads)$/,
     events: /^(events|deliveries|delivery_attempts)$/,
     payments: /^payments$/,
+    refunds: /^refunds$/,
+    disputes: /^(disputes|dispute_evidence)$/,
+    settlements: /^(settlements|settlement_items|settlement_clocks)$/,
     http: /^(idempotency_keys|seen_signatures|rate_windows)$/,
     routing: /^(routing_rule_sets|acquirer_states)$/,
+    operator: /^operator_audit$/,
   };
   const foreign = files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");

@@ -1,12 +1,14 @@
 // The other commands of the command line, one function each. They give the exit code.
 import { randomUUID } from "node:crypto";
+import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { createApp } from "./app.ts";
-import { SECOND, stopwatchMs, systemClock, wireTime } from "./ground/clock.ts";
+import { SECOND, stopwatchMs, systemClock } from "./ground/clock.ts";
 import { readConfig } from "./ground/config.ts";
 import { sign, signingKey } from "./ground/crypto.ts";
 import { isId, uuidOf } from "./ground/ids.ts";
 import { createLog } from "./ground/log.ts";
+import { exportBook, exportFormats } from "./ledger/export.ts";
 import { readJournals, verifyBook } from "./ledger/verify.ts";
 import { type Book, bookOfRow, environments } from "./merchants/books.ts";
 import { openStore, say } from "./store-of-config.ts";
@@ -77,7 +79,7 @@ async function verifyBooks(database: Database, books: Book[]): Promise<boolean> 
   return wrong === 0;
 }
 
-/** A book as data: one JSON object a journal, in order, amounts as text. */
+/** A book as data, for other programs: a text of JSON lines, or for hledger and Ledger, or for Beancount. */
 export async function ledgerCommand(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
@@ -88,40 +90,24 @@ export async function ledgerCommand(args: string[]): Promise<number> {
       format: { type: "string", default: "jsonl" },
     },
   });
-  const { merchant, environment, format } = values;
+  const { merchant, environment } = values;
   const known = environments.find((name) => name === environment);
-  if (
-    positionals[0] !== "export" ||
-    merchant === undefined ||
-    !isId("merchant", merchant) ||
-    !known ||
-    format !== "jsonl"
-  ) {
-    say("Usage: gerbang ledger export --merchant mer_… --environment sandbox|production --format jsonl");
+  const format = exportFormats.find((name) => name === values.format);
+  if (positionals[0] !== "export" || merchant === undefined || !isId("merchant", merchant) || !known || !format) {
+    const formats = exportFormats.join("|");
+    say(`Usage: gerbang ledger export --merchant mer_… --environment sandbox|production --format ${formats}`);
     return 2;
   }
+  const book: Book = { merchantId: merchant, environment: known };
   return withDatabase(async (database) => {
-    for await (const journal of readJournals(database, { merchantId: merchant, environment: known })) {
-      process.stdout.write(
-        `${JSON.stringify({
-          seq: String(journal.seq),
-          journal: journal.journalId,
-          group: journal.groupId,
-          kind: journal.kind,
-          operation_key: journal.operationKey,
-          posted_at: wireTime(journal.postedAt),
-          entries: journal.entries.map((entry) => ({
-            account: entry.account,
-            currency: entry.currency,
-            amount_minor: String(entry.amountMinor),
-            balance_after_minor: String(entry.balanceAfterMinor),
-          })),
-          prev_hash: journal.prevHash.toString("hex"),
-          hash: journal.hash.toString("hex"),
-        })}\n`,
-      );
+    try {
+      // The pipeline waits for a slow reader, and reads no further when the reader has gone.
+      await pipeline(exportBook(format, book, readJournals(database, book)), process.stdout, { end: false });
+      return 0;
+    } catch (error) {
+      if ((error as { code?: string } | null)?.code === "EPIPE") return 1;
+      throw error;
     }
-    return 0;
   });
 }
 
@@ -164,7 +150,8 @@ export function signCommand(args: string[]): Promise<number> {
   return Promise.resolve(0);
 }
 
-export function openapiCommand(): Promise<number> {
+export function openapiCommand(args: string[]): Promise<number> {
+  const { values } = parseArgs({ args, options: { operator: { type: "boolean", default: false } } });
   const config = readConfig({});
   const app = createApp({
     config,
@@ -175,6 +162,6 @@ export function openapiCommand(): Promise<number> {
     log: createLog("silent"),
     roles: new Set(),
   });
-  process.stdout.write(app.contract);
+  process.stdout.write(values.operator ? app.operatorContract : app.contract);
   return Promise.resolve(0);
 }

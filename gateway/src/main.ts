@@ -8,7 +8,10 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
   serve: { run: serveCommand, help: "run the service [--role api|worker] (default: both)" },
   migrate: { run: migrateCommand, help: "bring the database's schema up to date" },
   verify: { run: verifyCommand, help: "replay the books [--merchant mer_… --environment sandbox|production]" },
-  ledger: { run: ledgerCommand, help: "export a book: export --merchant mer_… --environment sandbox --format jsonl" },
+  ledger: {
+    run: ledgerCommand,
+    help: "export a book: export --merchant mer_… --environment … --format hledger|beancount|jsonl",
+  },
   sign: { run: signCommand, help: "print the headers for a request: --client-id … --secret … [--body '{…}']" },
   openapi: { run: openapiCommand, help: "print the contract of /v1" },
 };

@@ -1,4 +1,5 @@
 // The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
+import { loseOverdue } from "./disputes/silence.ts";
 import type { Outbox } from "./events/outbox.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
@@ -6,6 +7,7 @@ import type { Log } from "./ground/log.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { forgetOld } from "./http/retention.sql.ts";
 import type { Directory } from "./merchants/directory.ts";
+import { settleDue } from "./settlements/schedule.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import type { PaymentParts } from "./payments/payments.ts";
 import type { Database } from "./store/database.ts";
@@ -14,6 +16,8 @@ import { Deliverer } from "./webhooks/deliverer.ts";
 import { Sender } from "./webhooks/sender.ts";
 
 const EXPIRY_MS = 500;
+const DISPUTES_MS = 1_000;
+const SETTLEMENTS_MS = 1_000;
 const RETENTION_MS = 30_000;
 
 export interface WorkerParts {
@@ -42,6 +46,8 @@ export class Worker {
       new Loop("expiry", EXPIRY_MS, parts.log, () =>
         sweepExpired({ database, lanes, directory, payments, clock, log: parts.log }),
       ),
+      new Loop("settlements", SETTLEMENTS_MS, parts.log, () => settleDue(parts)),
+      new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
       new Loop("retention", RETENTION_MS, parts.log, () => forgetOld(database, clock.now())),
     ];
   }

@@ -39,4 +39,6 @@ export interface Acquirer {
   readonly capabilities: readonly Capability[];
   /** Instructions made here, from a range of our own: no call is needed, so creation is one transaction. Pure. */
   issue(request: InstructionRequest): Instructions;
+  /** True when the acquirer answers a refund of this payment later, by a word of its own. */
+  refundsLater(payment: { metadata: Readonly<Record<string, string>> | undefined }): boolean;
 }

@@ -46,6 +46,7 @@ function simulated(profile: Profile): Acquirer {
     environment: "sandbox",
     capabilities: profile.capabilities,
     issue: (request) => instructionsOf(profile, request),
+    refundsLater: ({ metadata }) => metadata?.["sandbox.scenario"] === "slow",
   };
 }
 

@@ -35,6 +35,7 @@ const variables = z.object({
     .default("X-SVC-"),
   MASTER_KEY: z.string().optional(),
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
+  OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
   TRUST_PROXY: count.default(0),
@@ -57,6 +58,8 @@ export interface Config {
   webhookHeaderPrefix: string;
   masterKey: string | undefined;
   operatorToken: string | undefined;
+  /** Reads everything of /ops/v1 and changes nothing; undefined means that there is no such token. */
+  operatorViewerToken: string | undefined;
   productionActive: boolean;
   webhookAllowHosts: ReadonlySet<string>;
   strangerLimitPerMinute: number;
@@ -82,6 +85,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     }
     if (given.WEBHOOK_ALLOW_HOSTS) problems.push("WEBHOOK_ALLOW_HOSTS: is for development only");
   }
+  if (given.OPERATOR_VIEWER_TOKEN !== undefined && given.OPERATOR_VIEWER_TOKEN === given.OPERATOR_TOKEN) {
+    problems.push("OPERATOR_VIEWER_TOKEN: must differ from OPERATOR_TOKEN");
+  }
   if (problems.length > 0 || !parsed.success) {
     throw new ConfigError(`The configuration has mistakes:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
   }
@@ -100,6 +106,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     webhookHeaderPrefix: value.WEBHOOK_HEADER_PREFIX,
     masterKey: value.MASTER_KEY,
     operatorToken: value.OPERATOR_TOKEN,
+    operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
     productionActive: value.PRODUCTION_ACTIVE,
     webhookAllowHosts: new Set(
       value.WEBHOOK_ALLOW_HOSTS.split(",")

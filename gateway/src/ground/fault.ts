@@ -52,6 +52,8 @@ const table = {
   PAYMENT_NOT_CANCELABLE: [409, true, "Only a pending payment can be canceled; a succeeded one is refunded instead."],
   PAYMENT_NOT_REFUNDABLE: [409, true, "The payment has not succeeded, has expired or is in dispute."],
   PAYMENT_NOT_PAYABLE: [409, true, "The payment no longer awaits this step; read its status first."],
+  DISPUTE_RESOLVED: [409, true, "The dispute no longer awaits this step; read its status first."],
+  SETTLEMENT_CLOSED: [409, true, "The batch is paid or returned already; read its status first."],
   REFUND_EXCEEDS_PAYMENT: [422, true, "The refunds would exceed the payment; see details.remaining_refundable_minor."],
   PAYMENT_EXPIRED: [409, true, "The payment has expired. Create a new one."],
   DISPUTE_LOCKED: [409, true, "The funds are held by a running dispute."],

@@ -122,7 +122,7 @@ export class Edge {
   }
 
   private async write(endpoint: WriteEndpoint, call: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
-    const input = readBody(request, body);
+    const input = body.length === 0 && endpoint.emptyBody ? {} : readBody(request, body);
     const intent: Intent = {
       book: call.book,
       key: checkKey(request.raw.headersDistinct["idempotency-key"]),

@@ -42,6 +42,8 @@ export interface ReadEndpoint extends Described {
 export interface WriteEndpoint<Body = unknown> extends Described {
   kind: "write";
   body: FieldRules<Body>;
+  /** Only where nothing worth signing for is asked: no body at all then means an empty object. */
+  emptyBody?: boolean;
   /** Rules beyond the schema that need the merchant's settings; throws in the order of the interface. */
   judge?(
     call: Call,
@@ -65,4 +67,13 @@ export function writeEndpoint<Body>(endpoint: Omit<WriteEndpoint<Body>, "kind">)
 
 export function readEndpoint(endpoint: Omit<ReadEndpoint, "kind">): Endpoint {
   return { kind: "read", ...endpoint };
+}
+
+/** A command of the house as an endpoint answers with it. */
+export function answering<Answer>(command: Command<Answer>, view: (answer: Answer) => Reply): Command<Reply> {
+  return {
+    name: command.name,
+    needs: command.needs,
+    execute: (set, realNow) => view(command.execute(set, realNow)),
+  };
 }

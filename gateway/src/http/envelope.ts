@@ -5,6 +5,8 @@ import type { Fault } from "../ground/fault.ts";
 export interface Reply {
   status: number;
   body: string;
+  /** JSON unless said otherwise. */
+  contentType?: string;
   /** True for a stored answer given again (section 4.11). */
   replayed?: boolean;
 }

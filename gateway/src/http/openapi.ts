@@ -4,7 +4,7 @@ import { Fault, type FaultCode } from "../ground/fault.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { errorSchema, timestamp } from "./shapes.ts";
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 export interface DocumentParts {
   version: string;
@@ -39,7 +39,7 @@ const writeCodes: FaultCode[] = [
   "IDEMPOTENCY_IN_PROGRESS",
 ];
 
-function schemaOf(schema: z.ZodType, io: "input" | "output" = "output"): Json {
+export function schemaOf(schema: z.ZodType, io: "input" | "output" = "output"): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     target: "draft-2020-12",
     unrepresentable: "any",
@@ -96,12 +96,12 @@ export function merchantDocument(parts: DocumentParts): Json {
   };
 }
 
-function content(schema: Json): Json {
+export function content(schema: Json): Json {
   return { "application/json": { schema } };
 }
 
 const integerHeader = (description: string): Json => ({ description, schema: { type: "integer" } });
-const responseHeaders: Json = {
+export const responseHeaders: Json = {
   "X-Request-Id": { description: "Identity of this request.", schema: { type: "string" } },
   "X-RateLimit-Limit": integerHeader("Requests allowed in the window."),
   "X-RateLimit-Remaining": integerHeader("Requests left in it."),
@@ -113,11 +113,14 @@ function operationOf(endpoint: Endpoint): Json {
   const codes = [...new Set([...authenticationCodes, ...(write ? writeCodes : []), ...endpoint.errors])];
   const success = { description: endpoint.success.description, content: content(schemaOf(endpoint.success.schema)) };
   return {
-    operationId: operationId(endpoint),
+    operationId: operationId(write ? "POST" : "GET", endpoint.path),
     summary: endpoint.summary,
     tags: [endpoint.tag],
     description: `Scope: \`${endpoint.scope}\`.${endpoint.sandboxOnly ? " Sandbox keys only." : ""}`,
-    parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint), ...(write ? [keyParameter] : [])],
+    parameters: [
+      ...pathParameters(endpoint.path),
+      ...(endpoint.kind === "write" ? [keyParameter] : queryParameters(endpoint.query)),
+    ],
     ...(endpoint.kind === "write"
       ? {
           requestBody: {
@@ -150,14 +153,14 @@ const keyParameter: Json = {
   schema: { type: "string", minLength: 8, maxLength: 255 },
 };
 
-function operationId(endpoint: Endpoint): string {
-  const words = endpoint.path.replace("/v1/", "").split("/");
+/** One name for a method and a path, like `postPaymentsOneCancel`. */
+export function operationId(method: string, path: string): string {
+  const words = path.replace(/^\/(ops\/)?v1\//, "").split("/");
   const name = words.map((word) => (word.startsWith("{") ? "one" : word).replaceAll(/[^a-z]/g, ""));
-  const verb = endpoint.kind === "read" ? "get" : "post";
-  return [verb, ...name.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
+  return [method.toLowerCase(), ...name.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
 }
 
-function pathParameters(path: string): Json[] {
+export function pathParameters(path: string): Json[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -166,9 +169,9 @@ function pathParameters(path: string): Json[] {
   }));
 }
 
-function queryParameters(endpoint: Endpoint): Json[] {
-  if (endpoint.kind !== "read" || !endpoint.query) return [];
-  const { properties = {} } = schemaOf(endpoint.query, "input") as { properties?: Record<string, Json> };
+export function queryParameters(query: z.ZodType | undefined): Json[] {
+  if (!query) return [];
+  const { properties = {} } = schemaOf(query, "input") as { properties?: Record<string, Json> };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: "query",
@@ -178,7 +181,7 @@ function queryParameters(endpoint: Endpoint): Json[] {
   }));
 }
 
-function errorResponses(codes: readonly FaultCode[]): Json {
+export function errorResponses(codes: readonly FaultCode[]): Json {
   const byStatus = new Map<number, FaultCode[]>();
   for (const code of codes) {
     const { status } = new Fault(code);

@@ -91,11 +91,14 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   });
 }
 
-export function sendReply(reply: FastifyReply, { status, body, replayed }: Reply): FastifyReply {
+export function sendReply(reply: FastifyReply, { status, body, replayed, contentType }: Reply): FastifyReply {
   const rate = rateOf(reply);
   if (rate) reply.headers(rateHeaders(rate));
   if (replayed) reply.header("x-idempotent-replay", "true");
-  return reply.code(status).header("content-type", "application/json; charset=utf-8").send(body);
+  return reply
+    .code(status)
+    .header("content-type", contentType ?? "application/json; charset=utf-8")
+    .send(body);
 }
 
 // Faults before a client was known are the doing of strangers, and count against their address.

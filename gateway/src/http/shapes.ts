@@ -29,3 +29,14 @@ export const text = (minimum: number, maximum: number) =>
     }, `must have ${minimum} to ${maximum} characters`)
     .refine(isText, "must be Unicode text without NUL")
     .meta({ minLength: minimum, maxLength: maximum });
+
+/** The page size of lists (section 8). */
+export const limitQuery = z
+  .string()
+  .regex(/^([1-9]\d?|100)$/, "must be 1 to 100")
+  .optional()
+  .meta({ description: "Page size, 1 to 100; 25 when absent." });
+
+/** The list envelope of section 2.8. */
+export const listSchema = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ data: z.array(item), has_more: z.boolean(), next_cursor: z.string().nullable() });

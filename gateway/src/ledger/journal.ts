@@ -31,7 +31,7 @@ export interface Journal {
   book: Book;
   seq: bigint;
   journalId: string;
-  /** A payment and all that reverses it share one group: the payment's identity. */
+  /** What belongs together: a payment and all that reverses it, or a settlement batch (kinds `settlement_…`). */
   groupId: string;
   kind: string;
   /** Makes the movement happen once, whatever is retried. */
@@ -91,4 +91,68 @@ export function capturePostings(payment: {
     { account: accounts.available, currency, amountMinor: feeMinor - amountMinor },
     { account: accounts.fees, currency, amountMinor: -feeMinor },
   ].filter((posting) => posting.amountMinor !== 0n);
+}
+
+interface Reversed {
+  currency: string;
+  amountMinor: Minor;
+}
+
+/** A refund: the merchant gives back the amount, the acquirer owes that much less. The fee stays. */
+export function refundPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
+  return [
+    { account: accounts.available, currency, amountMinor },
+    { account: accounts.receivable(gatewayCode), currency, amountMinor: -amountMinor },
+  ];
+}
+
+/** A refund that failed after all: the same, the other way round. */
+export function refundReturnPostings(gatewayCode: string, reversed: Reversed): Posting[] {
+  return opposite(refundPostings(gatewayCode, reversed));
+}
+
+/** A dispute is opened: the contested amount is held. */
+export function holdPostings({ currency, amountMinor }: Reversed): Posting[] {
+  return [
+    { account: accounts.available, currency, amountMinor },
+    { account: accounts.held, currency, amountMinor: -amountMinor },
+  ];
+}
+
+/** A dispute ends well for the merchant: what was held is available again. */
+export function releasePostings(held: Reversed): Posting[] {
+  return opposite(holdPostings(held));
+}
+
+/** A dispute is lost: what was held goes back through the acquirer. */
+export function lossPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
+  return [
+    { account: accounts.held, currency, amountMinor },
+    { account: accounts.receivable(gatewayCode), currency, amountMinor: -amountMinor },
+  ];
+}
+
+/** A batch is formed: its net waits for the bank. */
+export function settlePostings({ currency, amountMinor }: Reversed): Posting[] {
+  return [
+    { account: accounts.available, currency, amountMinor },
+    { account: accounts.settling, currency, amountMinor: -amountMinor },
+  ];
+}
+
+/** A batch came back from the bank. */
+export function unsettlePostings(batch: Reversed): Posting[] {
+  return opposite(settlePostings(batch));
+}
+
+/** A batch is paid out. */
+export function payoutPostings({ currency, amountMinor }: Reversed): Posting[] {
+  return [
+    { account: accounts.settling, currency, amountMinor },
+    { account: accounts.bank, currency, amountMinor: -amountMinor },
+  ];
+}
+
+function opposite(postings: Posting[]): Posting[] {
+  return postings.map((posting) => ({ ...posting, amountMinor: -posting.amountMinor }));
 }

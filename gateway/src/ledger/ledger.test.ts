@@ -44,13 +44,14 @@ function posting(
   book: Book,
   postings: readonly Posting[],
   operationKey = newId("journal", systemClock.now()),
+  kind = "test",
 ): Promise<unknown> {
   return lanes.move(book.merchantId, {
     name: "post",
     needs: ledgerNeeds(book),
     execute: (set, now) =>
-      post(set, book, { groupId: newId("payment", now), kind: "test", operationKey, postings }, now).entries.map(
-        (entry) => balanceOf(set, book, entry.account, entry.currency),
+      post(set, book, { groupId: newId("payment", now), kind, operationKey, postings }, now).entries.map((entry) =>
+        balanceOf(set, book, entry.account, entry.currency),
       ),
   });
 }
@@ -60,12 +61,13 @@ const transfer = (from: string, to: string, amountMinor: bigint, currency = "IDR
   { account: to, currency, amountMinor: -amountMinor },
 ];
 
+// Accounts that may stand on either side; what protects the merchant's is attacked further down.
 const account = fc.constantFrom(
-  accounts.available,
-  accounts.held,
+  accounts.unapplied,
   accounts.bank,
   accounts.fees,
   accounts.receivable("nusantara"),
+  accounts.receivable("merapi"),
 );
 const journal = fc
   .array(
@@ -112,13 +114,13 @@ test("a journal that does not balance is never posted", async () => {
   const bad: Posting[][] = [
     [],
     [{ account: accounts.available, currency: "IDR", amountMinor: 5n }],
-    transfer(accounts.available, accounts.held, 5n).slice(0, 1),
-    [...transfer(accounts.available, accounts.held, 5n), { account: accounts.fees, currency: "IDR", amountMinor: 1n }],
+    transfer(accounts.bank, accounts.fees, 5n).slice(0, 1),
+    [...transfer(accounts.bank, accounts.fees, 5n), { account: accounts.fees, currency: "IDR", amountMinor: 1n }],
     [
       { account: accounts.available, currency: "IDR", amountMinor: 5n },
       { account: accounts.available, currency: "USD", amountMinor: -5n },
     ],
-    transfer(accounts.available, accounts.held, 0n),
+    transfer(accounts.bank, accounts.fees, 0n),
   ];
   for (const postings of bad) {
     expect(() => assertBalanced(postings)).toThrow(Fault);
@@ -130,7 +132,7 @@ test("a journal that does not balance is never posted", async () => {
 test("one operation key moves money once, even through two processes", async () => {
   const book = await newBook();
   const other = new Lanes(database, systemClock, createMetrics(), createLog("silent"));
-  const postings = transfer(accounts.available, accounts.held, 100n);
+  const postings = transfer(accounts.bank, accounts.fees, 100n);
   const key = "capture:the-same";
   const twice = [lanes, other].map((through) =>
     through.move(book.merchantId, {
@@ -182,21 +184,21 @@ from unnest($4::text[], $5::bigint[], $6::bigint[]) with ordinality as v(account
 ];
 const zero = "00".repeat(32);
 const pair: [string, number, number][] = [
-  ["merchant:available", 5, 5],
-  ["merchant:held", -5, -5],
+  ["platform:bank", 5, 5],
+  ["platform:fees", -5, -5],
 ];
 
 test("the database itself refuses what the code would never write, from the service's role and from the owner", async () => {
   const book = await newBook();
   const merchant = uuidOf(book.merchantId);
   const attacks: [name: string, statement: [string, unknown[]], error: RegExp][] = [
-    ["unbalanced", insertJournal(merchant, 1, zero, [["merchant:available", 5, 5], ["merchant:held", -4, -4]]), /does not balance/],
-    ["one entry", insertJournal(merchant, 1, zero, [["merchant:available", 5, 5]]), /does not balance/],
+    ["unbalanced", insertJournal(merchant, 1, zero, [["platform:bank", 5, 5], ["platform:fees", -4, -4]]), /does not balance/],
+    ["one entry", insertJournal(merchant, 1, zero, [["platform:bank", 5, 5]]), /does not balance/],
     ["no entry", insertJournal(merchant, 1, zero, []), /does not balance/],
     ["a gap", insertJournal(merchant, 2, zero, pair), /does not continue/],
     ["another chain", insertJournal(merchant, 1, "11".repeat(32), pair), /does not continue/],
-    ["a false balance", insertJournal(merchant, 1, zero, [["merchant:available", 5, 6], ["merchant:held", -5, -5]]), /wrong balance/],
-    ["a loose entry", ["insert into entries (merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor) values ($1, 'sandbox', 1, 1, 'merchant:held', 'IDR', 1, 1)", [merchant]], /missing or complete/],
+    ["a false balance", insertJournal(merchant, 1, zero, [["platform:bank", 5, 6], ["platform:fees", -5, -5]]), /wrong balance/],
+    ["a loose entry", ["insert into entries (merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor) values ($1, 'sandbox', 1, 1, 'platform:fees', 'IDR', 1, 1)", [merchant]], /missing or complete/],
     ["a changed balance", ["update balances set credit_minor = credit_minor + 1 where merchant_id = $1 and false", [merchant]], /permission denied/],
     ["a moved head", ["update book_heads set seq = 7 where merchant_id = $1", [merchant]], /permission denied/],
   ]; // prettier-ignore
@@ -217,7 +219,7 @@ test("the database itself refuses what the code would never write, from the serv
       expect(await attempt(client, statement), `${name}, as owner`).toMatch(error),
     );
   }
-  await posting(book, transfer(accounts.available, accounts.held, 5n));
+  await posting(book, transfer(accounts.bank, accounts.fees, 5n));
   for (const statement of [
     "update journals set kind = 'x'",
     "delete from journals",
@@ -236,6 +238,21 @@ test("the database itself refuses what the code would never write, from the serv
   }
 });
 
+test("what a merchant has available goes below zero only by a dispute; held and settling never", async () => {
+  const book = await newBook();
+  await posting(book, transfer(accounts.bank, accounts.available, 100n));
+  await posting(book, transfer(accounts.available, accounts.held, 60n));
+  for (const [from, to, amount] of [
+    [accounts.available, accounts.bank, 41n],
+    [accounts.held, accounts.bank, 61n],
+    [accounts.settling, accounts.bank, 1n],
+  ] as const) {
+    await expect(posting(book, transfer(from, to, amount)), from).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
+  }
+  await posting(book, transfer(accounts.available, accounts.held, 1000n), undefined, "dispute_opened");
+  expect((await verifyBook(database, book)).wrong).toBeUndefined();
+});
+
 test("the service's role cannot borrow the ledger's functions to write a balance", async () => {
   await asOwner({ ...testDatabase, ownerUrl: testDatabase.url }, async (client) => {
     await expect(
@@ -249,7 +266,7 @@ test("the service's role cannot borrow the ledger's functions to write a balance
 test("whoever goes around the triggers is found, and the first wrong row is named", async () => {
   const tamper = async (text: string): Promise<string | undefined> => {
     const book = await newBook();
-    for (let count = 0; count < 5; count++) await posting(book, transfer(accounts.available, accounts.held, 10n));
+    for (let count = 0; count < 5; count++) await posting(book, transfer(accounts.bank, accounts.fees, 10n));
     await asOwner(testDatabase, async (client) => {
       await client.query("set session_replication_role = replica"); // what only a superuser can do: triggers off
       await client.query(text.replaceAll("$1", `'${uuidOf(book.merchantId)}'`));
@@ -267,9 +284,9 @@ test("whoever goes around the triggers is found, and the first wrong row is name
   expect(await tamper("delete from entries where merchant_id = $1 and seq = 5 and line = 2")).toMatch(/^journal 5/);
   expect(
     await tamper(
-      "update balances set credit_minor = credit_minor + 1 where merchant_id = $1 and account = 'merchant:held'",
+      "update balances set credit_minor = credit_minor + 1 where merchant_id = $1 and account = 'platform:fees'",
     ),
-  ).toMatch(/merchant:held IDR is kept as/);
+  ).toMatch(/platform:fees IDR is kept as/);
   expect(await tamper("update journals set hash = sha256('y') where merchant_id = $1 and seq = 5")).toMatch(
     /^journal 5 .*changed/,
   );

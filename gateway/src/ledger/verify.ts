@@ -33,7 +33,7 @@ function journalOfRow(book: Book, row: JournalRow): Journal {
     book,
     seq: row.seq,
     journalId: idOf("journal", row.journal_id),
-    groupId: idOf("payment", row.group_id),
+    groupId: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),
     kind: row.kind,
     operationKey: row.operation_key,
     postedAt: row.posted_at,

@@ -1,5 +1,6 @@
 // What can be set for a merchant, its defaults, and how an operator's change is merged in.
 import { z } from "zod";
+import { defaultSchedule, settlementScheduleSchema } from "./calendar.ts";
 import { type FeeRule, MINOR_MAX, isCurrency } from "../ground/money.ts";
 
 export const paymentMethods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;
@@ -59,6 +60,7 @@ export const settingsSchema = z.strictObject({
   fees: perMethod(feeSchema),
   wallet_frozen: z.record(currency, z.boolean()),
   risk: riskSettingsSchema,
+  settlement: settlementScheduleSchema.prefault(defaultSchedule),
 });
 export type MerchantSettings = z.infer<typeof settingsSchema>;
 
@@ -81,6 +83,7 @@ export const defaultSettings: MerchantSettings = {
     bank_transfer: { basis_points: 0, flat_minor: 300_000 },
   },
   wallet_frozen: {},
+  settlement: defaultSchedule,
   risk: {
     weights: {
       customer_velocity: 60,
@@ -110,6 +113,7 @@ export const settingsChangeSchema = z.strictObject({
   fees: perMethod(feeSchema).partial().optional(),
   wallet_frozen: z.record(currency, z.boolean()).optional(),
   risk: riskSettingsSchema.partial().optional(),
+  settlement: settlementScheduleSchema.partial().optional(),
 });
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
@@ -136,7 +140,12 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
   for (const [name, value] of Object.entries(change.risk ?? {})) {
     if (value !== undefined) Object.assign(risk, { [name]: value });
   }
+  const settlement = { ...settings.settlement };
+  for (const [name, value] of Object.entries(change.settlement ?? {})) {
+    if (value !== undefined) Object.assign(settlement, { [name]: value });
+  }
   return {
+    settlement,
     currencies: change.currencies === undefined ? settings.currencies : [...new Set(change.currencies)],
     max_amount_minor: change.max_amount_minor ?? settings.max_amount_minor,
     methods,

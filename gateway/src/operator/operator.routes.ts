@@ -1,158 +1,159 @@
-// The operator's API, /ops/v1: merchants, credentials, webhook addresses, acquirers. One bearer token.
+// The door of /ops/v1: bearer tokens of two roles, the audit, and the way from a request to an endpoint's answer.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { sameText, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
-import { type Reply, reply } from "../http/envelope.ts";
-import { judgeFields } from "../http/fields.ts";
 import { setRate } from "../http/edge.ts";
+import type { Reply } from "../http/envelope.ts";
+import { type FieldRules, judgeFields } from "../http/fields.ts";
 import type { Strangers } from "../http/rate.ts";
 import { sendReply } from "../http/server.ts";
-import { text } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
-import { scopes } from "../merchants/directory.ts";
-import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
-import { settingsChangeSchema } from "../merchants/settings.ts";
-import type { Router } from "../routing/routing.sql.ts";
+import { isConnectionLoss } from "../store/database.ts";
+import type { Audit, AuditedCall } from "./audit.sql.ts";
+import { type OperatorEndpoint, type OperatorRole, isChange } from "./endpoint.ts";
 
 export interface OperatorParts {
+  /** The token of the role admin. */
   token: string;
-  merchants: Merchants;
-  router: Router;
+  /** The token of the role viewer; without it there is no viewer. */
+  viewerToken?: string | undefined;
   strangers: Strangers;
-  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
-  checkWebhookUrl(url: string): Promise<string>;
+  audit: Audit;
 }
 
-const environment = z.enum(environments);
-const createMerchantSchema = z.strictObject({ name: text(1, 120) });
-const createCredentialSchema = z.strictObject({
-  environment,
-  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).optional(),
-});
-const setWebhookSchema = z.strictObject({ environment, url: z.string().max(2048) });
-const setAcquirerSchema = z.strictObject({
-  enabled: z.boolean().optional(),
-  health: z.enum(["healthy", "degraded", "down"]).optional(),
-});
+/** The body as sent: nothing asked for, an object, or bytes that are none. */
+type Sent = { object?: Record<string, unknown>; malformed?: boolean };
 
-export function openOperatorApi(server: FastifyInstance, parts: OperatorParts): void {
-  const { merchants, router } = parts;
-  const digest = sha256(parts.token).toString("hex");
+const nothingAsked = z.strictObject({});
 
-  const on = <Body>(
-    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
-    path: string,
-    schema: z.ZodType<Body> | undefined,
-    handle: (params: Record<string, string>, body: Body) => Promise<Reply>,
-  ): void => {
+/** Opens the endpoints to whoever holds a token. */
+export function openOperatorApi(
+  server: FastifyInstance,
+  parts: OperatorParts,
+  endpoints: readonly OperatorEndpoint[],
+): void {
+  const roleOf = authentication(parts);
+  for (const endpoint of endpoints) {
     server.route({
-      method,
-      url: `/ops/v1${path}`,
+      method: endpoint.method,
+      url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
       handler: async (request, response) => {
-        authenticate(request, digest);
+        const role = roleOf(request);
         setRate(response, parts.strangers.rate(request.ip)); // the operator is no stranger, whatever goes wrong below
-        return sendReply(response, await handle(request.params as Record<string, string>, bodyOf(request, schema)));
+        const sent = bodyOf(request, endpoint);
+        const perform = () => answer(endpoint, request, role, sent);
+        return sendReply(
+          response,
+          isChange(endpoint)
+            ? await audited(parts.audit, auditedCall(endpoint, request, role), sent, perform)
+            : await perform(),
+        );
       },
     });
-  };
-
-  on("POST", "/merchants", createMerchantSchema, async (_params, { name }) => {
-    const { merchantId, webhookSecrets } = await merchants.create(name);
-    return reply(201, { ...view(await required(merchants, merchantId)), webhook_secrets: webhookSecrets });
-  });
-  on("GET", "/merchants/:id", undefined, async ({ id }) => reply(200, view(await required(merchants, id))));
-  on("PATCH", "/merchants/:id", settingsChangeSchema, async ({ id }, change) => {
-    await required(merchants, id);
-    await merchants.patch(id ?? "", change);
-    return reply(200, view(await required(merchants, id)));
-  });
-  on("POST", "/merchants/:id/credentials", createCredentialSchema, async ({ id }, body) => {
-    await required(merchants, id);
-    const made = await merchants.createCredential(id ?? "", body.environment, body.scopes);
-    if (!made) throw new Fault("OBJECT_NOT_FOUND");
-    return reply(201, {
-      client_id: made.clientId,
-      secret: made.secret,
-      environment: body.environment,
-      scopes: body.scopes ?? scopes,
-    });
-  });
-  on("DELETE", "/merchants/:id/credentials/:client", undefined, async ({ id, client }) => {
-    await required(merchants, id);
-    const known = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(client ?? "");
-    const revoked = known && (await merchants.revokeCredential(id ?? "", client ?? ""));
-    if (!revoked) throw new Fault("OBJECT_NOT_FOUND");
-    return reply(200, { client_id: client, revoked: true });
-  });
-  on("PUT", "/merchants/:id/webhook", setWebhookSchema, async ({ id }, body) => {
-    const { merchantId } = await required(merchants, id);
-    const url = await parts.checkWebhookUrl(body.url);
-    const secret = await merchants.setWebhook({ merchantId, environment: body.environment }, url);
-    return reply(200, { environment: body.environment, url, webhook_secret: secret });
-  });
-  on("GET", "/acquirers", undefined, () => Promise.resolve(reply(200, { data: acquirersOf(router) })));
-  on("PATCH", "/acquirers/:code", setAcquirerSchema, async ({ code }, change) => {
-    if (!(await router.setState(code ?? "", change))) throw new Fault("OBJECT_NOT_FOUND");
-    return reply(
-      200,
-      acquirersOf(router).find((acquirer) => acquirer.gateway_code === code),
-    );
-  });
-}
-
-function authenticate(request: FastifyRequest, digest: string): void {
-  const token = /^bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  // Digests have one length, so the comparison tells nothing of the token's.
-  if (token === undefined || !sameText(sha256(token).toString("hex"), digest)) {
-    throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`." });
   }
 }
 
-function bodyOf<Body>(request: FastifyRequest, schema: z.ZodType<Body> | undefined): Body {
-  if (!schema) return undefined as Body;
-  let input: unknown;
+function authentication({ token, viewerToken }: OperatorParts): (request: FastifyRequest) => OperatorRole {
+  // Digests have one length, so the comparison tells nothing of the tokens'. Both are always compared.
+  const digestOf = (text: string): string => sha256(text).toString("hex");
+  const admin = digestOf(token);
+  const viewer = viewerToken === undefined ? undefined : digestOf(viewerToken);
+  return (request) => {
+    const sent = /^bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+    const digest = sent === undefined ? "" : digestOf(sent);
+    const isAdmin = sameText(digest, admin);
+    const isViewer = viewer !== undefined && sameText(digest, viewer);
+    if (isAdmin) return "admin";
+    if (isViewer) return "viewer";
+    throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`." });
+  };
+}
+
+/**
+ * Runs a change between two rows of the audit. The first is written before anything happens: when that fails, nothing was
+ * changed and the answer is 503. The second is written before the answer is sent: when that fails, the change stands, its
+ * outcome is missing from the audit, and the answer is 503 too, so that nobody is told of a success that is not on record.
+ */
+async function audited(audit: Audit, call: AuditedCall, sent: Sent, perform: () => Promise<Reply>): Promise<Reply> {
+  await recorded(
+    audit.asked(call, sent.object),
+    "This call could not be recorded, so nothing was changed. Retry shortly.",
+  );
+  const unrecorded =
+    "The outcome of this call could not be recorded. Read the object before you repeat it: it may have been changed.";
+  let done: Reply;
   try {
-    input = parseObject(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    done = await perform();
   } catch (error) {
-    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
+    const status = error instanceof Fault ? error.status : isConnectionLoss(error) ? 503 : 500;
+    await recorded(audit.answered(call, status), unrecorded);
     throw error;
   }
-  const found = judgeFields({ schema, order: [] }, input);
-  if ("fault" in found) throw found.fault;
-  return found.value;
+  const merchantId = call.merchantId ?? merchantOf(done);
+  await recorded(audit.answered({ ...call, merchantId }, done.status), unrecorded);
+  return done;
 }
 
-async function required(merchants: Merchants, id: string | undefined): Promise<MerchantSummary> {
-  const merchant = id !== undefined && isId("merchant", id) ? await merchants.read(id) : undefined;
-  if (!merchant) throw new Fault("OBJECT_NOT_FOUND", { message: "No such merchant." });
-  return merchant;
+async function recorded(write: Promise<void>, message: string): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    throw new Fault("SERVICE_UNAVAILABLE", { message, internal: error });
+  }
 }
 
-function view(merchant: MerchantSummary): Record<string, unknown> {
+function auditedCall(endpoint: OperatorEndpoint, request: FastifyRequest, role: OperatorRole): AuditedCall {
+  const { id } = request.params as Record<string, string>;
+  const named = endpoint.path.startsWith("/ops/v1/merchants/{id}") && id !== undefined && isId("merchant", id);
   return {
-    merchant_id: merchant.merchantId,
-    name: merchant.name,
-    suspended: merchant.suspended,
-    rate_limit_per_minute: merchant.rateLimitPerMinute,
-    ...merchant.settings,
+    requestId: request.id,
+    role,
+    method: endpoint.method,
+    path: request.url.split("?")[0] ?? "",
+    merchantId: named ? id : undefined,
   };
 }
 
-function acquirersOf(router: Router): { gateway_code: string; [field: string]: unknown }[] {
-  const { acquirers, states, version } = router.table;
-  return acquirers.map((acquirer) => {
-    const { enabled, health } = states.get(acquirer.code) ?? { enabled: true, health: "healthy" };
-    return {
-      gateway_code: acquirer.code,
-      name: acquirer.name,
-      environment: acquirer.environment,
-      enabled,
-      health,
-      methods: [...new Set(acquirer.capabilities.map((capability) => capability.method))],
-      rules_version: version,
-    };
-  });
+/** Whom an answer is about, when it says so: a merchant that was just made, the owner of an object. */
+function merchantOf({ body }: Reply): string | undefined {
+  const { merchant_id: id } = JSON.parse(body) as { merchant_id?: unknown };
+  return typeof id === "string" && isId("merchant", id) ? id : undefined;
+}
+
+async function answer(
+  endpoint: OperatorEndpoint,
+  request: FastifyRequest,
+  role: OperatorRole,
+  sent: Sent,
+): Promise<Reply> {
+  if (endpoint.role === "admin" && role !== "admin") {
+    throw new Fault("FORBIDDEN", { message: "This token may only read. Use the operator's own." });
+  }
+  if (sent.malformed) throw new Fault("MALFORMED_JSON");
+  const query = judged({ schema: endpoint.query ?? nothingAsked, order: [] }, request.query);
+  const body = endpoint.body && judged(rulesOf(endpoint.body), sent.object);
+  const params = request.params as Record<string, string>;
+  return endpoint.handle({ params, body, query, requestId: request.id, role });
+}
+
+function bodyOf(request: FastifyRequest, endpoint: OperatorEndpoint): Sent {
+  if (!endpoint.body) return {};
+  try {
+    return { object: parseObject(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)) };
+  } catch (error) {
+    if (error instanceof MalformedJson) return { malformed: true };
+    throw error;
+  }
+}
+
+function rulesOf<Body>(body: FieldRules<Body> | z.ZodType<Body>): FieldRules<Body> {
+  return body instanceof z.ZodType ? { schema: body, order: [] } : body;
+}
+
+function judged<Value>(rules: FieldRules<Value>, input: unknown): Value {
+  const found = judgeFields(rules, input);
+  if ("fault" in found) throw found.fault;
+  return found.value;
 }

@@ -1,12 +1,16 @@
 // A payment as the house knows it, and as it is shown: on create, on status and in events.
 import type { Instructions } from "../acquirers/acquirer.ts";
-import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
+import { type SettlementSchedule, settlesOn } from "../merchants/calendar.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Customer, RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type PaymentStatus, isPaid } from "./states.ts";
+
+export const disputeStatuses = ["needs_response", "under_review", "won", "lost", "withdrawn"] as const;
+export type DisputeStatus = (typeof disputeStatuses)[number];
 
 export interface Payment {
   book: Book;
@@ -15,6 +19,12 @@ export interface Payment {
   amountMinor: Minor;
   feeMinor: Minor;
   refundedMinor: Minor;
+  /** Reversed already for refunds whose acquirer has not answered yet. */
+  refundPendingMinor: Minor;
+  /** How the newest dispute stands; undefined when there was none. */
+  disputeStatus: DisputeStatus | undefined;
+  /** How the batch stands that the payment is in; undefined while it waits for one. Only where it was read. */
+  settlementStatus?: "processing" | "paid" | undefined;
   currency: string;
   method: PaymentMethod;
   referenceId: string;
@@ -70,7 +80,7 @@ export function createdView(payment: Payment): Record<string, unknown> {
 }
 
 /** Interface 4.3: what a status request answers. */
-export function statusView(payment: Payment): Record<string, unknown> {
+export function statusView(payment: Payment, schedule: SettlementSchedule): Record<string, unknown> {
   return {
     reference: payment.reference,
     status: payment.status,
@@ -82,7 +92,12 @@ export function statusView(payment: Payment): Record<string, unknown> {
     environment: payment.book.environment,
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     ...(isPaid(payment.status) && payment.paidAt !== undefined
-      ? { settlement: { status: "pending", estimated_date: estimatedSettlement(payment.paidAt) } }
+      ? {
+          settlement: {
+            status: payment.settlementStatus ?? "pending",
+            estimated_date: settlesOn(schedule, payment.paidAt),
+          },
+        }
       : {}),
     created_at: wireTime(payment.createdAt),
     updated_at: wireTime(payment.updatedAt),
@@ -101,15 +116,4 @@ export function eventView(payment: Payment): Record<string, unknown> {
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     metadata: payment.metadata ?? {},
   };
-}
-
-const JAKARTA: Micros = 7 * 3600 * SECOND;
-const DAY: Micros = 24 * 3600 * SECOND;
-
-/** The default schedule: the day after the payment in Jakarta, and on from weekends to Monday. */
-export function estimatedSettlement(paidAt: Micros): string {
-  let at = paidAt + JAKARTA + DAY;
-  // 1970-01-01 was a Thursday: day 2 and 3 of that count are Saturday and Sunday.
-  while ([2, 3].includes(Math.floor(at / DAY) % 7)) at += DAY;
-  return wireTime(at).slice(0, 10);
 }

@@ -64,7 +64,8 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       scope: "payments:read",
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { status: 200, description: "The payment.", schema: paymentStatusSchema },
-      handle: async (call) => reply(200, statusView(await findPayment(parts.database, call))),
+      handle: async (call) =>
+        reply(200, statusView(await findPayment(parts.database, call), call.merchant.settings.settlement)),
     }),
     readEndpoint({
       path: "/v1/payments",
@@ -157,7 +158,7 @@ async function listPayments(database: Database, call: Call): Promise<ReturnType<
   const page = rows.slice(0, limit).map(paymentOfRow);
   const more = rows.length > limit;
   return reply(200, {
-    data: page.map(statusView),
+    data: page.map((payment) => statusView(payment, call.merchant.settings.settlement)),
     has_more: more,
     next_cursor: more ? (page.at(-1)?.reference ?? null) : null,
   });

@@ -6,7 +6,7 @@ import { MINOR_MAX } from "../ground/money.ts";
 import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 import type { FieldRules } from "../http/fields.ts";
-import { text, timestamp } from "../http/shapes.ts";
+import { limitQuery, listSchema, text, timestamp } from "../http/shapes.ts";
 import { paymentStatuses } from "./states.ts";
 
 export const amountMinor = z.int().min(1).max(Number(MINOR_MAX)).meta({ description: "Minor units of the currency." });
@@ -56,19 +56,13 @@ export const createPaymentRules: FieldRules<CreatePayment> = {
 export const cancelSchema = z.strictObject({ reason: text(0, 255).optional() });
 export const cancelRules: FieldRules<z.infer<typeof cancelSchema>> = { schema: cancelSchema, order: ["reason"] };
 
-const limit = z
-  .string()
-  .regex(/^([1-9]\d?|100)$/, "must be 1 to 100")
-  .optional()
-  .meta({ description: "Page size, 1 to 100; 25 when absent." });
-
 export const listQuerySchema = z.strictObject({
   reference_id: text(1, 64).optional(),
   status: z.enum(paymentStatuses).optional(),
   payment_method: z.enum(paymentMethods).optional(),
   created_from: z.string().optional().meta({ description: "YYYY-MM-DD or a timestamp; inclusive." }),
   created_to: z.string().optional().meta({ description: "YYYY-MM-DD (the whole day) or a timestamp; inclusive." }),
-  limit,
+  limit: limitQuery,
   starting_after: z
     .string()
     .refine((value) => isId("payment", value), "is not the reference of a payment")
@@ -138,11 +132,7 @@ export const paymentStatusSchema = z.strictObject({
   updated_at: timestamp,
 });
 
-export const paymentListSchema = z.strictObject({
-  data: z.array(paymentStatusSchema),
-  has_more: z.boolean(),
-  next_cursor: z.string().nullable(),
-});
+export const paymentListSchema = listSchema(paymentStatusSchema);
 
 export const canceledPaymentSchema = z.strictObject({
   reference: z.string(),

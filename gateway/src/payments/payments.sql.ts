@@ -7,9 +7,10 @@ import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merch
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Customer, RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
+import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
-import type { Payment } from "./payment.ts";
+import type { DisputeStatus, Payment } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
 
 type PaymentKey = { book: Book; reference: string };
@@ -26,6 +27,8 @@ const keyColumns = {
 const stateColumns = {
   status: ["payment_status", (payment: Payment) => payment.status],
   refunded_minor: ["bigint", (payment: Payment) => payment.refundedMinor],
+  refund_pending_minor: ["bigint", (payment: Payment) => payment.refundPendingMinor],
+  dispute_status: ["dispute_status", (payment: Payment) => payment.disputeStatus],
   updated_at: ["timestamptz", (payment: Payment) => sqlTime(payment.updatedAt)],
   paid_at: ["timestamptz", (payment: Payment) => time(payment.paidAt)],
   canceled_at: ["timestamptz", (payment: Payment) => time(payment.canceledAt)],
@@ -114,6 +117,9 @@ export function paymentOfRow(row: Row): Payment {
     amountMinor: row.amount_minor as Minor,
     feeMinor: row.fee_minor as Minor,
     refundedMinor: row.refunded_minor as Minor,
+    refundPendingMinor: row.refund_pending_minor as Minor,
+    disputeStatus: optional<DisputeStatus>(row.dispute_status),
+    settlementStatus: optional<"processing" | "paid">(row.settlement_status),
     currency: row.currency as string,
     method: row.payment_method as PaymentMethod,
     referenceId: row.reference_id as string,
@@ -143,9 +149,10 @@ export function paymentOfRow(row: Row): Payment {
 export function selectPayment(merchantId: string, reference: string): Statement {
   return {
     name: "select payment",
-    text: `select *
-from payments
-where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and payment_id = $2::uuid`,
+    text: `select p.*, s.status as settlement_status
+from payments p
+left join settlements s using (merchant_id, environment, settlement_id)
+where p.merchant_id = $1::uuid and p.environment = any('{sandbox,production}'::environment[]) and p.payment_id = $2::uuid`,
     values: [uuidOf(merchantId), uuidOf(reference)],
   };
 }
@@ -171,18 +178,19 @@ export function selectPayments(filter: PaymentFilter): Statement {
     values.push(value);
     conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
   };
-  if (filter.referenceId !== undefined) where("reference_id = ?::text", filter.referenceId);
-  if (filter.status !== undefined) where("status = ?::payment_status", filter.status);
-  if (filter.method !== undefined) where("payment_method = ?::payment_method", filter.method);
-  if (filter.createdFrom !== undefined) where("created_at >= ?::timestamptz", sqlTime(filter.createdFrom));
-  if (filter.createdBefore !== undefined) where("created_at < ?::timestamptz", sqlTime(filter.createdBefore));
-  if (filter.after !== undefined) where("payment_id < ?::uuid", uuidOf(filter.after));
+  if (filter.referenceId !== undefined) where("p.reference_id = ?::text", filter.referenceId);
+  if (filter.status !== undefined) where("p.status = ?::payment_status", filter.status);
+  if (filter.method !== undefined) where("p.payment_method = ?::payment_method", filter.method);
+  if (filter.createdFrom !== undefined) where("p.created_at >= ?::timestamptz", sqlTime(filter.createdFrom));
+  if (filter.createdBefore !== undefined) where("p.created_at < ?::timestamptz", sqlTime(filter.createdBefore));
+  if (filter.after !== undefined) where("p.payment_id < ?::uuid", uuidOf(filter.after));
   values.push(filter.limit + 1);
   return {
-    text: `select *
-from payments
-where merchant_id = $1::uuid and environment = $2::environment
-${conditions.join("")}order by payment_id desc
+    text: `select p.*, s.status as settlement_status
+from payments p
+left join settlements s using (merchant_id, environment, settlement_id)
+where p.merchant_id = $1::uuid and p.environment = $2::environment
+${conditions.join("")}order by p.payment_id desc
 limit $${values.length}::integer`,
     values,
   };
@@ -207,3 +215,10 @@ limit $2::integer`,
     values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
   };
 }
+
+/** Which settlement batch a payment is in. */
+export const paymentBatches = batchMarks(
+  "payment batches",
+  37,
+  bulkUpdate<BatchMark>("payments", { ...bookColumns, payment_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
+);

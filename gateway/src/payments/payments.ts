@@ -5,7 +5,7 @@ import type { Outbox } from "../events/outbox.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
-import { feeOf } from "../ground/money.ts";
+import { type Minor, feeOf } from "../ground/money.ts";
 import { type Reply, faultReply, reply } from "../http/envelope.ts";
 import { capturePostings } from "../ledger/journal.ts";
 import { ledgerNeeds, post } from "../ledger/ledger.ts";
@@ -24,7 +24,7 @@ import {
 import { type RoutingDecision, type RoutingTable, route } from "../routing/routing.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import { type Payment, createdView, eventView } from "./payment.ts";
+import { type DisputeStatus, type Payment, createdView, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
 import { payments, takenReferenceIds } from "./payments.sql.ts";
 import { type PaymentStatus, assertTransition } from "./states.ts";
@@ -108,6 +108,8 @@ export function createPayment(
         amountMinor,
         feeMinor: feeOf(amountMinor, feeRuleOf(merchant.settings, body.payment_method, body.currency)),
         refundedMinor: 0n,
+        refundPendingMinor: 0n,
+        disputeStatus: undefined,
         currency: body.currency,
         method: body.payment_method,
         referenceId: body.reference_id,
@@ -274,6 +276,33 @@ export function takeOutcome(
     now,
   );
   return { payment: move(parts.outbox, set, merchant, payment, { status: "succeeded", paidAt: now }, now) };
+}
+
+/** Moves what refunds have taken of a payment, and its state with it. */
+export function reviseRefunds(
+  set: WorkingSet,
+  payment: Payment,
+  change: { refunded?: Minor; pending?: Minor },
+  now: Micros,
+): Payment {
+  const refundedMinor = payment.refundedMinor + (change.refunded ?? 0n);
+  const refundPendingMinor = payment.refundPendingMinor + (change.pending ?? 0n);
+  assert(refundPendingMinor >= 0n, `${payment.reference} would have less than nothing pending`);
+  assert(
+    refundedMinor + refundPendingMinor <= payment.amountMinor,
+    `${payment.reference} would be refunded beyond its amount`,
+  );
+  const all = refundedMinor === payment.amountMinor;
+  const status = all ? "refunded" : refundedMinor > 0n ? "partially_refunded" : payment.status;
+  if (status !== payment.status) assertTransition(payment.status, status);
+  const revised: Payment = { ...payment, refundedMinor, refundPendingMinor, status, updatedAt: now };
+  set.update(payments, revised);
+  return revised;
+}
+
+/** Writes how a payment's dispute stands. */
+export function markDispute(set: WorkingSet, payment: Payment, disputeStatus: DisputeStatus, now: Micros): void {
+  set.update(payments, { ...payment, disputeStatus, updatedAt: now });
 }
 
 /** One step of the state machine, with its event. */

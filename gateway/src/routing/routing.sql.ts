@@ -25,6 +25,11 @@ export class Router {
     return this.current;
   }
 
+  /** The acquirer of a code, whatever its state. */
+  acquirer(code: string): Acquirer | undefined {
+    return this.acquirers.find((acquirer) => acquirer.code === code);
+  }
+
   /** True when there is an acquirer for the environment at all. */
   serves(environment: Environment): boolean {
     return this.acquirers.some((acquirer) => acquirer.environment === environment);

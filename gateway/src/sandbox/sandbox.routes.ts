@@ -52,7 +52,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
             const result = takeOutcome(parts, set, call.merchant, key, body.outcome, realNow);
             return "refused" in result
               ? faultReply(result.refused, call.requestId)
-              : reply(200, statusView(result.payment));
+              : reply(200, statusView(result.payment, call.merchant.settings.settlement));
           },
         };
       },

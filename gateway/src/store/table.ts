@@ -1,4 +1,5 @@
 // Tables as the lanes see them: how rows are loaded by key, and how many are written with one statement.
+import { sha256 } from "../ground/crypto.ts";
 import type { Row, Statement } from "./database.ts";
 
 /**
@@ -36,6 +37,11 @@ function unnested<Value>(columns: Columns<Value>): { names: string[]; unnest: st
   };
 }
 
+/** A prepared statement is known by its name alone: two statements on one table must not share it. */
+function nameOf(words: string, text: string): string {
+  return `${words} ${sha256(text).toString("hex").slice(0, 8)}`;
+}
+
 function valuesOf<Value>(columns: Columns<Value>, values: readonly Value[]): unknown[] {
   return Object.values(columns).map(([, get]) => values.map(get));
 }
@@ -46,7 +52,8 @@ export function bulkInsert<Value>(table: string, columns: Columns<Value>): (valu
   const text = `insert into ${table} (${names.join(", ")})
 select ${casts}
 from unnest(${unnest}) as v(${names.join(", ")})`;
-  return (values) => ({ name: `insert ${table}`, text, values: valuesOf(columns, values) });
+  const name = nameOf(`insert ${table}`, text);
+  return (values) => ({ name, text, values: valuesOf(columns, values) });
 }
 
 /** `update … from unnest(…)`: `keys` find the rows, `changes` are set. */
@@ -66,5 +73,6 @@ from unnest(${unnest}) as v(${names.join(", ")})
 where ${Object.keys(keys)
     .map((name) => `t.${name} = ${cast(name)}`)
     .join(" and ")}`;
-  return (values) => ({ name: `update ${table}`, text, values: valuesOf(all, values) });
+  const name = nameOf(`update ${table}`, text);
+  return (values) => ({ name, text, values: valuesOf(all, values) });
 }

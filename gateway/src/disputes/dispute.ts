@@ -1,0 +1,70 @@
+// A dispute as the house knows it, how it may move, and as it is shown.
+import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Minor, exponentOf } from "../ground/money.ts";
+import type { Book } from "../merchants/books.ts";
+import type { DisputeStatus } from "../payments/payment.ts";
+
+export const disputeReasons = [
+  "product_not_received",
+  "product_unacceptable",
+  "fraudulent",
+  "duplicate",
+  "credit_not_processed",
+  "general",
+] as const;
+export type DisputeReason = (typeof disputeReasons)[number];
+
+export const outcomes = ["won", "lost", "withdrawn"] as const;
+export type DisputeOutcome = (typeof outcomes)[number];
+
+/** How a dispute may move, as data; the database holds the same list. */
+export const disputeTransitions: Readonly<Record<DisputeStatus, readonly DisputeStatus[]>> = {
+  needs_response: ["under_review", "won", "lost", "withdrawn"],
+  under_review: ["won", "lost", "withdrawn"],
+  won: [],
+  lost: [],
+  withdrawn: [],
+};
+
+export interface Dispute {
+  book: Book;
+  uuid: string;
+  paymentReference: string;
+  status: DisputeStatus;
+  reason: DisputeReason;
+  amountMinor: Minor;
+  currency: string;
+  evidenceDueAt: Micros;
+  openedAt: Micros;
+  resolvedAt: Micros | undefined;
+}
+
+export interface Evidence {
+  book: Book;
+  uuid: string;
+  statement: string;
+  files: readonly { name: string; media_type: string; content_base64: string }[];
+  submittedAt: Micros;
+}
+
+export function isRunning(status: DisputeStatus | undefined): boolean {
+  return status === "needs_response" || status === "under_review";
+}
+
+/** Interface 2.6: in lists, and the data of dispute events. */
+export function disputeView(dispute: Dispute): Record<string, unknown> {
+  const resolved = !isRunning(dispute.status);
+  return {
+    uuid: dispute.uuid,
+    payment_reference: dispute.paymentReference,
+    status: dispute.status,
+    reason: dispute.reason,
+    amount_minor: Number(dispute.amountMinor),
+    currency: dispute.currency,
+    exponent: exponentOf(dispute.currency),
+    evidence_due_at: wireTime(dispute.evidenceDueAt),
+    opened_at: wireTime(dispute.openedAt),
+    resolved_at: dispute.resolvedAt === undefined ? null : wireTime(dispute.resolvedAt),
+    outcome: resolved ? dispute.status : null,
+  };
+}

@@ -1,0 +1,174 @@
+// All SQL of disputes and their evidence.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { DisputeStatus } from "../payments/payment.ts";
+import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import type { Dispute, DisputeReason, Evidence } from "./dispute.ts";
+
+type DisputeRef = { book: Book; uuid: string };
+
+const keyText = ({ book, uuid }: DisputeRef): string => `${bookKey(book)}/${uuid}`;
+
+const keyColumns = {
+  ...bookColumns,
+  dispute_id: ["uuid", (dispute: DisputeRef) => uuidOf(dispute.uuid)],
+} as const;
+
+const stateColumns = {
+  status: ["dispute_status", (dispute: Dispute) => dispute.status],
+  evidence_due_at: ["timestamptz", (dispute: Dispute) => sqlTime(dispute.evidenceDueAt)],
+  resolved_at: [
+    "timestamptz",
+    (dispute: Dispute) => (dispute.resolvedAt === undefined ? null : sqlTime(dispute.resolvedAt)),
+  ],
+} as const satisfies Columns<Dispute>;
+
+const birthColumns = {
+  payment_id: ["uuid", (dispute: Dispute) => uuidOf(dispute.paymentReference)],
+  reason: ["text", (dispute: Dispute) => dispute.reason],
+  amount_minor: ["bigint", (dispute: Dispute) => dispute.amountMinor],
+  currency: ["text", (dispute: Dispute) => dispute.currency],
+  opened_at: ["timestamptz", (dispute: Dispute) => sqlTime(dispute.openedAt)],
+} as const satisfies Columns<Dispute>;
+
+/** Disputes by identity. Loading locks them. */
+export const disputes: Table<DisputeRef, Dispute> = {
+  name: "disputes",
+  rank: 24,
+  keyText,
+  keyOf: (dispute) => dispute,
+  load: (keys) => ({
+    name: "lock disputes",
+    text: `select d.*
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, dispute_id)
+cross join lateral (
+  select *
+  from disputes d
+  where d.merchant_id = any($1::uuid[]) and d.merchant_id = w.merchant_id and d.environment = w.environment
+    and d.dispute_id = w.dispute_id
+  limit 1
+  for update
+) d`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
+  }),
+  parse: disputeOfRow,
+  insert: bulkInsert<Dispute>("disputes", { ...keyColumns, ...stateColumns, ...birthColumns }),
+  update: bulkUpdate<Dispute>("disputes", keyColumns, stateColumns),
+};
+
+/** What merchants said, once for each dispute. */
+export const evidence: Table<DisputeRef, Evidence> = {
+  name: "dispute evidence",
+  rank: 25,
+  keyText,
+  keyOf: (given) => given,
+  load: (keys) => ({
+    name: "load dispute evidence",
+    text: `select *
+from dispute_evidence
+where merchant_id = any($1::uuid[])
+  and (merchant_id, environment, dispute_id) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]))`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
+  }),
+  parse: (row) => ({
+    book: bookOfRow(row),
+    uuid: idOf("dispute", row.dispute_id as string),
+    statement: row.statement as string,
+    files: JSON.parse(row.files as string) as Evidence["files"],
+    submittedAt: row.submitted_at as Micros,
+  }),
+  insert: bulkInsert<Evidence>("dispute_evidence", {
+    ...keyColumns,
+    statement: ["text", (given) => given.statement],
+    files: ["json", (given) => JSON.stringify(given.files)],
+    submitted_at: ["timestamptz", (given) => sqlTime(given.submittedAt)],
+  }),
+};
+
+export function disputeOfRow(row: Row): Dispute {
+  return {
+    book: bookOfRow(row),
+    uuid: idOf("dispute", row.dispute_id as string),
+    paymentReference: idOf("payment", row.payment_id as string),
+    status: row.status as DisputeStatus,
+    reason: row.reason as DisputeReason,
+    amountMinor: row.amount_minor as Minor,
+    currency: row.currency as string,
+    evidenceDueAt: row.evidence_due_at as Micros,
+    openedAt: row.opened_at as Micros,
+    resolvedAt: (row.resolved_at as Micros | null) ?? undefined,
+  };
+}
+
+/** One dispute of a merchant in whichever environment. */
+export function selectDispute(merchantId: string, uuid: string): Statement {
+  return {
+    name: "select dispute",
+    text: `select *
+from disputes
+where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and dispute_id = $2::uuid`,
+    values: [uuidOf(merchantId), uuidOf(uuid)],
+  };
+}
+
+export interface DisputeFilter {
+  book: Book;
+  status: DisputeStatus | undefined;
+  paymentReference: string | undefined;
+  after: string | undefined;
+  limit: number;
+}
+
+/** A page of disputes, newest first, and one more than `limit`. */
+export function selectDisputes({ book, status, paymentReference, after, limit }: DisputeFilter): Statement {
+  return {
+    name: "select disputes",
+    text: `select *
+from disputes
+where merchant_id = $1::uuid and environment = $2::environment
+  and ($3::text is null or status = $3::text::dispute_status)
+  and ($4::uuid is null or payment_id = $4::uuid)
+  and ($5::uuid is null or dispute_id < $5::uuid)
+order by dispute_id desc
+limit $6::integer`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      status,
+      paymentReference === undefined ? null : uuidOf(paymentReference),
+      after === undefined ? null : uuidOf(after),
+      limit + 1,
+    ],
+  };
+}
+
+/** Disputes whose evidence is overdue by their book's clock, of one book or of all. */
+export function selectUnanswered(realNow: Micros, limit: number, book?: Book): Statement {
+  return {
+    name: "select unanswered disputes",
+    text: `select d.merchant_id, d.environment, d.dispute_id, d.payment_id
+from books b
+cross join lateral (
+  select d.merchant_id, d.environment, d.dispute_id, d.payment_id
+  from disputes d
+  where d.merchant_id = b.merchant_id and d.environment = b.environment and d.status = 'needs_response'
+    and d.evidence_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+  order by d.evidence_due_at
+  limit $2::integer
+) d
+where ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+limit $2::integer`,
+    values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
+  };
+}
+
+/** Which settlement batch a dispute is in. */
+export const disputeBatches = batchMarks(
+  "dispute batches",
+  39,
+  bulkUpdate<BatchMark>("disputes", { ...bookColumns, dispute_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
+);

@@ -1,0 +1,43 @@
+// The worker that loses disputes which nobody answered by their book's clock.
+import type { Outbox } from "../events/outbox.ts";
+import type { Clock } from "../ground/clock.ts";
+import { idOf } from "../ground/ids.ts";
+import type { Log } from "../ground/log.ts";
+import { type Book, bookOfRow } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { selectUnanswered } from "./disputes.sql.ts";
+import { loseUnanswered } from "./disputes.ts";
+
+const SWEEP_MAX = 200;
+
+export interface SilenceParts {
+  database: Database;
+  lanes: Lanes;
+  directory: Directory;
+  outbox: Outbox;
+  clock: Clock;
+  log: Log;
+}
+
+/** Loses what is overdue, of one book or of all. Gives how many. Any number of processes may do it. */
+export async function loseOverdue(parts: SilenceParts, book?: Book): Promise<number> {
+  const rows = await parts.database.query(selectUnanswered(parts.clock.now(), SWEEP_MAX, book));
+  const results = await Promise.allSettled(
+    rows.map(async (row) => {
+      const owner = bookOfRow(row);
+      const merchant = await parts.directory.merchant(owner.merchantId);
+      const key = {
+        uuid: idOf("dispute", row.dispute_id as string),
+        paymentReference: idOf("payment", row.payment_id as string),
+      };
+      return merchant ? parts.lanes.move(owner.merchantId, loseUnanswered(parts.outbox, merchant, owner, key)) : false;
+    }),
+  );
+  for (const result of results) {
+    if (result.status === "rejected")
+      parts.log.warn({ err: result.reason as unknown }, "a dispute could not be closed");
+  }
+  return results.filter((result) => result.status === "fulfilled" && result.value).length;
+}

@@ -1,0 +1,116 @@
+// When a merchant's money is settled: its schedule, and the days and instants that follow from it. Pure; forms no batches.
+import { z } from "zod";
+import { type Micros, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
+
+const MINUTE: Micros = 60 * SECOND;
+const DAY: Micros = 24 * 60 * MINUTE;
+const HOLIDAYS_MAX = 400;
+
+/** Items of an array, each once; the second of two is the one that is refused. */
+const distinct = <Item extends z.ZodType>(item: Item) =>
+  z.array(item).check(({ value, issues }) => {
+    const seen = new Set<unknown>();
+    for (const [index, entry] of value.entries()) {
+      if (seen.has(entry)) issues.push({ code: "custom", path: [index], message: "is there twice", input: entry });
+      seen.add(entry);
+    }
+  });
+
+const existingDate = z
+  .string()
+  .refine((text) => parseWireTime(text)?.wholeDay === true, "is not a date YYYY-MM-DD of 1970 to 2199");
+
+/** When and how payments become payouts, as it stands in a merchant's settings. Days and times of day are local. */
+export const settlementScheduleSchema = z.strictObject({
+  /** Local time is UTC plus this; a fixed offset, without summer time. */
+  utc_offset_minutes: z.int().min(-720).max(840),
+  /** When a business day ends and runs start. "00:00" ends the day before; any other ends the day it stands in. */
+  cutoff: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "is not a time of day HH:MM"),
+  /** The n of T+n, in calendar days. T+0 with cutoff "00:00" is T+1: the day is over only when the next begins. */
+  delay_days: z.int().min(0).max(30),
+  /** 0 is Sunday. */
+  closed_weekdays: distinct(z.int().min(0).max(6)).max(6, "leaves no day open"),
+  holidays: distinct(existingDate).max(HOLIDAYS_MAX),
+  /** Minor units of the settled currency; less than this waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
+  minimum_payout_minor: z.int().min(0),
+  /** From the forming of a batch until its payout. */
+  pay_after_seconds: z.int().min(0).max(604_800),
+});
+export type SettlementSchedule = z.infer<typeof settlementScheduleSchema>;
+
+/** Every working day at 00:00 in Jakarta, T+1. */
+export const defaultSchedule: SettlementSchedule = {
+  utc_offset_minutes: 420,
+  cutoff: "00:00",
+  delay_days: 1,
+  closed_weekdays: [0, 6],
+  holidays: [],
+  minimum_payout_minor: 0,
+  pay_after_seconds: 3600,
+};
+
+// A day is a number: the local calendar days since 1970-01-01.
+
+/**
+ * The first cutoff strictly after `after` that falls on an open local day: when the next run is due.
+ * Takes and gives microseconds UTC. Throws only for a schedule its schema refuses.
+ */
+export function nextRun(schedule: SettlementSchedule, after: Micros): Micros {
+  return cutoffOf(schedule, firstOpenDay(schedule, lastCutoffDay(schedule, after) + 1));
+}
+
+/**
+ * The local date, YYYY-MM-DD, of the run that takes a payment paid at `paidAt` (microseconds UTC): delay_days calendar days
+ * after its business day, or the first open day from there. Throws only for a schedule its schema refuses.
+ */
+export function settlesOn(schedule: SettlementSchedule, paidAt: Micros): string {
+  const closing = lastCutoffDay(schedule, paidAt) + 1;
+  return dateOf(firstOpenDay(schedule, closing + daysHeld(schedule)));
+}
+
+/**
+ * The run that is due at `runAt` takes what was paid strictly before this instant, unless an earlier run took it. That is the
+ * end of the last business day that is delay_days old: `runAt` itself with T+1 and cutoff "00:00", or T+0 and another cutoff.
+ * A run that starts late counts as starting at the cutoff before it. Takes and gives microseconds UTC, never later than `runAt`.
+ */
+export function periodEnd(schedule: SettlementSchedule, runAt: Micros): Micros {
+  return cutoffOf(schedule, lastCutoffDay(schedule, runAt) - daysHeld(schedule));
+}
+
+/** Days from the cutoff that ends a business day to the one that settles it. A cutoff at midnight is already the next day's. */
+function daysHeld(schedule: SettlementSchedule): number {
+  return schedule.cutoff === "00:00" ? Math.max(schedule.delay_days - 1, 0) : schedule.delay_days;
+}
+
+/** The cutoff of local day 0, as an instant. */
+function firstCutoff(schedule: SettlementSchedule): Micros {
+  const [hours, minutes] = schedule.cutoff.split(":");
+  return (Number(hours) * 60 + Number(minutes) - schedule.utc_offset_minutes) * MINUTE;
+}
+
+function cutoffOf(schedule: SettlementSchedule, day: number): Micros {
+  return firstCutoff(schedule) + day * DAY;
+}
+
+/** The local day of the last cutoff at or before an instant. */
+function lastCutoffDay(schedule: SettlementSchedule, at: Micros): number {
+  return Math.floor((at - firstCutoff(schedule)) / DAY);
+}
+
+function firstOpenDay(schedule: SettlementSchedule, from: number): number {
+  // Each week has a weekday that is not closed, so more weeks than holidays always hold an open day.
+  const end = from + 7 * (HOLIDAYS_MAX + 1);
+  for (let day = from; day < end; day++) {
+    if (!schedule.closed_weekdays.includes(weekdayOf(day)) && !schedule.holidays.includes(dateOf(day))) return day;
+  }
+  throw new Error("a settlement schedule without an open day");
+}
+
+/** 0 is Sunday. 1970-01-01 was a Thursday. */
+function weekdayOf(day: number): number {
+  return (((day + 4) % 7) + 7) % 7;
+}
+
+function dateOf(day: number): string {
+  return wireTime(day * DAY).slice(0, 10);
+}

@@ -1,0 +1,73 @@
+// Acquirers and the operator's switches for them.
+import { z } from "zod";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../http/envelope.ts";
+import { environments } from "../merchants/books.ts";
+import { paymentMethods } from "../merchants/settings.ts";
+import type { Router } from "../routing/routing.sql.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+
+const health = z.enum(["healthy", "degraded", "down"]);
+const setAcquirerSchema = z.strictObject({ enabled: z.boolean().optional(), health: health.optional() });
+const acquirerSchema = z.strictObject({
+  gateway_code: z.string(),
+  name: z.string(),
+  environment: z.enum(environments),
+  enabled: z.boolean(),
+  health,
+  methods: z.array(z.enum(paymentMethods)),
+  rules_version: z.int(),
+});
+
+export function acquirerEndpoints(router: Router): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path: "/ops/v1/acquirers",
+      summary: "List the acquirers and their state",
+      tag: "Acquirers",
+      role: "viewer",
+      success: {
+        status: 200,
+        description: "All acquirers.",
+        schema: z.strictObject({ data: z.array(acquirerSchema) }),
+      },
+      errors: [],
+      handle: () => Promise.resolve(reply(200, { data: acquirersOf(router) })),
+    }),
+    operatorEndpoint({
+      method: "PATCH",
+      path: "/ops/v1/acquirers/{gateway_code}",
+      summary: "Switch an acquirer on or off, or state its health",
+      tag: "Acquirers",
+      role: "admin",
+      body: setAcquirerSchema,
+      success: { status: 200, description: "The acquirer after the change.", schema: acquirerSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, body }) {
+        const { gateway_code: code = "" } = params;
+        if (!(await router.setState(code, body))) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(
+          200,
+          acquirersOf(router).find((acquirer) => acquirer.gateway_code === code),
+        );
+      },
+    }),
+  ];
+}
+
+function acquirersOf(router: Router): z.infer<typeof acquirerSchema>[] {
+  const { acquirers, states, version } = router.table;
+  return acquirers.map((acquirer) => {
+    const { enabled, health } = states.get(acquirer.code) ?? { enabled: true, health: "healthy" };
+    return {
+      gateway_code: acquirer.code,
+      name: acquirer.name,
+      environment: acquirer.environment,
+      enabled,
+      health,
+      methods: [...new Set(acquirer.capabilities.map((capability) => capability.method))],
+      rules_version: version,
+    };
+  });
+}

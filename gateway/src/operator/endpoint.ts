@@ -1,0 +1,48 @@
+// What an endpoint of /ops/v1 is: its path, the least role that may call it, its shapes, and what it does.
+import type { z } from "zod";
+import type { FaultCode } from "../ground/fault.ts";
+import type { Reply } from "../http/envelope.ts";
+import type { FieldRules } from "../http/fields.ts";
+
+/** A viewer reads; an admin changes things as well. */
+export type OperatorRole = "viewer" | "admin";
+
+/** A request of an authenticated operator whose query and body passed their rules. */
+export interface OperatorCall<Body = unknown, Query = unknown> {
+  /** Parts of the path by name, as sent: an identity may be malformed, and is "not found" then. */
+  params: Readonly<Record<string, string>>;
+  body: Body;
+  query: Query;
+  requestId: string;
+  role: OperatorRole;
+}
+
+export interface OperatorEndpoint<Body = unknown, Query = unknown> {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** In full, with `{name}` for a part that varies. */
+  path: string;
+  summary: string;
+  tag: string;
+  /** The least role that may call it. */
+  role: OperatorRole;
+  /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
+  changesNothing?: true;
+  /** Without it whatever is sent as a body is ignored. */
+  body?: FieldRules<Body> | z.ZodType<Body>;
+  /** Without it no query parameter is accepted. */
+  query?: z.ZodType<Query>;
+  success: { status: number; description: string; schema: z.ZodType };
+  /** Codes beyond those of authentication, of format and of field rules. */
+  errors: readonly FaultCode[];
+  handle(call: OperatorCall<Body, Query>): Promise<Reply>;
+}
+
+/** Keeps the types of body and query inside one definition and forgets them outside. */
+export function operatorEndpoint<Body, Query>(endpoint: OperatorEndpoint<Body, Query>): OperatorEndpoint {
+  return endpoint;
+}
+
+/** True when a call is written into the audit. */
+export function isChange(endpoint: OperatorEndpoint): boolean {
+  return endpoint.method !== "GET" && endpoint.changesNothing !== true;
+}

@@ -1,0 +1,233 @@
+// Merchants as the operator sees them: settings, credentials, webhook addresses, and whether their books are clean.
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { type Reply, reply } from "../http/envelope.ts";
+import { verifyBook } from "../ledger/verify.ts";
+import { environments } from "../merchants/books.ts";
+import { scopes } from "../merchants/directory.ts";
+import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
+import { settingsChangeSchema } from "../merchants/settings.ts";
+import type { Database } from "../store/database.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { limitOf, page, unknownCursor } from "./lists.ts";
+import {
+  bookReportSchema,
+  createCredentialSchema,
+  createMerchantSchema,
+  createdCredentialSchema,
+  createdMerchantSchema,
+  credentialListQuery,
+  credentialListSchema,
+  isClientId,
+  merchantListQuery,
+  merchantListSchema,
+  merchantSchema,
+  merchantView,
+  revokedCredentialSchema,
+  setWebhookSchema,
+  webhookSchema,
+} from "./merchants.schema.ts";
+import {
+  credentialOfRow,
+  merchantOfRow,
+  selectCredential,
+  selectCredentials,
+  selectMerchants,
+} from "./merchants.sql.ts";
+
+export interface MerchantEndpointParts {
+  merchants: Merchants;
+  database: Database;
+  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+  checkWebhookUrl(url: string): Promise<string>;
+}
+
+const path = "/ops/v1/merchants";
+const tag = "Merchants";
+
+/** Every endpoint under /ops/v1/merchants. */
+export function merchantEndpoints(parts: MerchantEndpointParts): OperatorEndpoint[] {
+  return [...settingsEndpoints(parts), ...credentialEndpoints(parts), webhookEndpoint(parts), verifyEndpoint(parts)];
+}
+
+function settingsEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "POST",
+      path,
+      summary: "Create a merchant with default settings and a book in each environment",
+      tag,
+      role: "admin",
+      body: createMerchantSchema,
+      success: { status: 201, description: "The merchant and its webhook secrets.", schema: createdMerchantSchema },
+      errors: [],
+      async handle({ body }) {
+        const { merchantId, webhookSecrets } = await merchants.create(body.name);
+        const merchant = await required(merchants, merchantId);
+        return reply(201, { ...merchantView(merchant), webhook_secrets: webhookSecrets });
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path,
+      summary: "List merchants, newest first",
+      tag,
+      role: "viewer",
+      query: merchantListQuery,
+      success: { status: 200, description: "A page of merchants.", schema: merchantListSchema },
+      errors: [],
+      async handle({ query }) {
+        const { starting_after: after } = query;
+        if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);
+        const limit = limitOf(query);
+        const rows = await database.query(selectMerchants(after, limit + 1));
+        return page(
+          rows.map((row) => merchantView(merchantOfRow(row))),
+          limit,
+          (merchant) => merchant.merchant_id,
+        );
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: `${path}/{id}`,
+      summary: "Read a merchant's settings",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "The merchant.", schema: merchantSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      handle: async ({ params }) => reply(200, merchantView(await required(merchants, params.id))),
+    }),
+    operatorEndpoint({
+      method: "PATCH",
+      path: `${path}/{id}`,
+      summary: "Change some of a merchant's settings; the rest stays",
+      tag,
+      role: "admin",
+      body: settingsChangeSchema,
+      success: { status: 200, description: "The merchant after the change.", schema: merchantSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, body }) {
+        const { merchantId } = await required(merchants, params.id);
+        await merchants.patch(merchantId, body);
+        return reply(200, merchantView(await required(merchants, merchantId)));
+      },
+    }),
+  ];
+}
+
+function credentialEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "POST",
+      path: `${path}/{id}/credentials`,
+      summary: "Create a credential; without `scopes` it has all of them",
+      tag,
+      role: "admin",
+      body: createCredentialSchema,
+      success: { status: 201, description: "The credential with its secret.", schema: createdCredentialSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, body }) {
+        const { merchantId } = await required(merchants, params.id);
+        const made = await merchants.createCredential(merchantId, body.environment, body.scopes);
+        if (!made) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(201, {
+          client_id: made.clientId,
+          secret: made.secret,
+          environment: body.environment,
+          scopes: body.scopes ?? scopes,
+        });
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: `${path}/{id}/credentials`,
+      summary: "List a merchant's credentials, newest first, revoked ones too; never their secrets",
+      tag,
+      role: "viewer",
+      query: credentialListQuery,
+      success: { status: 200, description: "A page of credentials.", schema: credentialListSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, query }) {
+        const { merchantId } = await required(merchants, params.id);
+        const { starting_after: after } = query;
+        if (after !== undefined && (await database.query(selectCredential(merchantId, after))).length === 0) {
+          throw unknownCursor(after);
+        }
+        const limit = limitOf(query);
+        const rows = await database.query(selectCredentials(merchantId, after, limit + 1));
+        return page(rows.map(credentialOfRow), limit, (credential) => credential.client_id);
+      },
+    }),
+    operatorEndpoint({
+      method: "DELETE",
+      path: `${path}/{id}/credentials/{client_id}`,
+      summary: "Revoke a credential, in every process within a second",
+      tag,
+      role: "admin",
+      success: { status: 200, description: "It is revoked.", schema: revokedCredentialSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        const { merchantId } = await required(merchants, params.id);
+        const { client_id: clientId = "" } = params;
+        const revoked = isClientId(clientId) && (await merchants.revokeCredential(merchantId, clientId));
+        if (!revoked) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, { client_id: clientId, revoked: true });
+      },
+    }),
+  ];
+}
+
+function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "PUT",
+    path: `${path}/{id}/webhook`,
+    summary: "Register the address of a book's events; the signing secret is renewed",
+    tag,
+    role: "admin",
+    body: setWebhookSchema,
+    success: { status: 200, description: "The address as it is kept, and the new secret.", schema: webhookSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle({ params, body }) {
+      const { merchantId } = await required(merchants, params.id);
+      const url = await parts.checkWebhookUrl(body.url);
+      const secret = await merchants.setWebhook({ merchantId, environment: body.environment }, url);
+      return reply(200, { environment: body.environment, url, webhook_secret: secret });
+    },
+  });
+}
+
+function verifyEndpoint({ merchants, database }: MerchantEndpointParts): OperatorEndpoint {
+  // A replay reads a whole book: this process does one at a time, and the others wait.
+  let last: Promise<unknown> = Promise.resolve();
+  const oneByOne = (work: () => Promise<Reply>): Promise<Reply> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+  return operatorEndpoint({
+    method: "GET",
+    path: `${path}/{id}/books/{environment}/verify`,
+    summary: "Replay a book from its first journal; takes as long as the book is",
+    tag,
+    role: "viewer",
+    success: { status: 200, description: "Whether the book is clean.", schema: bookReportSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle({ params }) {
+      const { merchantId } = await required(merchants, params.id);
+      const environment = environments.find((name) => name === params.environment);
+      if (!environment) throw new Fault("OBJECT_NOT_FOUND", { message: "No such book." });
+      return oneByOne(async () => {
+        const { journals, wrong } = await verifyBook(database, { merchantId, environment });
+        const found = wrong === undefined ? {} : { wrong };
+        return reply(200, { clean: wrong === undefined, journals: Number(journals), ...found });
+      });
+    },
+  });
+}
+
+async function required(merchants: Merchants, id: string | undefined): Promise<MerchantSummary> {
+  const merchant = id !== undefined && isId("merchant", id) ? await merchants.read(id) : undefined;
+  if (!merchant) throw new Fault("OBJECT_NOT_FOUND", { message: "No such merchant." });
+  return merchant;
+}

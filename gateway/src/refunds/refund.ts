@@ -1,0 +1,31 @@
+// A refund as the house knows it, and as it is shown.
+import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Minor, exponentOf } from "../ground/money.ts";
+import type { Book } from "../merchants/books.ts";
+
+export interface Refund {
+  book: Book;
+  uuid: string;
+  paymentReference: string;
+  status: "pending" | "succeeded" | "failed";
+  amountMinor: Minor;
+  currency: string;
+  reason: string | undefined;
+  createdAt: Micros;
+  completedAt: Micros | undefined;
+}
+
+/** Interface 4.7, and the data of refund events. */
+export function refundView(refund: Refund): Record<string, unknown> {
+  return {
+    uuid: refund.uuid,
+    payment_reference: refund.paymentReference,
+    status: refund.status,
+    amount_minor: Number(refund.amountMinor),
+    currency: refund.currency,
+    exponent: exponentOf(refund.currency),
+    environment: refund.book.environment,
+    created_at: wireTime(refund.createdAt),
+    completed_at: refund.completedAt === undefined ? null : wireTime(refund.completedAt),
+  };
+}

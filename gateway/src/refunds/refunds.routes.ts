@@ -1,0 +1,82 @@
+// The HTTP of refunds: sections 4.6 and 4.7, and the sandbox's word of a slow acquirer.
+import { z } from "zod";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { reply } from "../http/envelope.ts";
+import type { Database } from "../store/database.ts";
+import { type CreateRefund, createRefundRules, createdRefundSchema, refundStatusSchema } from "./refunds.schema.ts";
+import { refundOfRow, selectRefund } from "./refunds.sql.ts";
+import { type Refund, refundView } from "./refund.ts";
+import { type RefundParts, completeRefund, createRefund } from "./refunds.ts";
+
+const outcomeSchema = z.strictObject({ outcome: z.enum(["succeeded", "failed"]) });
+
+export function refundEndpoints(parts: RefundParts & { database: Database }): Endpoint[] {
+  return [
+    writeEndpoint<CreateRefund>({
+      path: "/v1/refunds",
+      summary: "Refund all or part of a payment",
+      tag: "Refunds",
+      scope: "refunds:write",
+      errors: [
+        "INVALID_AMOUNT",
+        "PAYMENT_NOT_FOUND",
+        "ENVIRONMENT_MISMATCH",
+        "PAYMENT_NOT_REFUNDABLE",
+        "CURRENCY_MISMATCH",
+        "REFUND_EXCEEDS_PAYMENT",
+        "WALLET_NOT_FOUND",
+        "WALLET_FROZEN",
+        "DISPUTE_LOCKED",
+        "INSUFFICIENT_FUNDS",
+      ],
+      success: { status: 201, description: "The refund; its funds are reversed.", schema: createdRefundSchema },
+      body: createRefundRules,
+      command: (call, body) => createRefund(parts, call.merchant, call.book, body),
+      lane: "move",
+    }),
+    readEndpoint({
+      path: "/v1/refunds/{uuid}",
+      summary: "Read a refund's status",
+      tag: "Refunds",
+      scope: "refunds:read",
+      errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      success: { status: 200, description: "The refund.", schema: refundStatusSchema },
+      async handle(call) {
+        const refund = await findRefund(parts.database, call);
+        if (!refund) throw new Fault("REFUND_NOT_FOUND");
+        if (refund.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+        return reply(200, refundView(refund));
+      },
+    }),
+    writeEndpoint<z.infer<typeof outcomeSchema> & { refund?: Refund | undefined }>({
+      path: "/v1/sandbox/refunds/{uuid}/simulate",
+      summary: "Let the simulated acquirer report the outcome of a pending refund",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: ["REFUND_NOT_FOUND", "PAYMENT_NOT_PAYABLE"],
+      success: { status: 200, description: "The refund after it.", schema: refundStatusSchema },
+      body: { schema: outcomeSchema, order: ["outcome"] },
+      async judge(call, _input, found) {
+        if ("fault" in found) throw found.fault;
+        return { ...found.value, refund: await findRefund(parts.database, call) };
+      },
+      command(call, { outcome, refund }) {
+        const own = refund?.book.environment === call.book.environment ? refund : undefined;
+        const key = { uuid: call.params.uuid ?? "", paymentReference: own?.paymentReference };
+        const command = completeRefund(parts, call.merchant, call.book, key, outcome);
+        return answering(command, (completed) => reply(200, refundView(completed)));
+      },
+      lane: "move",
+    }),
+  ];
+}
+
+async function findRefund(database: Database, call: Call): Promise<Refund | undefined> {
+  const uuid = call.params.uuid ?? "";
+  if (!isId("refund", uuid)) return undefined;
+  const [row] = await database.query(selectRefund(call.merchant.merchantId, uuid));
+  return row && refundOfRow(row);
+}

@@ -1,0 +1,47 @@
+// The shapes of refunds on the wire, and the order in which their errors prevail.
+import { z } from "zod";
+import { Fault } from "../ground/fault.ts";
+import { MINOR_MAX } from "../ground/money.ts";
+import type { FieldRules } from "../http/fields.ts";
+import { text, timestamp } from "../http/shapes.ts";
+import { environments } from "../merchants/books.ts";
+import { amountMinor } from "../payments/payments.schema.ts";
+
+export const createRefundSchema = z.strictObject({
+  payment_reference: z.string().meta({ description: "The payment to refund." }),
+  amount_minor: amountMinor.optional().meta({ description: "The whole remainder when absent." }),
+  reason: text(0, 255).optional().meta({ description: "Kept in the audit trail." }),
+  currency: z.string().optional().meta({ description: "Must be the payment's, when given." }),
+});
+export type CreateRefund = z.infer<typeof createRefundSchema>;
+
+export const createRefundRules: FieldRules<CreateRefund> = {
+  schema: createRefundSchema,
+  order: Object.keys(createRefundSchema.shape),
+  faultFor: (field) => (field === "amount_minor" ? new Fault("INVALID_AMOUNT") : undefined),
+};
+
+const refundFields = {
+  uuid: z.string(),
+  payment_reference: z.string(),
+  status: z.enum(["pending", "succeeded", "failed"]),
+  amount_minor: amountMinor,
+  currency: z.string(),
+  exponent: z.int().min(0).max(4),
+};
+
+export const createdRefundSchema = z.strictObject({
+  ...refundFields,
+  remaining_refundable_minor: z.int().min(0).max(Number(MINOR_MAX)),
+  reason: z.string().nullable(),
+  environment: z.enum(environments),
+  created_at: timestamp,
+});
+
+/** Also the data of refund events. */
+export const refundStatusSchema = z.strictObject({
+  ...refundFields,
+  environment: z.enum(environments),
+  created_at: timestamp,
+  completed_at: timestamp.nullable(),
+});

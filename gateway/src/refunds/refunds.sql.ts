@@ -1,0 +1,89 @@
+// All SQL of refunds.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import type { Refund } from "./refund.ts";
+
+type RefundKey = { book: Book; uuid: string };
+
+const keyColumns = {
+  ...bookColumns,
+  refund_id: ["uuid", (refund: Refund) => uuidOf(refund.uuid)],
+} as const satisfies Columns<Refund>;
+
+const stateColumns = {
+  status: ["refund_status", (refund: Refund) => refund.status],
+  completed_at: [
+    "timestamptz",
+    (refund: Refund) => (refund.completedAt === undefined ? null : sqlTime(refund.completedAt)),
+  ],
+} as const satisfies Columns<Refund>;
+
+const birthColumns = {
+  payment_id: ["uuid", (refund: Refund) => uuidOf(refund.paymentReference)],
+  amount_minor: ["bigint", (refund: Refund) => refund.amountMinor],
+  currency: ["text", (refund: Refund) => refund.currency],
+  reason: ["text", (refund: Refund) => refund.reason],
+  created_at: ["timestamptz", (refund: Refund) => sqlTime(refund.createdAt)],
+} as const satisfies Columns<Refund>;
+
+/** Refunds by identity. Loading locks them. */
+export const refunds: Table<RefundKey, Refund> = {
+  name: "refunds",
+  rank: 23,
+  keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
+  keyOf: (refund) => refund,
+  load: (keys) => ({
+    name: "lock refunds",
+    text: `select r.*
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, refund_id)
+cross join lateral (
+  select *
+  from refunds r
+  where r.merchant_id = any($1::uuid[]) and r.merchant_id = w.merchant_id and r.environment = w.environment
+    and r.refund_id = w.refund_id
+  limit 1
+  for update
+) r`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
+  }),
+  parse: refundOfRow,
+  insert: bulkInsert<Refund>("refunds", { ...keyColumns, ...stateColumns, ...birthColumns }),
+  update: bulkUpdate<Refund>("refunds", keyColumns, stateColumns),
+};
+
+export function refundOfRow(row: Row): Refund {
+  return {
+    book: bookOfRow(row),
+    uuid: idOf("refund", row.refund_id as string),
+    paymentReference: idOf("payment", row.payment_id as string),
+    status: row.status as Refund["status"],
+    amountMinor: row.amount_minor as Minor,
+    currency: row.currency as string,
+    reason: (row.reason as string | null) ?? undefined,
+    createdAt: row.created_at as Micros,
+    completedAt: (row.completed_at as Micros | null) ?? undefined,
+  };
+}
+
+/** One refund of a merchant in whichever environment. */
+export function selectRefund(merchantId: string, uuid: string): Statement {
+  return {
+    name: "select refund",
+    text: `select *
+from refunds
+where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and refund_id = $2::uuid`,
+    values: [uuidOf(merchantId), uuidOf(uuid)],
+  };
+}
+
+/** Which settlement batch a refund is in. */
+export const refundBatches = batchMarks(
+  "refund batches",
+  38,
+  bulkUpdate<BatchMark>("refunds", { ...bookColumns, refund_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
+);

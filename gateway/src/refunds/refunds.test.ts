@@ -1,0 +1,217 @@
+// Goal: money goes back once, never more than came, and in the ledger first. Method: a whole service, every error by its
+// order, many hands at once, and the book replayed at the end.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { verifyBook } from "../ledger/verify.ts";
+import { createdRefundSchema, refundStatusSchema } from "./refunds.schema.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** A paid payment. */
+async function paid(client: Client, changes: Record<string, unknown> = {}): Promise<Answer["json"]> {
+  const created = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes }));
+  expect(created.status, created.text).toBe(201);
+  const answer = await client.post(`/v1/sandbox/payments/${created.json.reference}/simulate`, { outcome: "succeeded" });
+  expect(answer.status).toBe(200);
+  return created.json;
+}
+
+const refund = (client: Client, reference: string, body: Record<string, unknown> = {}): Promise<Answer> =>
+  client.post("/v1/refunds", { payment_reference: reference, ...body });
+
+const available = async (client: Client): Promise<number> =>
+  (await client.get("/v1/balances")).json.data[0].available_minor as number;
+const codeOf = (answer: Answer): string => answer.json.error?.code as string;
+
+async function expectClean(merchantId: string): Promise<void> {
+  const database = openDatabase(service.database);
+  expect((await verifyBook(database, { merchantId, environment: "sandbox" })).wrong).toBeUndefined();
+  await database.end();
+}
+
+async function eventTypes(merchantId: string): Promise<string[]> {
+  const { rows } = await asOwner(service.database, (client) =>
+    client.query<{ type: string }>("select type from events where merchant_id = $1 order by event_id", [
+      uuidOf(merchantId),
+    ]),
+  );
+  return rows.map(({ type }) => type);
+}
+
+test("partial refunds and the remainder take the payment through its states, and the fee stays", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client); // so that the fee of the refunded one is covered
+  const payment = await paid(client);
+  const before = await available(client);
+  const first = await refund(client, payment.reference, { amount_minor: 300_000, reason: "one bag was torn" });
+  expect(first.status).toBe(201);
+  expect(createdRefundSchema.parse(first.json)).toMatchObject({
+    status: "succeeded",
+    amount_minor: 300_000,
+    remaining_refundable_minor: 700_000,
+    reason: "one bag was torn",
+  });
+  const status = async (): Promise<string> =>
+    (await client.get(`/v1/payments/${payment.reference}`)).json.status as string;
+  expect(await status()).toBe("partially_refunded");
+  expect((await refund(client, payment.reference)).json).toMatchObject({
+    amount_minor: 700_000,
+    remaining_refundable_minor: 0,
+  });
+  expect(await status()).toBe("refunded");
+  expect(await available(client)).toBe(before - 1_000_000);
+  const read = await client.get(`/v1/refunds/${first.json.uuid}`);
+  expect(refundStatusSchema.parse(read.json).completed_at).toBe(first.json.created_at);
+  expect((await eventTypes(merchantId)).filter((type) => type === "refund.succeeded")).toHaveLength(2);
+  await expectClean(merchantId);
+});
+
+test("every refusal, in the order in which they prevail, moves nothing", async () => {
+  const { client, merchantId } = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
+  const payment = await paid(client);
+  const pending = (await client.post("/v1/payments", paymentBody())).json;
+  const before = await available(client);
+  expect(codeOf(await refund(client, "pay_nonsense"))).toBe("PAYMENT_NOT_FOUND");
+  const other = await service.merchant();
+  expect(codeOf(await refund(other.client, payment.reference))).toBe("PAYMENT_NOT_FOUND");
+  const live = await service.client(merchantId, "production");
+  expect(codeOf(await refund(live, payment.reference))).toBe("ENVIRONMENT_MISMATCH");
+  expect(codeOf(await refund(client, pending.reference, { currency: "USD", amount_minor: 9_999_999 }))).toBe(
+    "PAYMENT_NOT_REFUNDABLE",
+  );
+  expect(codeOf(await refund(client, payment.reference, { currency: "USD", amount_minor: 9_999_999 }))).toBe(
+    "CURRENCY_MISMATCH",
+  );
+  const beyond = await refund(client, payment.reference, { amount_minor: 1_000_001 });
+  expect([beyond.status, codeOf(beyond), beyond.json.error.details]).toEqual([
+    422,
+    "REFUND_EXCEEDS_PAYMENT",
+    { remaining_refundable_minor: 1_000_000 },
+  ]);
+  for (const amount of [0, -1, 1.5, "5", null, true, 2 ** 53]) {
+    expect(codeOf(await refund(client, payment.reference, { amount_minor: amount })), String(amount)).toBe(
+      "INVALID_AMOUNT",
+    );
+  }
+  await service.app.merchants.patch(merchantId, { wallet_frozen: { IDR: true } });
+  const frozen = await refund(client, payment.reference);
+  expect([frozen.status, codeOf(frozen)]).toEqual([403, "WALLET_FROZEN"]);
+  await service.app.merchants.patch(merchantId, { currencies: ["USD"] });
+  const missing = await refund(client, payment.reference);
+  expect([missing.status, codeOf(missing)]).toEqual([404, "WALLET_NOT_FOUND"]);
+  await service.app.merchants.patch(merchantId, { currencies: ["IDR"], wallet_frozen: { IDR: false } });
+  // The net is on the account, the whole amount is asked for: the fee is missing.
+  const short = await refund(client, payment.reference);
+  expect([short.status, codeOf(short)]).toEqual([422, "INSUFFICIENT_FUNDS"]);
+  const contested = await paid(client);
+  await client.post(`/v1/sandbox/payments/${contested.reference}/dispute`, {
+    reason: "fraudulent",
+    amount_minor: 900_000,
+  });
+  const locked = await refund(client, payment.reference);
+  expect([locked.status, codeOf(locked)], "what a dispute holds would make it up").toEqual([201, undefined]);
+  expect(codeOf(await refund(client, contested.reference, { amount_minor: 1 }))).toBe("PAYMENT_NOT_REFUNDABLE");
+  expect(before).toBe(payment.net_minor);
+  await expectClean(merchantId);
+});
+
+test("funds that a dispute holds answer DISPUTE_LOCKED", async () => {
+  const { client } = await service.merchant();
+  const payment = await paid(client);
+  const contested = await paid(client);
+  await client.post(`/v1/sandbox/payments/${contested.reference}/dispute`, { reason: "general" });
+  const locked = await refund(client, payment.reference);
+  expect([locked.status, codeOf(locked)]).toEqual([409, "DISPUTE_LOCKED"]);
+});
+
+test("any number of refunds at once, through two processes, never exceed the payment", async () => {
+  const second = await startService({ database: service.database });
+  const { client, merchantId } = await service.merchant();
+  for (let count = 0; count < 3; count++) await paid(client);
+  const payment = await paid(client);
+  const elsewhere = await second.client(merchantId);
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, index) =>
+      refund(index % 2 ? client : elsewhere, payment.reference, { amount_minor: 70_000 }),
+    ),
+  );
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(14);
+  expect(new Set(answers.filter(({ status }) => status !== 201).map(codeOf))).toEqual(
+    new Set(["REFUND_EXCEEDS_PAYMENT"]),
+  );
+  expect((await client.get(`/v1/payments/${payment.reference}`)).json.refunded_minor).toBe(980_000);
+  await expectClean(merchantId);
+  await second.stop();
+});
+
+test("an acquirer that answers later: funds are reversed at once, given back when it fails, and cannot be spent meanwhile", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  const payment = await paid(client, { metadata: { "sandbox.scenario": "slow" } });
+  const before = await available(client);
+  const slow = await refund(client, payment.reference, { amount_minor: 600_000 });
+  expect(slow.json).toMatchObject({ status: "pending", remaining_refundable_minor: 400_000 });
+  expect(await available(client)).toBe(before - 600_000);
+  expect((await client.get(`/v1/payments/${payment.reference}`)).json).toMatchObject({
+    status: "succeeded",
+    refunded_minor: 0,
+  });
+  expect(codeOf(await refund(client, payment.reference, { amount_minor: 400_001 }))).toBe("REFUND_EXCEEDS_PAYMENT");
+  const simulate = (uuid: string, outcome: string): Promise<Answer> =>
+    client.post(`/v1/sandbox/refunds/${uuid}/simulate`, { outcome });
+  expect((await simulate(slow.json.uuid, "failed")).json).toMatchObject({ status: "failed" });
+  expect(await available(client)).toBe(before);
+  expect(codeOf(await simulate(slow.json.uuid, "succeeded"))).toBe("PAYMENT_NOT_PAYABLE");
+  const again = await refund(client, payment.reference);
+  expect((await simulate(again.json.uuid, "succeeded")).json.status).toBe("succeeded");
+  expect((await client.get(`/v1/payments/${payment.reference}`)).json).toMatchObject({
+    status: "refunded",
+    refunded_minor: 1_000_000,
+  });
+  expect(codeOf(await simulate("rfd_nonsense", "failed"))).toBe("REFUND_NOT_FOUND");
+  expect((await eventTypes(merchantId)).filter((type) => type.startsWith("refund."))).toEqual([
+    "refund.failed",
+    "refund.succeeded",
+  ]);
+  await expectClean(merchantId);
+});
+
+test("a refund is its merchant's and its environment's alone", async () => {
+  const { client, merchantId } = await service.merchant();
+  const { json } = await refund(client, (await paid(client)).reference, { amount_minor: 1 });
+  const other = await service.merchant();
+  expect(codeOf(await other.client.get(`/v1/refunds/${json.uuid}`))).toBe("REFUND_NOT_FOUND");
+  expect(codeOf(await client.get("/v1/refunds/rfd_nonsense"))).toBe("REFUND_NOT_FOUND");
+  expect(codeOf(await (await service.client(merchantId, "production")).get(`/v1/refunds/${json.uuid}`))).toBe(
+    "ENVIRONMENT_MISMATCH",
+  );
+});
+
+test("the database refuses refunds that the payment's totals do not tell, and a payment paid by nobody", async () => {
+  const { client, merchantId } = await service.merchant();
+  const payment = await paid(client);
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    const key = [uuidOf(merchantId), uuidOf(payment.reference)];
+    await expect(
+      role.query(
+        "insert into refunds (merchant_id, environment, refund_id, payment_id, status, amount_minor, currency, created_at, completed_at) values ($1, 'sandbox', gen_random_uuid(), $2, 'succeeded', 5, 'IDR', now(), now())",
+        key,
+      ),
+    ).rejects.toThrow(/not the sums/);
+    await expect(
+      role.query("update payments set refund_pending_minor = 1000001 where merchant_id = $1 and payment_id = $2", key),
+    ).rejects.toThrow(/within_amount/);
+    const pending = (await client.post("/v1/payments", paymentBody())).json;
+    await expect(
+      role.query("update payments set status = 'succeeded', paid_at = now() where payment_id = $1", [
+        uuidOf(pending.reference),
+      ]),
+    ).rejects.toThrow(/without a capture/);
+  });
+});

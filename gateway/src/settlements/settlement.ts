@@ -1,0 +1,118 @@
+// A settlement batch as the house knows it, what it is made of, and as it is shown.
+import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Minor, exponentOf, readable } from "../ground/money.ts";
+import type { Book } from "../merchants/books.ts";
+
+export const settlementStatuses = ["processing", "paid", "failed"] as const;
+export type SettlementStatus = (typeof settlementStatuses)[number];
+
+export interface Settlement {
+  book: Book;
+  uuid: string;
+  status: SettlementStatus;
+  currency: string;
+  periodStart: Micros;
+  periodEnd: Micros;
+  grossMinor: Minor;
+  feeMinor: Minor;
+  refundMinor: Minor;
+  netMinor: Minor;
+  paymentCount: number;
+  createdAt: Micros;
+  payDueAt: Micros;
+  paidAt: Micros | undefined;
+  bankReference: string | undefined;
+}
+
+/** What waits for a batch. Payments add to it; refunds and lost disputes take away. */
+export interface SettlementItem {
+  kind: "payment" | "refund" | "dispute";
+  /** The payment's reference, the refund's or the dispute's uuid. */
+  id: string;
+  paymentReference: string;
+  amountMinor: Minor;
+  feeMinor: Minor;
+  occurredAt: Micros;
+}
+
+/** Interface 2.5: in lists, and the data of settlement events. */
+export function settlementView(settlement: Settlement): Record<string, unknown> {
+  return {
+    uuid: settlement.uuid,
+    status: settlement.status,
+    currency: settlement.currency,
+    exponent: exponentOf(settlement.currency),
+    period_start: wireTime(settlement.periodStart),
+    period_end: wireTime(settlement.periodEnd),
+    gross_minor: Number(settlement.grossMinor),
+    fee_minor: Number(settlement.feeMinor),
+    refund_minor: Number(settlement.refundMinor),
+    net_minor: Number(settlement.netMinor),
+    payment_count: settlement.paymentCount,
+    paid_at: settlement.paidAt === undefined ? null : wireTime(settlement.paidAt),
+    bank_reference: settlement.bankReference ?? null,
+  };
+}
+
+export interface Selection {
+  items: SettlementItem[];
+  grossMinor: Minor;
+  feeMinor: Minor;
+  refundMinor: Minor;
+  netMinor: Minor;
+}
+
+/**
+ * What a batch takes of what waits: every deduction, and payments from the oldest on as long as the net stays within what
+ * is available; the newest wait. Undefined when nothing is due, or less than `minimum`. Pure.
+ */
+export function select(waiting: readonly SettlementItem[], available: Minor, minimum: Minor): Selection | undefined {
+  const deductions = waiting.filter(({ kind }) => kind !== "payment");
+  const refundMinor = deductions.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+  const taken: SettlementItem[] = [];
+  let grossMinor = 0n;
+  let feeMinor = 0n;
+  for (const item of waiting.filter(({ kind }) => kind === "payment").toSorted((a, b) => a.occurredAt - b.occurredAt)) {
+    const net = grossMinor + item.amountMinor - feeMinor - item.feeMinor - refundMinor;
+    if (net > available) break;
+    taken.push(item);
+    grossMinor += item.amountMinor;
+    feeMinor += item.feeMinor;
+  }
+  const netMinor = grossMinor - feeMinor - refundMinor;
+  if (netMinor <= 0n || netMinor < minimum) return undefined;
+  return { items: [...taken, ...deductions], grossMinor, feeMinor, refundMinor, netMinor };
+}
+
+/** A batch as comma-separated values for reconciliation: a line an item, and the sums, which are the batch's. */
+export function statementOf(settlement: Settlement, items: readonly SettlementItem[]): string {
+  const { currency } = settlement;
+  const money = (amount: Minor): string => readable(amount, currency).replaceAll(",", "");
+  const lines = items.map((item) => {
+    const sign = item.kind === "payment" ? 1n : -1n;
+    return [
+      item.kind,
+      item.id,
+      item.paymentReference,
+      wireTime(item.occurredAt),
+      currency,
+      String(sign * item.amountMinor),
+      String(-item.feeMinor),
+      String(sign * item.amountMinor - item.feeMinor),
+      money(sign * item.amountMinor - item.feeMinor),
+    ];
+  });
+  const total = [
+    "total",
+    settlement.uuid,
+    "",
+    wireTime(settlement.periodEnd),
+    currency,
+    String(settlement.grossMinor - settlement.refundMinor),
+    String(-settlement.feeMinor),
+    String(settlement.netMinor),
+    money(settlement.netMinor),
+  ];
+  const head = ["kind", "id", "payment_reference", "at", "currency", "amount_minor", "fee_minor", "net_minor", "net"];
+  return [head, ...lines, total].map((line) => `${line.join(",")}\r\n`).join("");
+}

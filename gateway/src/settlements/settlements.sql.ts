@@ -1,0 +1,334 @@
+// All SQL of settlements: clocks, batches, what waits for one, and the marks on what is in one.
+import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import type { Settlement, SettlementItem, SettlementStatus } from "./settlement.ts";
+
+/** Items that one batch looks at, of each kind: the oldest. The rest is taken by the next. */
+const ITEMS_MAX = 5_000;
+
+export interface SettlementClock {
+  book: Book;
+  nextRunAt: Micros;
+}
+
+const clockColumns = { next_run_at: ["timestamptz", (clock: SettlementClock) => sqlTime(clock.nextRunAt)] } as const;
+
+export const settlementClocks: Table<Book, SettlementClock> = {
+  name: "settlement clocks",
+  rank: 13,
+  keyText: bookKey,
+  keyOf: (clock) => clock.book,
+  load: (books) => ({
+    name: "lock settlement clocks",
+    text: `select *
+from settlement_clocks
+where merchant_id = any($1::uuid[])
+  and (merchant_id, environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))
+order by merchant_id, environment
+for update`,
+    values: bookArrays(books),
+  }),
+  parse: (row) => ({ book: bookOfRow(row), nextRunAt: row.next_run_at as Micros }),
+  insert: bulkInsert<SettlementClock>("settlement_clocks", { ...bookColumns, ...clockColumns }),
+  update: bulkUpdate<SettlementClock>("settlement_clocks", bookColumns, clockColumns),
+};
+
+type SettlementRef = { book: Book; uuid: string };
+
+const keyColumns = {
+  ...bookColumns,
+  settlement_id: ["uuid", (settlement: SettlementRef) => uuidOf(settlement.uuid)],
+} as const;
+const stateColumns = {
+  status: ["settlement_status", (settlement: Settlement) => settlement.status],
+  paid_at: [
+    "timestamptz",
+    (settlement: Settlement) => (settlement.paidAt === undefined ? null : sqlTime(settlement.paidAt)),
+  ],
+  bank_reference: ["text", (settlement: Settlement) => settlement.bankReference],
+} as const satisfies Columns<Settlement>;
+
+export const settlements: Table<SettlementRef, Settlement> = {
+  name: "settlements",
+  rank: 34,
+  keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
+  keyOf: (settlement) => settlement,
+  load: (keys) => ({
+    name: "lock settlements",
+    text: `select s.*
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, settlement_id)
+cross join lateral (
+  select *
+  from settlements s
+  where s.merchant_id = any($1::uuid[]) and s.merchant_id = w.merchant_id and s.environment = w.environment
+    and s.settlement_id = w.settlement_id
+  limit 1
+  for update
+) s`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
+  }),
+  parse: settlementOfRow,
+  insert: bulkInsert<Settlement>("settlements", {
+    ...keyColumns,
+    ...stateColumns,
+    currency: ["text", (settlement) => settlement.currency],
+    period_start: ["timestamptz", (settlement) => sqlTime(settlement.periodStart)],
+    period_end: ["timestamptz", (settlement) => sqlTime(settlement.periodEnd)],
+    gross_minor: ["bigint", (settlement) => settlement.grossMinor],
+    fee_minor: ["bigint", (settlement) => settlement.feeMinor],
+    refund_minor: ["bigint", (settlement) => settlement.refundMinor],
+    net_minor: ["bigint", (settlement) => settlement.netMinor],
+    payment_count: ["integer", (settlement) => settlement.paymentCount],
+    created_at: ["timestamptz", (settlement) => sqlTime(settlement.createdAt)],
+    pay_due_at: ["timestamptz", (settlement) => sqlTime(settlement.payDueAt)],
+  }),
+  update: bulkUpdate<Settlement>("settlements", keyColumns, stateColumns),
+};
+
+/** What waits for a batch in a book, by currency. Read after the head of the book is locked, so nothing changes under it. */
+export interface Waiting {
+  book: Book;
+  items: ReadonlyMap<string, readonly SettlementItem[]>;
+}
+
+export const waitingItems: Table<Book, Waiting> = {
+  name: "waiting items",
+  rank: 33,
+  keyText: bookKey,
+  keyOf: (waiting) => waiting.book,
+  load: (books) => ({
+    name: "load waiting items",
+    text: `select w.merchant_id, w.environment, coalesce(json_agg(json_build_array(
+    i.currency, i.kind, i.item_id, i.payment_id, i.amount_minor::text, i.fee_minor::text, i.occurred_at::text)), '[]') as items
+from unnest($1::uuid[], $2::text[]::environment[]) as w(merchant_id, environment)
+left join lateral (
+  (
+    select p.currency, 'payment' as kind, p.payment_id as item_id, p.payment_id, p.amount_minor, p.fee_minor, p.paid_at as occurred_at
+    from payments p
+    where p.merchant_id = w.merchant_id and p.environment = w.environment and p.paid_at is not null and p.settlement_id is null
+      and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
+    order by p.paid_at
+    limit ${ITEMS_MAX}
+  ) union all (
+    select r.currency, 'refund', r.refund_id, r.payment_id, r.amount_minor, 0, r.completed_at
+    from refunds r
+    join payments p using (merchant_id, environment, payment_id)
+    where r.merchant_id = w.merchant_id and r.environment = w.environment and r.status = 'succeeded' and r.settlement_id is null
+      and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
+    order by r.completed_at
+    limit ${ITEMS_MAX}
+  ) union all (
+    select d.currency, 'dispute', d.dispute_id, d.payment_id, d.amount_minor, 0, d.resolved_at
+    from disputes d
+    where d.merchant_id = w.merchant_id and d.environment = w.environment and d.status = 'lost' and d.settlement_id is null
+    order by d.resolved_at
+    limit ${ITEMS_MAX}
+  )
+) i on i.kind is not null
+group by w.merchant_id, w.environment`,
+    values: bookArrays(books),
+  }),
+  parse(row) {
+    const lines = JSON.parse(row.items as string) as (string | null)[][];
+    const items = lines.filter(([currency]) => currency !== null).map(itemOfLine);
+    return {
+      book: bookOfRow(row),
+      items: Map.groupBy(items, ({ currency }) => currency),
+    };
+  },
+};
+
+function itemOfLine(line: (string | null)[]): SettlementItem & { currency: string } {
+  const [currency, kind, item, payment, amount, fee, at] = line as [
+    string,
+    SettlementItem["kind"],
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  return {
+    currency,
+    kind,
+    id: idOf(kind, item),
+    paymentReference: idOf("payment", payment),
+    amountMinor: BigInt(amount),
+    feeMinor: BigInt(fee),
+    occurredAt: parseTime(at),
+  };
+}
+
+/** An item of a batch, or one that is released from it. */
+export interface BatchItem extends SettlementItem {
+  book: Book;
+  uuid: string;
+}
+
+const itemKeys = {
+  ...keyColumns,
+  kind: ["text", (item: BatchItem) => item.kind],
+  item_id: ["uuid", (item: BatchItem) => uuidOf(item.id)],
+} as const;
+
+export const batchItems: Table<{ book: Book; uuid: string; id: string }, BatchItem> = {
+  name: "settlement items",
+  rank: 35,
+  keyText: ({ book, uuid, id }) => `${bookKey(book)}/${uuid}/${id}`,
+  keyOf: (item) => item,
+  insert: bulkInsert<BatchItem>("settlement_items", {
+    ...itemKeys,
+    payment_id: ["uuid", (item) => uuidOf(item.paymentReference)],
+    amount_minor: ["bigint", (item) => item.amountMinor],
+    fee_minor: ["bigint", (item) => item.feeMinor],
+    occurred_at: ["timestamptz", (item) => sqlTime(item.occurredAt)],
+  }),
+};
+
+/** A batch that the bank returned: its items are free again, in one statement for each table. */
+export const releases: Table<SettlementRef, SettlementRef> = {
+  name: "settlement releases",
+  rank: 36,
+  keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
+  keyOf: (release) => release,
+  insert: (list) => ({
+    name: "release settlement items",
+    text: `update settlement_items i
+set released = true
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as v(merchant_id, environment, settlement_id)
+where i.merchant_id = v.merchant_id and i.environment = v.environment and i.settlement_id = v.settlement_id`,
+    values: [...bookArrays(list.map(({ book }) => book)), list.map(({ uuid }) => uuidOf(uuid))],
+  }),
+};
+
+export function settlementOfRow(row: Row): Settlement {
+  return {
+    book: bookOfRow(row),
+    uuid: idOf("settlement", row.settlement_id as string),
+    status: row.status as SettlementStatus,
+    currency: row.currency as string,
+    periodStart: row.period_start as Micros,
+    periodEnd: row.period_end as Micros,
+    grossMinor: row.gross_minor as Minor,
+    feeMinor: row.fee_minor as Minor,
+    refundMinor: row.refund_minor as Minor,
+    netMinor: row.net_minor as Minor,
+    paymentCount: row.payment_count as number,
+    createdAt: row.created_at as Micros,
+    payDueAt: row.pay_due_at as Micros,
+    paidAt: (row.paid_at as Micros | null) ?? undefined,
+    bankReference: (row.bank_reference as string | null) ?? undefined,
+  };
+}
+
+/** One batch of a merchant in whichever environment. */
+export function selectSettlement(merchantId: string, uuid: string): Statement {
+  return {
+    name: "select settlement",
+    text: `select *
+from settlements
+where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and settlement_id = $2::uuid`,
+    values: [uuidOf(merchantId), uuidOf(uuid)],
+  };
+}
+
+/** The items of a batch, as they were taken. */
+export function selectItems(settlement: Settlement): Statement {
+  return {
+    name: "select settlement items",
+    text: `select *
+from settlement_items
+where merchant_id = $1::uuid and environment = $2::environment and settlement_id = $3::uuid
+order by occurred_at, item_id`,
+    values: [uuidOf(settlement.book.merchantId), settlement.book.environment, uuidOf(settlement.uuid)],
+  };
+}
+
+export function itemOfRow(row: Row): SettlementItem {
+  const kind = row.kind as SettlementItem["kind"];
+  return {
+    kind,
+    id: idOf(kind, row.item_id as string),
+    paymentReference: idOf("payment", row.payment_id as string),
+    amountMinor: row.amount_minor as Minor,
+    feeMinor: row.fee_minor as Minor,
+    occurredAt: row.occurred_at as Micros,
+  };
+}
+
+export interface SettlementFilter {
+  book: Book;
+  status: SettlementStatus | undefined;
+  currency: string | undefined;
+  endFrom: Micros | undefined;
+  /** Exclusive. */
+  endBefore: Micros | undefined;
+  after: string | undefined;
+  limit: number;
+}
+
+/** A page of batches, newest first, and one more than `limit`. */
+export function selectSettlements(filter: SettlementFilter): Statement {
+  const { book, endFrom, endBefore, after } = filter;
+  return {
+    name: "select settlements",
+    text: `select *
+from settlements
+where merchant_id = $1::uuid and environment = $2::environment
+  and ($3::text is null or status = $3::text::settlement_status)
+  and ($4::text is null or currency = $4::text)
+  and ($5::timestamptz is null or period_end >= $5::timestamptz)
+  and ($6::timestamptz is null or period_end < $6::timestamptz)
+  and ($7::uuid is null or settlement_id < $7::uuid)
+order by settlement_id desc
+limit $8::integer`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      filter.status,
+      filter.currency,
+      endFrom === undefined ? null : sqlTime(endFrom),
+      endBefore === undefined ? null : sqlTime(endBefore),
+      after === undefined ? null : uuidOf(after),
+      filter.limit + 1,
+    ],
+  };
+}
+
+/** Books whose next batch is due by their own clock, or that have no schedule running yet; of one book or of all. */
+export function selectDueBooks(realNow: Micros, limit: number, book?: Book): Statement {
+  return {
+    name: "select books due for settlement",
+    text: `select b.merchant_id, b.environment
+from books b
+left join settlement_clocks c using (merchant_id, environment)
+where (c.next_run_at is null or c.next_run_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds))
+  and ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+limit $2::integer`,
+    values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
+  };
+}
+
+/** Batches that the bank is due to have paid, by their book's clock; of one book or of all. */
+export function selectPayable(realNow: Micros, limit: number, book?: Book): Statement {
+  return {
+    name: "select payable settlements",
+    text: `select s.merchant_id, s.environment, s.settlement_id
+from books b
+cross join lateral (
+  select s.merchant_id, s.environment, s.settlement_id
+  from settlements s
+  where s.merchant_id = b.merchant_id and s.environment = b.environment and s.status = 'processing'
+    and s.pay_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+  order by s.pay_due_at
+  limit $2::integer
+) s
+where ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+limit $2::integer`,
+    values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
+  };
+}

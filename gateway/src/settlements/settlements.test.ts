@@ -1,0 +1,283 @@
+// Goal: everything paid reaches the bank once, and every batch adds up. Method: the pure choice by property; then a whole
+// service whose sandbox clock walks through cutoffs, banks and weekends.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { verifyBook } from "../ledger/verify.ts";
+import { type SettlementItem, select } from "./settlement.ts";
+import { settlementSchema } from "./settlements.routes.ts";
+
+describe("what a batch takes", () => {
+  const item = fc
+    .record({
+      kind: fc.constantFrom<SettlementItem["kind"]>("payment", "payment", "payment", "refund", "dispute"),
+      amountMinor: fc.bigInt({ min: 1n, max: 10n ** 9n }),
+      feeMinor: fc.bigInt({ min: 0n, max: 10n ** 9n }),
+      occurredAt: fc.integer({ min: 0, max: 1_000_000 }),
+      id: fc.uuid(),
+    })
+    .map((given): SettlementItem => ({
+      ...given,
+      paymentReference: "pay_x",
+      feeMinor: given.kind !== "payment" ? 0n : given.feeMinor < given.amountMinor ? given.feeMinor : given.amountMinor,
+    }));
+
+  test("net is gross less fee less refund, is more than nothing, and never more than what is available", () => {
+    fc.assert(
+      fc.property(
+        fc.array(item, { maxLength: 30 }),
+        fc.bigInt({ min: 0n, max: 10n ** 10n }),
+        fc.bigInt({ min: 0n, max: 10n ** 9n }),
+        (waiting, available, minimum) => {
+          const taken = select(waiting, available, minimum);
+          if (!taken) return;
+          expect(taken.netMinor).toBe(taken.grossMinor - taken.feeMinor - taken.refundMinor);
+          expect(taken.netMinor > 0n && taken.netMinor <= available && taken.netMinor >= minimum).toBe(true);
+          expect(new Set(taken.items).size).toBe(taken.items.length);
+          const payments = taken.items.filter(({ kind }) => kind === "payment");
+          expect(payments.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)).toBe(taken.grossMinor);
+          // Who waits is never older than who is taken, and every deduction is taken.
+          const left = waiting.filter((candidate) => !taken.items.includes(candidate));
+          expect(left.every(({ kind }) => kind === "payment")).toBe(true);
+          const newest = Math.max(...payments.map(({ occurredAt }) => occurredAt));
+          expect(left.every(({ occurredAt }) => occurredAt >= newest)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+async function paid(client: Client, changes: Record<string, unknown> = {}): Promise<Answer["json"]> {
+  const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes }));
+  await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+  return json;
+}
+
+const advance = (client: Client, seconds: number): Promise<Answer> =>
+  client.post("/v1/sandbox/clock/advance", { seconds });
+const list = async (client: Client, query = ""): Promise<Answer["json"]> =>
+  (await client.get(`/v1/settlements${query}`)).json;
+const balance = async (client: Client): Promise<Record<string, number>> =>
+  (await client.get("/v1/balances")).json.data[0];
+const codeOf = (answer: Answer): string => answer.json.error?.code as string;
+
+async function expectClean(merchantId: string): Promise<void> {
+  const database = openDatabase(service.database);
+  expect((await verifyBook(database, { merchantId, environment: "sandbox" })).wrong).toBeUndefined();
+  await database.end();
+}
+
+/** Seconds until a little after the next cutoff on a working day in Jakarta, of this book. */
+async function toNextCutoff(client: Client): Promise<number> {
+  const { json } = await client.get("/v1/sandbox/clock");
+  const local = Date.parse(json.now) / 1000 + 7 * 3600;
+  let day = Math.floor(local / 86_400) + 1;
+  while ([0, 6].includes(new Date(day * 86_400_000).getUTCDay())) day++;
+  return Math.ceil(day * 86_400 - local) + 5;
+}
+
+test("the schedule forms a batch at the cutoff and the bank pays it: available, settling, bank", async () => {
+  const { client, merchantId } = await service.merchant();
+  const [first, second] = [await paid(client), await paid(client)];
+  await client.post("/v1/refunds", { payment_reference: first.reference, amount_minor: 200_000 });
+  const before = await balance(client);
+  expect((await client.get(`/v1/payments/${second.reference}`)).json.settlement.status).toBe("pending");
+  await advance(client, await toNextCutoff(client));
+  const { data } = await list(client);
+  expect(data).toHaveLength(1);
+  const batch = settlementSchema.parse(data[0]);
+  expect(batch).toMatchObject({
+    status: "processing",
+    gross_minor: 2_000_000,
+    fee_minor: (first.fee_minor as number) * 2,
+    refund_minor: 200_000,
+    payment_count: 2,
+    paid_at: null,
+    bank_reference: null,
+  });
+  expect(batch.net_minor).toBe(batch.gross_minor - batch.fee_minor - batch.refund_minor);
+  expect(batch.net_minor).toBe(before.available_minor);
+  expect(await balance(client)).toMatchObject({ available_minor: 0, pending_settlement_minor: batch.net_minor });
+  expect((await client.get(`/v1/payments/${second.reference}`)).json.settlement.status).toBe("processing");
+  await advance(client, 3601);
+  const paidBatch = settlementSchema.parse((await list(client)).data[0]);
+  expect(paidBatch).toMatchObject({ uuid: batch.uuid, status: "paid" });
+  expect(paidBatch.bank_reference).toMatch(/^GB/);
+  expect(await balance(client)).toMatchObject({ available_minor: 0, pending_settlement_minor: 0 });
+  expect((await client.get(`/v1/payments/${second.reference}`)).json.settlement.status).toBe("paid");
+  const { rows } = await asOwner(service.database, (owner) =>
+    owner.query<{ type: string }>(
+      "select type from events where merchant_id = $1 and type like 'settlement.%' order by event_id",
+      [uuidOf(merchantId)],
+    ),
+  );
+  expect(rows.map(({ type }) => type)).toEqual(["settlement.created", "settlement.paid"]);
+  await expectClean(merchantId);
+});
+
+test("the statement has a line for each payment, refund and lost dispute, and adds up to the batch", async () => {
+  const { client, merchantId } = await service.merchant();
+  const payments = [await paid(client), await paid(client), await paid(client), await paid(client)];
+  await client.post("/v1/refunds", { payment_reference: payments[0].reference, amount_minor: 100_000 });
+  const lost = (
+    await client.post(`/v1/sandbox/payments/${payments[1].reference}/dispute`, {
+      reason: "fraudulent",
+      amount_minor: 300_000,
+    })
+  ).json;
+  await client.post(`/v1/sandbox/disputes/${lost.uuid}/resolve`, { outcome: "lost" });
+  await client.post(`/v1/sandbox/payments/${payments[2].reference}/dispute`, { reason: "general" }); // still running: waits
+  // The payment in a dispute is left out, and what is held for it is not there to be paid out: the newest waits as well.
+  const [formed] = (await client.post("/v1/sandbox/settlements/run", "")).json.data;
+  expect(formed).toMatchObject({ gross_minor: 2_000_000, refund_minor: 400_000, payment_count: 2 });
+  const answer = await client.get(`/v1/settlements/${formed.uuid}/statement`);
+  expect(answer.headers.get("content-type")).toContain("text/csv");
+  const lines = answer.text
+    .trim()
+    .split("\r\n")
+    .map((line) => line.split(","));
+  expect(lines).toHaveLength(1 + 4 + 1);
+  const sum = (column: number): number => lines.slice(1, -1).reduce((total, line) => total + Number(line[column]), 0);
+  expect([sum(5), sum(6), sum(7)]).toEqual([
+    formed.gross_minor - formed.refund_minor,
+    -formed.fee_minor,
+    formed.net_minor,
+  ]);
+  expect(lines.at(-1)?.slice(5, 8).map(Number)).toEqual([sum(5), sum(6), sum(7)]);
+  const running = (await client.get("/v1/disputes?status=needs_response")).json.data[0].uuid as string;
+  await client.post(`/v1/sandbox/disputes/${running}/resolve`, { outcome: "won" });
+  const [rest] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  expect(rest).toMatchObject({ gross_minor: 2_000_000, refund_minor: 0, payment_count: 2 });
+  const other = await service.merchant();
+  expect(codeOf(await other.client.get(`/v1/settlements/${formed.uuid}/statement`))).toBe("OBJECT_NOT_FOUND");
+  await expectClean(merchantId);
+});
+
+test("nothing is settled twice: batches that follow take only what is new", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  const run = async (): Promise<Answer["json"][]> => (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  expect(await run()).toHaveLength(1);
+  expect(await run()).toEqual([]);
+  await paid(client);
+  await Promise.all(Array.from({ length: 5 }, run));
+  const { data } = await list(client);
+  expect(data.map(({ payment_count: count }: { payment_count: number }) => count)).toEqual([1, 1]);
+  const batch = data[0].uuid as string;
+  const pay = (): Promise<Answer> => client.post(`/v1/sandbox/settlements/${batch}/pay`, {});
+  expect((await pay()).json.status).toBe("paid");
+  expect(codeOf(await pay())).toBe("SETTLEMENT_CLOSED");
+  expect(codeOf(await client.post("/v1/sandbox/settlements/set_nonsense/pay", {}))).toBe("OBJECT_NOT_FOUND");
+  await expectClean(merchantId);
+});
+
+test("a batch that the bank returns gives the funds back, and its payments go into the next", async () => {
+  const { client, merchantId } = await service.merchant();
+  const payment = await paid(client);
+  const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  await service.app.returnSettlement({ merchantId, environment: "sandbox" }, batch.uuid);
+  expect(await balance(client)).toMatchObject({ available_minor: payment.net_minor, pending_settlement_minor: 0 });
+  expect((await list(client)).data[0].status).toBe("failed");
+  const [again] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  expect(again).toMatchObject({ payment_count: 1, net_minor: payment.net_minor });
+  await expectClean(merchantId);
+});
+
+test("a frozen wallet and a payout below the minimum wait", async () => {
+  const { client, merchantId } = await service.merchant({ settings: { wallet_frozen: { IDR: true } } });
+  await paid(client);
+  const run = async (): Promise<number> =>
+    (await client.post("/v1/sandbox/settlements/run", {})).json.data.length as number;
+  expect(await run()).toBe(0);
+  await service.app.merchants.patch(merchantId, {
+    wallet_frozen: { IDR: false },
+    settlement: { minimum_payout_minor: 5_000_000 },
+  });
+  expect(await run()).toBe(0);
+  await service.app.merchants.patch(merchantId, { settlement: { minimum_payout_minor: 0 } });
+  expect(await run()).toBe(1);
+});
+
+test("currencies settle apart, and a long jump of the clock passes every cutoff in order", async () => {
+  const { client, merchantId } = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
+  await paid(client);
+  await paid(client, { currency: "USD", payment_method: "card" });
+  await advance(client, await toNextCutoff(client));
+  await paid(client);
+  await advance(client, 14 * 86_400);
+  const { data } = await list(client);
+  expect(
+    data.map(({ currency, status }: { currency: string; status: string }) => [currency, status]).toSorted(),
+  ).toEqual([
+    ["IDR", "paid"],
+    ["IDR", "paid"],
+    ["USD", "paid"],
+  ]);
+  await expectClean(merchantId);
+});
+
+test("the list filters by status, currency and dates, pages, and shows nobody else's", async () => {
+  const { client, merchantId } = await service.merchant();
+  const uuids: string[] = [];
+  for (let count = 0; count < 3; count++) {
+    await paid(client);
+    uuids.unshift((await client.post("/v1/sandbox/settlements/run", {})).json.data[0].uuid as string);
+  }
+  await client.post(`/v1/sandbox/settlements/${uuids[0]}/pay`, {});
+  const of = async (query: string): Promise<string[]> =>
+    (await list(client, query)).data.map(({ uuid }: { uuid: string }) => uuid);
+  const today = new Date().toISOString().slice(0, 10);
+  expect(await of("")).toEqual(uuids);
+  expect(await of("?status=paid")).toEqual([uuids[0]]);
+  expect(await of("?currency=USD")).toEqual([]);
+  expect(await of(`?date_from=${today}&date_to=${today}`)).toEqual(uuids);
+  expect(await of("?date_to=2020-01-01")).toEqual([]);
+  expect(await list(client, "?limit=2")).toMatchObject({ has_more: true, next_cursor: uuids[1] });
+  expect(await of(`?limit=2&starting_after=${uuids[1]}`)).toEqual([uuids[2]]);
+  for (const query of [
+    "?status=open",
+    "?currency=rupiah",
+    "?date_from=yesterday",
+    "?limit=0",
+    "?starting_after=set_x",
+    "?x=1",
+  ]) {
+    expect(codeOf(await client.get(`/v1/settlements${query}`)), query).toBe("VALIDATION_ERROR");
+  }
+  const other = await service.merchant();
+  expect((await list(other.client)).data).toEqual([]);
+  expect((await (await service.client(merchantId, "production")).get("/v1/settlements")).json.data).toEqual([]);
+});
+
+test("the database refuses a batch that is not the sum of its items, and an item in two batches", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    const copy = `insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, now(), now(), null, null from settlements where merchant_id = $1`;
+    await expect(role.query(copy, [uuidOf(merchantId)])).rejects.toThrow(/not the sum/);
+    await expect(
+      role.query(
+        "insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor + 1, payment_count, now(), now(), null, null from settlements where merchant_id = $1",
+        [uuidOf(merchantId)],
+      ),
+    ).rejects.toThrow(/invariant/);
+    await role.query("begin");
+    const { rows } = await role.query<{ id: string }>(`${copy} returning settlement_id as id`, [uuidOf(merchantId)]);
+    await expect(
+      role.query(
+        "insert into settlement_items select merchant_id, environment, $2, kind, item_id, payment_id, amount_minor, fee_minor, occurred_at, false from settlement_items where settlement_id = $1",
+        [uuidOf(batch.uuid), rows[0]?.id],
+      ),
+    ).rejects.toThrow(/settlement_items_once/);
+    await role.query("rollback");
+  });
+});
