@@ -7,7 +7,7 @@ import { Outbox } from "./events/outbox.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import { Vault } from "./ground/crypto.ts";
-import { Fault, validationFault } from "./ground/fault.ts";
+import { validationFault } from "./ground/fault.ts";
 import type { Log } from "./ground/log.ts";
 import { type Metrics, createMetrics } from "./ground/metrics.ts";
 import { Admission } from "./http/admission.ts";
@@ -19,9 +19,7 @@ import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
-import { disputeEndpoints, readDispute } from "./disputes/disputes.routes.ts";
-import type { Dispute, Evidence } from "./disputes/dispute.ts";
-import { submitEvidence } from "./disputes/disputes.ts";
+import { disputeEndpoints } from "./disputes/disputes.routes.ts";
 import { loseOverdue } from "./disputes/silence.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
@@ -30,6 +28,7 @@ import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
+import { moneyEndpoints } from "./operator/money.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
@@ -41,13 +40,10 @@ import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { Database } from "./store/database.ts";
 import { Lanes } from "./store/lanes.ts";
 import { settleDue } from "./settlements/schedule.ts";
-import type { Settlement } from "./settlements/settlement.ts";
-import { readSettlement, settlementEndpoints } from "./settlements/settlements.routes.ts";
-import { itemOfRow, selectItems } from "./settlements/settlements.sql.ts";
-import { returnSettlement } from "./settlements/settlements.ts";
+import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
 import { version } from "./version.ts";
-import { type Book, bookKey } from "./merchants/books.ts";
+import { bookKey } from "./merchants/books.ts";
 import { normalized, objectionTo, vet } from "./webhooks/guard.ts";
 import { Worker } from "./worker.ts";
 
@@ -73,10 +69,6 @@ export interface App {
   operatorContract: string;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
-  /** Takes a merchant's evidence for a dispute, as the portal hands it over. */
-  submitEvidence(book: Book, uuid: string, given: Pick<Evidence, "statement" | "files">): Promise<Dispute>;
-  /** The bank returned a batch. */
-  returnSettlement(book: Book, uuid: string): Promise<Settlement>;
   /** From here on health answers 200. */
   ready(): void;
   /** Tells the app where it can be reached, once that is known. */
@@ -166,6 +158,7 @@ export function createApp(options: AppOptions): App {
     }),
     ...acquirerEndpoints(router),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
     ...auditEndpoints(audit),
   ];
   const { operatorToken: token } = options;
@@ -180,19 +173,6 @@ export function createApp(options: AppOptions): App {
     operatorContract: operatorContract(operatorEndpoints, version),
     setBaseUrl: (url) => {
       baseUrl = config.baseUrl ?? url;
-    },
-    async submitEvidence(book, uuid, given) {
-      const merchant = await directory.merchant(book.merchantId);
-      if (!merchant) throw new Fault("OBJECT_NOT_FOUND");
-      const dispute = await readDispute(database, book.merchantId, uuid);
-      const own = dispute?.book.environment === book.environment ? dispute : undefined;
-      const key = { uuid, paymentReference: own?.paymentReference };
-      return lanes.move(book.merchantId, submitEvidence(outbox, merchant, book, key, given));
-    },
-    async returnSettlement(book, uuid) {
-      const settlement = await readSettlement(database, book.merchantId, uuid);
-      const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
-      return lanes.move(book.merchantId, returnSettlement(book, uuid, items));
     },
     ready: () => health.open(),
     async start() {

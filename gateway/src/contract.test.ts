@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createApp } from "./app.ts";
+import { eventTypes } from "./events/event.ts";
 import { systemClock } from "./ground/clock.ts";
 import { readConfig } from "./ground/config.ts";
 import { createLog } from "./ground/log.ts";
@@ -49,6 +50,10 @@ test("it is OpenAPI 3.1 with every path of the interface that is built", () => {
     "get /v1/payments/{reference}",
     "post /v1/payments/{reference}/cancel",
     "get /v1/balances",
+    "post /v1/refunds",
+    "get /v1/refunds/{uuid}",
+    "get /v1/settlements",
+    "get /v1/disputes",
     "get /v1/health",
     "post /v1/sandbox/payments/{reference}/simulate",
     "post /v1/sandbox/clock/advance",
@@ -56,7 +61,7 @@ test("it is OpenAPI 3.1 with every path of the interface that is built", () => {
   ]) {
     expect(built).toContain(expected);
   }
-  expect(Object.keys(document.webhooks)).toContain("payment.succeeded");
+  expect(Object.keys(document.webhooks)).toEqual([...eventTypes]);
 });
 
 test("operations are named once, name the parts of their path, and describe success and errors", () => {

@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import pg from "pg";
 import { inject } from "vitest";
-import { Client } from "../../e2e/kit/client.ts";
+import { type Answer, Client, operate as operateThrough } from "../../e2e/kit/client.ts";
 import { type App, createApp } from "../src/app.ts";
 import { type Clock, systemClock } from "../src/ground/clock.ts";
 import { type Config, readConfig } from "../src/ground/config.ts";
 import { createLog } from "../src/ground/log.ts";
-import type { Environment } from "../src/merchants/books.ts";
+import type { Book, Environment } from "../src/merchants/books.ts";
 import type { Scope } from "../src/merchants/directory.ts";
 import type { SettingsChange } from "../src/merchants/settings.ts";
 import { Database } from "../src/store/database.ts";
@@ -49,8 +49,16 @@ export function openDatabase(database: TestDatabase, connections = 4): Database 
 
 export const OPERATOR_TOKEN = "op_token_of_the_tests_0123456789";
 
+/** What only the operator does with a merchant's money, through the operator's API. */
+interface OperatorHands {
+  returnSettlement(book: Book, uuid: string): Promise<Answer["json"]>;
+  submitEvidence(book: Book, uuid: string, given: Record<string, unknown>): Promise<Answer["json"]>;
+}
+
 export interface TestService {
-  app: App;
+  app: App & OperatorHands;
+  /** Calls the operator's API as its admin; throws on anything but success. */
+  operate(method: string, path: string, body?: unknown): Promise<Answer["json"]>;
   database: TestDatabase;
   origin: string;
   /** A new merchant and a client of it. */
@@ -99,8 +107,16 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     if (!made) throw new Error("no such merchant");
     return new Client({ base_url: `${origin}/v1`, client_id: made.clientId, secret: made.secret });
   };
+  const operate = (method: string, path: string, body?: unknown): Promise<Answer["json"]> =>
+    operateThrough({ ops_url: `${origin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, body);
+  const ofBook = ({ merchantId, environment }: Book): string => `/merchants/${merchantId}/books/${environment}`;
   return {
-    app,
+    app: {
+      ...app,
+      returnSettlement: (book, uuid) => operate("POST", `${ofBook(book)}/settlements/${uuid}/return`),
+      submitEvidence: (book, uuid, given) => operate("POST", `${ofBook(book)}/disputes/${uuid}/evidence`, given),
+    },
+    operate,
     database,
     origin,
     client,

@@ -5,6 +5,7 @@ import { exponentOf } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { reply } from "../http/envelope.ts";
 import { timestamp } from "../http/shapes.ts";
+import { entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
 import { environments, selectBookOffset } from "../merchants/books.ts";
@@ -26,6 +27,16 @@ export const balancesSchema = z.strictObject({
 
 export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
   return [
+    readEndpoint({
+      path: "/v1/balances/{currency}/entries",
+      summary: "Why this number: the journal entries behind a figure of the balances",
+      tag: "Balances",
+      scope: "balances:read",
+      errors: ["VALIDATION_ERROR"],
+      success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
+      query: entriesQuerySchema,
+      handle: (call) => listEntries(database, call.book, call.params.currency ?? "", call.query),
+    }),
     readEndpoint({
       path: "/v1/balances",
       summary: "Read the balances, one entry for each enabled currency",

@@ -3,11 +3,12 @@ import { z } from "zod";
 import type { Outbox } from "../events/outbox.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../http/envelope.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { disputeOfRow, selectDispute, selectDisputes } from "./disputes.sql.ts";
 import { type Dispute, disputeReasons, disputeView, outcomes } from "./dispute.ts";
@@ -59,7 +60,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       errors: ["VALIDATION_ERROR"],
       success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
       query: disputesQuerySchema,
-      handle: (call) => listDisputes(parts.database, call),
+      handle: (call) => listDisputes(parts.database, call.book, call.query),
     }),
     writeEndpoint<z.infer<typeof openSchema>>({
       path: "/v1/sandbox/payments/{reference}/dispute",
@@ -114,12 +115,16 @@ export async function readDispute(database: Database, merchantId: string, uuid: 
   return row && disputeOfRow(row);
 }
 
-async function listDisputes(database: Database, call: Call): Promise<Reply> {
-  const query = call.query as z.infer<typeof disputesQuerySchema>;
+/** A page of a book's list. `query` has passed `disputesQuerySchema`. */
+export async function listDisputes(
+  database: Database,
+  book: Book,
+  query: z.infer<typeof disputesQuerySchema>,
+): Promise<Reply> {
   const after = query.starting_after;
   if (after !== undefined) {
-    const cursor = await readDispute(database, call.merchant.merchantId, after);
-    if (cursor?.book.environment !== call.book.environment) {
+    const cursor = await readDispute(database, book.merchantId, after);
+    if (cursor?.book.environment !== book.environment) {
       throw validationFault(
         "starting_after",
         after,
@@ -129,7 +134,7 @@ async function listDisputes(database: Database, call: Call): Promise<Reply> {
   }
   const limit = Number(query.limit ?? 25);
   const rows = await database.query(
-    selectDisputes({ book: call.book, status: query.status, paymentReference: query.payment_reference, after, limit }),
+    selectDisputes({ book, status: query.status, paymentReference: query.payment_reference, after, limit }),
   );
   const page = rows.slice(0, limit).map(disputeOfRow);
   const more = rows.length > limit;

@@ -169,3 +169,32 @@ limit 1`,
     values: [uuidOf(book.merchantId), book.environment],
   };
 }
+
+/** A page of one account's entries with their journals, newest first, before `before`, and one more than `limit`. */
+export function selectEntries(
+  book: Book,
+  account: string,
+  currency: string,
+  before: { seq: bigint; line: number } | undefined,
+  limit: number,
+): Statement {
+  return {
+    name: "select entries",
+    text: `select e.seq, e.line, e.amount_minor, e.balance_after_minor, j.journal_id, j.group_id, j.kind, j.posted_at
+from entries e
+join journals j using (merchant_id, environment, seq)
+where e.merchant_id = $1::uuid and e.environment = $2::environment and e.account = $3::text and e.currency = $4::text
+  and ($5::bigint is null or (e.seq, e.line) < ($5::bigint, $6::smallint))
+order by e.seq desc, e.line desc
+limit $7::integer`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      account,
+      currency,
+      before?.seq ?? null,
+      before?.line ?? null,
+      limit + 1,
+    ],
+  };
+}

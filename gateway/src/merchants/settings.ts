@@ -46,6 +46,8 @@ export const riskSettingsSchema = z.strictObject({
   customer_per_hour: z.int().min(1).max(1000),
   merchant_per_minute: z.int().min(1).max(2000),
   large_amount_minor: positiveMinor,
+  /** From this score on a person looks at the payment; 101 sends nothing there. */
+  review_at: z.int().min(1).max(101).prefault(70),
   reject_at: z.int().min(1).max(101),
 });
 export type RiskSettings = z.infer<typeof riskSettingsSchema>;
@@ -96,6 +98,7 @@ export const defaultSettings: MerchantSettings = {
     customer_per_hour: 10,
     merchant_per_minute: 600,
     large_amount_minor: 5_000_000_000,
+    review_at: 70,
     reject_at: 80,
   },
 };

@@ -37,7 +37,10 @@ export interface Payment {
   instructions: Instructions | undefined;
   risk: RiskVerdict;
   routing: RoutingDecision;
+  /** When an unpaid payment expires, or a review ends. */
   expiresAt: Micros;
+  /** Under review: the seconds to pay in that were asked for, counted from the approval. */
+  expiresIn: number | undefined;
   createdAt: Micros;
   updatedAt: Micros;
   paidAt: Micros | undefined;

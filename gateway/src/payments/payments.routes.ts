@@ -45,6 +45,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         "PAYMENT_METHOD_UNAVAILABLE",
         "REFERENCE_ID_DUPLICATE",
         "RISK_REJECTED",
+        "RISK_REVIEW",
         "NO_ROUTE_AVAILABLE",
       ],
       success: {

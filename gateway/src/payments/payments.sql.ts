@@ -40,6 +40,7 @@ const birthColumns = {
   fee_minor: ["bigint", (payment: Payment) => payment.feeMinor],
   created_at: ["timestamptz", (payment: Payment) => sqlTime(payment.createdAt)],
   expires_at: ["timestamptz", (payment: Payment) => sqlTime(payment.expiresAt)],
+  expires_in: ["integer", (payment: Payment) => payment.expiresIn],
   payment_method: ["payment_method", (payment: Payment) => payment.method],
   currency: ["text", (payment: Payment) => payment.currency],
   reference_id: ["text", (payment: Payment) => payment.referenceId],
@@ -83,6 +84,38 @@ cross join lateral (
   insert: bulkInsert<Payment>("payments", { ...keyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<Payment>("payments", keyColumns, stateColumns),
 };
+
+/**
+ * What a judgement writes: the verdict, and for an approved payment how and until when it is paid. Written before the
+ * payment's state, because only a payment that still waits may be judged.
+ */
+export const reviewedPayments: Table<PaymentKey, Payment> = {
+  name: "reviewed payments",
+  rank: 19.5,
+  keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
+  keyOf: (payment) => payment,
+  insert: bulkUpdate<Payment>("payments", keyColumns, {
+    risk_decision: birthColumns.risk_decision,
+    gateway_code: birthColumns.gateway_code,
+    instructions: birthColumns.instructions,
+    routing: birthColumns.routing,
+    expires_at: birthColumns.expires_at,
+  }),
+};
+
+/** Every payment that waits for a judgement, oldest first, of all merchants; or one of them. */
+export function selectUnderReview(reference: string | undefined, after: string | undefined, limit: number): Statement {
+  return {
+    name: "select payments under review",
+    text: `select *
+from payments
+where risk_decision = 'review' and status = 'pending'
+  and ($1::uuid is null or payment_id = $1::uuid) and ($2::uuid is null or payment_id > $2::uuid)
+order by payment_id
+limit $3::integer`,
+    values: [reference === undefined ? null : uuidOf(reference), after === undefined ? null : uuidOf(after), limit + 1],
+  };
+}
 
 /** Which of the merchant's own order identities are taken. Loaded without a lock; written by the insert of payments. */
 export const takenReferenceIds: Table<{ book: Book; referenceId: string }, { book: Book; referenceId: string }> = {
@@ -137,6 +170,7 @@ export function paymentOfRow(row: Row): Payment {
     },
     routing: parsed<RoutingDecision>(row.routing) ?? { rules_version: 0, candidates: [] },
     expiresAt: row.expires_at as Micros,
+    expiresIn: optional<number>(row.expires_in),
     createdAt: row.created_at as Micros,
     updatedAt: row.updated_at as Micros,
     paidAt: optional<Micros>(row.paid_at),

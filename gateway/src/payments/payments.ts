@@ -1,5 +1,5 @@
 // What can be done with a payment: create, cancel, expire, and take an acquirer's word. Pure commands for the lanes.
-import type { InstructionRequest } from "../acquirers/acquirer.ts";
+import type { Acquirer, Instructions } from "../acquirers/acquirer.ts";
 import type { EventType } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
@@ -26,10 +26,12 @@ import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type DisputeStatus, type Payment, createdView, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
-import { payments, takenReferenceIds } from "./payments.sql.ts";
+import { payments, reviewedPayments, takenReferenceIds } from "./payments.sql.ts";
 import { type PaymentStatus, assertTransition } from "./states.ts";
 
-const DEFAULT_EXPIRES_IN = 1800;
+export const DEFAULT_EXPIRES_IN = 1800;
+/** A person has a day of the book's clock to judge a payment; after that it is refused. */
+export const REVIEW_TIME: Micros = 24 * 3600 * SECOND;
 
 export interface PaymentParts {
   outbox: Outbox;
@@ -50,7 +52,6 @@ export function createPayment(
   requestId: string,
   realNow: Micros,
 ): Command<Reply> {
-  const table = parts.routingTable();
   const customerKey = customerKeyOf(body.customer);
   const ofMerchant: VelocityKey = { book, customerKey: null, realSince: realNow - MERCHANT_WINDOW };
   const ofCustomer: VelocityKey = { book, customerKey, realSince: realNow - CUSTOMER_WINDOW };
@@ -78,35 +79,12 @@ export function createPayment(
         },
         merchant.settings.risk,
       );
-      const reference = newId("payment", now);
-      const amountMinor = BigInt(body.amount_minor);
-      const rejected = risk.decision === "reject";
-      const { chosen, decision } = rejected
-        ? { chosen: undefined, decision: { rules_version: table.version, candidates: [] } }
-        : route(table, {
-            environment: book.environment,
-            method: body.payment_method,
-            currency: body.currency,
-            amountMinor,
-            draw: reference,
-          });
-      if (!chosen && !rejected) throw routeFault(decision);
-      const expiresAt = now + (body.expires_in ?? DEFAULT_EXPIRES_IN) * SECOND;
-      const request: InstructionRequest = {
-        reference,
-        amountMinor,
-        currency: body.currency,
-        method: body.payment_method,
-        merchantName: merchant.name,
-        expiresAt,
-        payUrl: parts.payUrl(book, reference),
-      };
-      const payment: Payment = {
+      const asked: Payment = {
         book,
-        reference,
-        status: rejected ? "failed" : "pending",
-        amountMinor,
-        feeMinor: feeOf(amountMinor, feeRuleOf(merchant.settings, body.payment_method, body.currency)),
+        reference: newId("payment", now),
+        status: "pending",
+        amountMinor: BigInt(body.amount_minor),
+        feeMinor: feeOf(BigInt(body.amount_minor), feeRuleOf(merchant.settings, body.payment_method, body.currency)),
         refundedMinor: 0n,
         refundPendingMinor: 0n,
         disputeStatus: undefined,
@@ -114,28 +92,77 @@ export function createPayment(
         method: body.payment_method,
         referenceId: body.reference_id,
         description: body.description,
-        gatewayCode: chosen?.code,
+        gatewayCode: undefined,
         callbackUrl: body.callback_url,
         customerKey,
         customer: body.customer,
         metadata: body.metadata,
-        instructions: chosen?.issue(request),
+        instructions: undefined,
         risk,
-        routing: decision,
-        expiresAt,
+        routing: { rules_version: parts.routingTable().version, candidates: [] },
+        expiresAt: now + (body.expires_in ?? DEFAULT_EXPIRES_IN) * SECOND,
+        expiresIn: undefined,
         createdAt: now,
         updatedAt: now,
         paidAt: undefined,
         canceledAt: undefined,
         cancelReason: undefined,
       };
-      set.insert(payments, payment);
       set.insert(takenReferenceIds, taken);
-      tell(parts.outbox, set, merchant, payment, rejected ? "payment.failed" : "payment.created", now);
-      if (rejected) return faultReply(new Fault("RISK_REJECTED", { details: { reference } }), requestId);
-      return reply(201, createdView(payment));
+      return begin(parts, set, merchant, asked, body, requestId);
     },
   };
+}
+
+/** What the risk engine's verdict makes of a new payment. */
+function begin(
+  parts: PaymentParts,
+  set: WorkingSet,
+  merchant: Merchant,
+  asked: Payment,
+  body: CreatePayment,
+  requestId: string,
+): Reply {
+  const { reference, createdAt: now } = asked;
+  if (asked.risk.decision === "reject") {
+    const rejected: Payment = { ...asked, status: "failed" };
+    set.insert(payments, rejected);
+    tell(parts.outbox, set, merchant, rejected, "payment.failed", now);
+    return faultReply(new Fault("RISK_REJECTED", { details: { reference } }), requestId);
+  }
+  if (asked.risk.decision === "review") {
+    // No acquirer, no instructions and no event yet: a person decides, within the review's own time.
+    const expiresIn = body.expires_in ?? DEFAULT_EXPIRES_IN;
+    set.insert(payments, { ...asked, expiresIn, expiresAt: now + REVIEW_TIME });
+    return faultReply(new Fault("RISK_REVIEW", { details: { reference, status: asked.status } }), requestId);
+  }
+  const { chosen, decision, instructions } = findRoute(parts, merchant, asked);
+  const payment: Payment = { ...asked, gatewayCode: chosen.code, routing: decision, instructions };
+  set.insert(payments, payment);
+  tell(parts.outbox, set, merchant, payment, "payment.created", now);
+  return reply(201, createdView(payment));
+}
+
+/** The acquirer that takes a payment, why, and how the payer pays. Throws NO_ROUTE_AVAILABLE or INVALID_AMOUNT. */
+export function findRoute(
+  parts: PaymentParts,
+  merchant: Merchant,
+  payment: Payment,
+): { chosen: Acquirer; decision: RoutingDecision; instructions: Instructions } {
+  const { book, reference, method, currency, amountMinor, expiresAt } = payment;
+  const request = { environment: book.environment, method, currency, amountMinor, draw: reference };
+  const { chosen, decision } = route(parts.routingTable(), request);
+  if (!chosen) throw routeFault(decision);
+  const instructions = chosen.issue({
+    reference,
+    amountMinor,
+    currency,
+    method,
+    merchantName: merchant.name,
+    expiresAt,
+    payUrl: parts.payUrl(book, reference),
+  });
+  return { chosen, decision, instructions };
 }
 
 /** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
@@ -191,7 +218,7 @@ export function cancelPayment(
       if (payment.status !== "pending") throw new Fault("PAYMENT_NOT_CANCELABLE");
       if (payment.expiresAt <= now) {
         // Its time was over before this cancel came; the sweep just had not reached it yet.
-        move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+        expire(parts, set, merchant, payment, now);
         return faultReply(new Fault("PAYMENT_NOT_CANCELABLE"), requestId);
       }
       const canceled = move(
@@ -226,10 +253,29 @@ export function expirePayment(
       const now = bookNow(set, book, realNow);
       const payment = set.get(payments, { book, reference });
       if (payment?.status !== "pending" || payment.expiresAt > now) return false;
-      move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+      expire(parts, set, merchant, payment, now);
       return true;
     },
   };
+}
+
+/** The end of a payment's time: an unpaid one expires, one that nobody judged is refused. */
+function expire(parts: PaymentParts, set: WorkingSet, merchant: Merchant, payment: Payment, now: Micros): void {
+  if (payment.risk.decision === "review") refuse(parts, set, merchant, payment, now);
+  else move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+}
+
+/** Ends a review with a refusal. */
+export function refuse(
+  parts: PaymentParts,
+  set: WorkingSet,
+  merchant: Merchant,
+  payment: Payment,
+  now: Micros,
+): Payment {
+  const judged: Payment = { ...payment, risk: { ...payment.risk, decision: "reject" } };
+  set.insert(reviewedPayments, judged);
+  return move(parts.outbox, set, merchant, judged, { status: "failed" }, now);
 }
 
 export type AcquirerOutcome = "processing" | "succeeded" | "failed";
@@ -256,10 +302,11 @@ export function takeOutcome(
   const payment = findLocked(set, book, reference);
   if (payment.status === "expired") throw new Fault("PAYMENT_EXPIRED");
   if (payment.status === "pending" && payment.expiresAt <= now) {
-    move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+    expire(parts, set, merchant, payment, now);
     return { refused: new Fault("PAYMENT_EXPIRED") };
   }
-  const open = payment.status === "pending" || (payment.status === "processing" && outcome !== "processing");
+  const awaited = payment.status === "pending" && payment.risk.decision !== "review";
+  const open = awaited || (payment.status === "processing" && outcome !== "processing");
   if (!open) throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: payment.status } });
   if (outcome !== "succeeded") return { payment: move(parts.outbox, set, merchant, payment, { status: outcome }, now) };
   const { gatewayCode } = payment;
@@ -306,7 +353,7 @@ export function markDispute(set: WorkingSet, payment: Payment, disputeStatus: Di
 }
 
 /** One step of the state machine, with its event. */
-function move(
+export function move(
   outbox: Outbox,
   set: WorkingSet,
   merchant: Merchant,
@@ -321,7 +368,7 @@ function move(
   return moved;
 }
 
-function tell(
+export function tell(
   outbox: Outbox,
   set: WorkingSet,
   merchant: Merchant,

@@ -52,11 +52,14 @@ export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
     .filter(([sign, holds]) => holds && weights[sign] > 0)
     .map(([sign]) => ({ sign: sign as string, points: weights[sign] }));
   if (facts.sandbox && domain === "reject.test") reasons.push({ sign: "sandbox_asked_for_reject", points: 100 });
+  if (facts.sandbox && domain === "review.test") {
+    reasons.push({ sign: "sandbox_asked_for_review", points: Math.min(settings.review_at, settings.reject_at - 1) });
+  }
   const score = Math.min(
     100,
     reasons.reduce((sum, reason) => sum + reason.points, 0),
   );
-  return { decision: score >= settings.reject_at ? "reject" : "approve", score, reasons };
+  return { decision: score >= settings.reject_at ? "reject" : score >= settings.review_at ? "review" : "approve", score, reasons };
 }
 
 /** Contacts that the field rules accept and that still look typed at random. */

@@ -8,6 +8,7 @@ import { MINOR_MAX } from "../ground/money.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../http/envelope.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { type Settlement, settlementStatuses, settlementView, statementOf } from "./settlement.ts";
 import { itemOfRow, selectItems, selectSettlement, selectSettlements, settlementOfRow } from "./settlements.sql.ts";
@@ -69,7 +70,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       errors: ["VALIDATION_ERROR"],
       success: { status: 200, description: "A page of batches.", schema: listSchema(settlementSchema) },
       query: settlementsQuerySchema,
-      handle: (call) => listSettlements(parts.database, call),
+      handle: (call) => listSettlements(parts.database, call.book, call.query),
     }),
     readEndpoint({
       path: "/v1/settlements/{uuid}/statement",
@@ -141,14 +142,18 @@ export async function readSettlement(
   return row && settlementOfRow(row);
 }
 
-async function listSettlements(database: Database, call: Call): Promise<Reply> {
-  const query = call.query as z.infer<typeof settlementsQuerySchema>;
+/** A page of a book's list. `query` has passed `settlementsQuerySchema`. */
+export async function listSettlements(
+  database: Database,
+  book: Book,
+  query: z.infer<typeof settlementsQuerySchema>,
+): Promise<Reply> {
   const from = timeOf("date_from", query.date_from);
   const to = timeOf("date_to", query.date_to);
   const after = query.starting_after;
   if (after !== undefined) {
-    const cursor = await readSettlement(database, call.merchant.merchantId, after);
-    if (cursor?.book.environment !== call.book.environment) {
+    const cursor = await readSettlement(database, book.merchantId, after);
+    if (cursor?.book.environment !== book.environment) {
       throw validationFault(
         "starting_after",
         after,
@@ -159,7 +164,7 @@ async function listSettlements(database: Database, call: Call): Promise<Reply> {
   const limit = Number(query.limit ?? 25);
   const rows = await database.query(
     selectSettlements({
-      book: call.book,
+      book,
       status: query.status,
       currency: query.currency,
       endFrom: from?.at,

@@ -1,0 +1,79 @@
+// "Why this number": the journal entries behind a figure of the balances, newest first, each with the figure after it.
+import { z } from "zod";
+import { wireTime } from "../ground/clock.ts";
+import { validationFault } from "../ground/fault.ts";
+import { idOf } from "../ground/ids.ts";
+import { type Reply, reply } from "../http/envelope.ts";
+import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
+import { accounts } from "../ledger/journal.ts";
+import { selectEntries } from "../ledger/ledger.sql.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+
+export const figures = ["available", "held", "pending_settlement"] as const;
+
+const accountOf = {
+  available: accounts.available,
+  held: accounts.held,
+  pending_settlement: accounts.settling,
+} as const;
+
+export const entriesQuerySchema = z.strictObject({
+  figure: z.enum(figures).optional().meta({ description: "Which figure to explain; `available` when absent." }),
+  limit: limitQuery,
+  starting_after: z
+    .string()
+    .regex(/^\d{1,18}-\d{1,3}$/, "is not the identity of an entry")
+    .optional(),
+});
+export type EntriesQuery = z.infer<typeof entriesQuerySchema>;
+
+export const entriesSchema = listSchema(
+  z.strictObject({
+    id: z.string(),
+    journal: z.string(),
+    kind: z.string().meta({ description: "What happened: capture, refund, dispute_opened, settlement_formed …" }),
+    group: z.string().meta({ description: "The payment or settlement it belongs to." }),
+    amount_minor: z.int().meta({ description: "What it added to the figure; negative when it took away." }),
+    figure_after_minor: z.int().meta({ description: "The figure after this entry." }),
+    posted_at: timestamp,
+  }),
+);
+
+interface EntryRow extends Record<string, unknown> {
+  seq: bigint;
+  line: number;
+  amount_minor: bigint;
+  balance_after_minor: bigint;
+  journal_id: string;
+  group_id: string;
+  kind: string;
+  posted_at: number;
+}
+
+/** One page. What a merchant owns is a credit balance, so signs are turned: added is positive. */
+export async function listEntries(
+  database: Database,
+  book: Book,
+  currency: string,
+  query: EntriesQuery,
+): Promise<Reply> {
+  if (!/^[A-Z]{3}$/.test(currency))
+    throw validationFault("currency", currency, "currency must be a currency code like IDR.");
+  const limit = Number(query.limit ?? 25);
+  const [seq, line] = query.starting_after?.split("-") ?? [];
+  const before = seq === undefined ? undefined : { seq: BigInt(seq), line: Number(line) };
+  const account = accountOf[query.figure ?? "available"];
+  const rows = await database.query<EntryRow>(selectEntries(book, account, currency, before, limit));
+  const data = rows.slice(0, limit).map((row) => ({
+    id: `${row.seq}-${row.line}`,
+    journal: idOf("journal", row.journal_id),
+    kind: row.kind,
+    group: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),
+    amount_minor: -Number(row.amount_minor),
+    figure_after_minor: -Number(row.balance_after_minor) + 0, // never minus zero
+    posted_at: wireTime(row.posted_at),
+  }));
+  const more = rows.length > limit;
+  return reply(200, { data, has_more: more, next_cursor: more ? (data.at(-1)?.id ?? null) : null });
+}

@@ -1,0 +1,279 @@
+// What an operator does with money: judge reviews, open and decide disputes, pay and return settlements, explain balances.
+import { z } from "zod";
+import { entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
+import { disputeReasons, disputeView, outcomes } from "../disputes/dispute.ts";
+import { disputeSchema, disputesQuerySchema, listDisputes, readDispute } from "../disputes/disputes.routes.ts";
+import { openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
+import type { Outbox } from "../events/outbox.ts";
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { reply } from "../http/envelope.ts";
+import { listSchema, text, timestamp } from "../http/shapes.ts";
+import { type Book, environments } from "../merchants/books.ts";
+import type { Directory, Merchant } from "../merchants/directory.ts";
+import { amountMinor } from "../payments/payments.schema.ts";
+import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
+import type { Payment } from "../payments/payment.ts";
+import type { PaymentParts } from "../payments/payments.ts";
+import { approvePayment, refusePayment } from "../payments/review.ts";
+import { settlementView } from "../settlements/settlement.ts";
+import { listSettlements, readSettlement, settlementSchema, settlementsQuerySchema } from "../settlements/settlements.routes.ts";
+import { itemOfRow, selectItems } from "../settlements/settlements.sql.ts";
+import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { limitOf, page, pageFields } from "./lists.ts";
+
+export interface MoneyParts {
+  database: Database;
+  directory: Directory;
+  lanes: Lanes;
+  outbox: Outbox;
+  payments: PaymentParts;
+}
+
+const reviewSchema = z.strictObject({
+  reference: z.string(),
+  merchant_id: z.string(),
+  environment: z.enum(environments),
+  amount_minor: amountMinor,
+  currency: z.string(),
+  payment_method: z.string(),
+  reference_id: z.string(),
+  customer: z.looseObject({}).nullable(),
+  score: z.int(),
+  reasons: z.array(z.strictObject({ sign: z.string(), points: z.int() })),
+  created_at: timestamp,
+  decide_before: timestamp,
+});
+
+const judgedSchema = z.strictObject({ reference: z.string(), merchant_id: z.string(), status: z.string() });
+const reviewsQuery = z.strictObject(pageFields("reference", (value) => isId("payment", value)));
+const openSchema = z.strictObject({
+  payment_reference: z.string(),
+  reason: z.enum(disputeReasons),
+  amount_minor: amountMinor.optional(),
+});
+const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
+const evidenceSchema = z.strictObject({
+  statement: text(1, 20_000),
+  files: z
+    .array(
+      z.strictObject({
+        name: text(1, 200),
+        media_type: z.string().regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, "is not a media type"),
+        content_base64: z.base64().max(200_000),
+      }),
+    )
+    .max(10),
+});
+
+export function moneyEndpoints(parts: MoneyParts): OperatorEndpoint[] {
+  return [...reviewEndpoints(parts), ...disputeEndpoints(parts), ...settlementEndpoints(parts), entriesEndpoint(parts)];
+}
+
+const OF_BOOK = "/ops/v1/merchants/{id}/books/{environment}";
+
+function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
+  const judge = (word: "approve" | "refuse", command: typeof approvePayment): OperatorEndpoint =>
+    operatorEndpoint({
+      method: "POST",
+      path: `/ops/v1/reviews/{reference}/${word}`,
+      summary: word === "approve" ? "Let a payment under review go on" : "Refuse a payment under review",
+      tag: "Reviews",
+      role: "admin",
+      success: { status: 200, description: "The payment after it.", schema: judgedSchema },
+      errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE", "NO_ROUTE_AVAILABLE"],
+      async handle({ params }) {
+        const { book, reference } = await findReviewed(parts.database, params.reference ?? "");
+        const merchant = await parts.directory.merchant(book.merchantId);
+        if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
+        const { status } = await parts.lanes.move(book.merchantId, command(parts.payments, merchant, book, reference));
+        return reply(200, { reference, merchant_id: book.merchantId, status });
+      },
+    });
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path: "/ops/v1/reviews",
+      summary: "Payments that wait for a judgement, oldest first",
+      tag: "Reviews",
+      role: "viewer",
+      query: reviewsQuery,
+      success: { status: 200, description: "A page of the queue.", schema: listSchema(reviewSchema) },
+      errors: [],
+      async handle({ query }) {
+        const limit = limitOf(query);
+        const rows = await parts.database.query(selectUnderReview(undefined, query.starting_after, limit));
+        return page(rows.map(paymentOfRow).map(reviewView), limit, ({ reference }) => reference);
+      },
+    }),
+    judge("approve", approvePayment),
+    judge("refuse", refusePayment),
+  ];
+}
+
+async function findReviewed(database: Database, reference: string): Promise<Payment> {
+  const [row] = isId("payment", reference) ? await database.query(selectUnderReview(reference, undefined, 1)) : [];
+  if (!row) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
+  return paymentOfRow(row);
+}
+
+function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
+  return {
+    reference: payment.reference,
+    merchant_id: payment.book.merchantId,
+    environment: payment.book.environment,
+    amount_minor: Number(payment.amountMinor),
+    currency: payment.currency,
+    payment_method: payment.method,
+    reference_id: payment.referenceId,
+    customer: payment.customer ? { ...payment.customer } : null,
+    score: payment.risk.score,
+    reasons: payment.risk.reasons,
+    created_at: wireTime(payment.createdAt),
+    decide_before: wireTime(payment.expiresAt),
+  };
+}
+
+function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): OperatorEndpoint[] {
+  const key = async (book: Book, uuid: string): Promise<{ uuid: string; paymentReference: string | undefined }> => {
+    const dispute = await readDispute(database, book.merchantId, uuid);
+    return { uuid, paymentReference: dispute?.book.environment === book.environment ? dispute.paymentReference : undefined };
+  };
+  const errors = ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"] as const;
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path: `${OF_BOOK}/disputes`,
+      summary: "List a merchant's disputes, newest first",
+      tag: "Disputes",
+      role: "viewer",
+      query: disputesQuerySchema,
+      success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
+      errors: ["OBJECT_NOT_FOUND"],
+      handle: async ({ params, query }) => listDisputes(database, (await find(directory, params)).book, query),
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes`,
+      summary: "Record that a payment is contested; the amount is held",
+      tag: "Disputes",
+      role: "admin",
+      body: openSchema,
+      success: { status: 201, description: "The dispute.", schema: disputeSchema },
+      errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
+      async handle({ params, body }) {
+        const { book, merchant } = await find(directory, params);
+        const command = openDispute(outbox, merchant, book, body.payment_reference, body);
+        return reply(201, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes/{uuid}/resolve`,
+      summary: "Decide a dispute",
+      tag: "Disputes",
+      role: "admin",
+      body: resolveSchema,
+      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
+      errors,
+      async handle({ params, body }) {
+        const { book, merchant } = await find(directory, params);
+        const command = resolveDispute(outbox, merchant, book, await key(book, params.uuid ?? ""), body.outcome);
+        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes/{uuid}/evidence`,
+      summary: "Hand in the merchant's evidence, once",
+      tag: "Disputes",
+      role: "admin",
+      body: evidenceSchema,
+      success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
+      errors,
+      async handle({ params, body }) {
+        const { book, merchant } = await find(directory, params);
+        const command = submitEvidence(outbox, merchant, book, await key(book, params.uuid ?? ""), body);
+        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+  ];
+}
+
+function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts): OperatorEndpoint[] {
+  const errors = ["OBJECT_NOT_FOUND", "SETTLEMENT_CLOSED"] as const;
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path: `${OF_BOOK}/settlements`,
+      summary: "List a merchant's settlement batches, newest first",
+      tag: "Settlements",
+      role: "viewer",
+      query: settlementsQuerySchema,
+      success: { status: 200, description: "A page of batches.", schema: listSchema(settlementSchema) },
+      errors: ["OBJECT_NOT_FOUND"],
+      handle: async ({ params, query }) => listSettlements(database, (await find(directory, params)).book, query),
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/settlements/{uuid}/pay`,
+      summary: "Record that the bank paid a batch",
+      tag: "Settlements",
+      role: "admin",
+      success: { status: 200, description: "The batch after it.", schema: settlementSchema },
+      errors,
+      async handle({ params }) {
+        const { book, merchant } = await find(directory, params);
+        const command = paySettlement(outbox, merchant, book, params.uuid ?? "");
+        return reply(200, settlementView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/settlements/{uuid}/return`,
+      summary: "Record that the bank returned a batch; its funds are available again",
+      tag: "Settlements",
+      role: "admin",
+      success: { status: 200, description: "The batch after it.", schema: settlementSchema },
+      errors,
+      async handle({ params }) {
+        const { book } = await find(directory, params);
+        const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
+        const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
+        const command = returnSettlement(book, params.uuid ?? "", items);
+        return reply(200, settlementView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+  ];
+}
+
+function entriesEndpoint({ database, directory }: MoneyParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    path: `${OF_BOOK}/balances/{currency}/entries`,
+    summary: "Why this number: the journal entries behind a figure of the balances",
+    tag: "Books",
+    role: "viewer",
+    query: entriesQuerySchema,
+    success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    handle: async ({ params, query }) =>
+      listEntries(database, (await find(directory, params)).book, params.currency ?? "", query),
+  });
+}
+
+/** The merchant and the book that a path names. Throws OBJECT_NOT_FOUND. */
+async function find(
+  directory: Directory,
+  params: Readonly<Record<string, string>>,
+): Promise<{ merchant: Merchant; book: Book }> {
+  const { id = "" } = params;
+  const environment = environments.find((name) => name === params.environment);
+  const merchant = isId("merchant", id) ? await directory.merchant(id) : undefined;
+  if (!merchant || !environment) throw new Fault("OBJECT_NOT_FOUND", { message: "No such book." });
+  return { merchant, book: { merchantId: id, environment } };
+}
