@@ -72,11 +72,23 @@ export async function createCase({ seconds }: { seconds: number }): Promise<Benc
 }
 
 /** Runs the load generator in a process of its own. */
-async function load(service: Service, seconds: number, label: string): Promise<LoadReport> {
+export async function load(
+  service: Service,
+  seconds: number,
+  label: string,
+  references?: string[],
+): Promise<LoadReport> {
   const child = spawn(process.execPath, [new URL("load.ts", import.meta.url).pathname], {
     env: {
       ...process.env,
-      LOAD: JSON.stringify({ demo: service.demo, port: service.port, seconds, connections: CONNECTIONS, label }),
+      LOAD: JSON.stringify({
+        demo: service.demo,
+        port: service.port,
+        seconds,
+        connections: CONNECTIONS,
+        label,
+        references,
+      }),
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -87,17 +99,20 @@ async function load(service: Service, seconds: number, label: string): Promise<L
   return JSON.parse(text) as LoadReport;
 }
 
-/** Sum and count of the batch sizes of the creation lane. */
-async function batches(service: Service): Promise<{ sum: number; count: number }> {
+/** Sum and count of the batch sizes of the lanes whose name begins so. */
+export async function batches(service: Service, lane = "creation"): Promise<{ sum: number; count: number }> {
   const url = service.metricsUrl;
   if (url === undefined) throw new Error("the service has no metrics");
   const text = await (await fetch(url)).text();
   const read = (name: string): number =>
-    Number(new RegExp(`^gerbang_lane_batch_size_${name}\\{lane="creation"\\} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
+    [...text.matchAll(new RegExp(`^gerbang_lane_batch_size_${name}\\{lane="${lane}[^"]*"\\} (\\S+)$`, "gm"))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    );
   return { sum: read("sum"), count: read("count") };
 }
 
-function residentMib(pid: number | undefined): number {
+export function residentMib(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
 }

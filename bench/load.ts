@@ -2,12 +2,14 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import { connect, type Socket } from "node:net";
 
-const { demo, port, seconds, connections, label } = JSON.parse(process.env.LOAD ?? "{}") as {
+const { demo, port, seconds, connections, label, references } = JSON.parse(process.env.LOAD ?? "{}") as {
   demo: { client_id: string; secret: string };
   port: number;
   seconds: number;
   connections: number;
   label: string;
+  /** Payments to refund, a little each time; without them payments are created. */
+  references?: string[];
 };
 
 const key = createSecretKey(Buffer.from(demo.secret));
@@ -20,11 +22,13 @@ const end = begun + seconds * 1000;
 
 function nextRequest(): string {
   const number = ++sent;
-  const body = `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}}`;
+  const body = references
+    ? `{"payment_reference":"${references[number % references.length]}","amount_minor":1,"reason":"part ${number}"}`
+    : `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}}`;
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
   return (
-    `POST /v1/payments HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${demo.client_id}\r\n` +
+    `POST /v1/${references ? "refunds" : "payments"} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${demo.client_id}\r\n` +
     `X-Timestamp: ${timestamp}\r\nX-Signature: ${signature}\r\nIdempotency-Key: ${run}-key-${number}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
@@ -57,7 +61,10 @@ function drive(): Promise<void> {
       if (buffer.length < head + 4 + length) return;
       latencies.push(performance.now() - started);
       const body = buffer.slice(head + 4);
-      if (!buffer.startsWith("HTTP/1.1 201") || !body.includes('"status":"pending"') || !body.includes('"qr_string"'))
+      if (
+        !buffer.startsWith("HTTP/1.1 201") ||
+        !(references ? body.includes('"status":"succeeded"') : body.includes('"qr_string"'))
+      )
         errors++;
       buffer = "";
       next();

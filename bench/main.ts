@@ -1,8 +1,17 @@
 // The benchmark: `npm run bench -- create [--json] [--seconds n]`. Ratios within one run, since machines differ.
 import { parseArgs } from "node:util";
 import { type BenchResult, createCase } from "./create.ts";
+import { refundCase } from "./refund.ts";
 
-const cases: Record<string, (options: { seconds: number }) => Promise<BenchResult>> = { create: createCase };
+const cases: Record<string, (options: { seconds: number }) => Promise<BenchResult>> = {
+  create: createCase,
+  refund: refundCase,
+};
+
+const baselines: Record<string, string> = {
+  create: "the same rows, awaited statements",
+  refund: "creations, in the same run",
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,7 +33,7 @@ for (const name of names) {
 function report(result: BenchResult): void {
   const lines: [string, string][] = [
     ["Gerbang, signed requests", `${result.rate_per_s} a second`],
-    ["the same rows, awaited statements", `${result.baseline_per_s} a second`],
+    [baselines[result.case] ?? "baseline", `${result.baseline_per_s} a second`],
     ["ratio", result.ratio.toFixed(2)],
     ["latency p50 / p99", `${result.p50_ms} / ${result.p99_ms} ms`],
     ["commands in a batch, on average", String(result.batch_average)],
@@ -32,7 +41,7 @@ function report(result: BenchResult): void {
     ["failed requests", String(result.errors)],
     ["verify afterwards", result.verified ? "clean" : "NOT CLEAN"],
   ];
-  console.log(`\n${result.case}: ${result.requests} payments in ${result.seconds} s, 64 connections\n`);
+  console.log(`\n${result.case}: ${result.requests} requests in ${result.seconds} s, 64 connections\n`);
   for (const [name, value] of lines) console.log(`  ${name.padEnd(36)} ${value}`);
   console.log("");
 }

@@ -56,29 +56,35 @@ $$;
 create trigger refunds_change before update on refunds
 for each row execute function check_refund_change();
 
--- At commit a payment's totals are the sums of its refunds, so no two of them can spend the same money.
+-- A payment's totals are the sums of its refunds, so no two of them can spend the same money. The payment is written first;
+-- what is checked here, once a statement and payment, is that its refunds agree with it.
 create function check_refund_totals() returns trigger language plpgsql as $$
 declare
   wrong record;
 begin
   select p.payment_id into wrong
-  from payments p
+  from (select distinct merchant_id, environment, payment_id from changed) c
+  join payments p using (merchant_id, environment, payment_id)
   cross join lateral (
     select coalesce(sum(r.amount_minor) filter (where r.status = 'succeeded'), 0)::bigint as refunded,
       coalesce(sum(r.amount_minor) filter (where r.status = 'pending'), 0)::bigint as pending
     from refunds r
     where r.merchant_id = p.merchant_id and r.environment = p.environment and r.payment_id = p.payment_id
   ) r
-  where p.merchant_id = new.merchant_id and p.environment = new.environment and p.payment_id = new.payment_id
-    and (p.refunded_minor <> r.refunded or p.refund_pending_minor <> r.pending);
+  where p.refunded_minor <> r.refunded or p.refund_pending_minor <> r.pending
+  limit 1;
   if found then
-    raise exception 'the totals of payment % are not the sums of its refunds', new.payment_id using errcode = 'GB008';
+    raise exception 'the totals of payment % are not the sums of its refunds', wrong.payment_id using errcode = 'GB008';
   end if;
   return null;
 end
 $$;
-create constraint trigger refunds_total after insert or update on refunds deferrable initially deferred
-for each row execute function check_refund_totals();
+create trigger refunds_total_of_new after insert on refunds
+referencing new table as changed
+for each statement execute function check_refund_totals();
+create trigger refunds_total_of_changed after update on refunds
+referencing new table as changed
+for each statement execute function check_refund_totals();
 
 -- A payer's contest of a payment. While it runs, the contested amount is held.
 create table disputes (
