@@ -316,11 +316,23 @@ describe("whatever is thrown at it", () => {
     POST /v1/sandbox/payments/ID/simulate, POST /v1/sandbox/clock/advance, GET /v1/sandbox/clock, GET /v1/health,
     GET /openapi.json, GET /pay/ID, POST /pay/ID, POST /ops/v1/merchants, GET /ops/v1/merchants/ID,
     PATCH /ops/v1/merchants/ID, POST /ops/v1/merchants/ID/credentials, DELETE /ops/v1/merchants/ID/credentials/ID,
-    PUT /ops/v1/merchants/ID/webhook, GET /ops/v1/acquirers, PATCH /ops/v1/acquirers/ID`;
+    PUT /ops/v1/merchants/ID/webhook, GET /ops/v1/acquirers, PATCH /ops/v1/acquirers/ID,
+    POST /v1/refunds, GET /v1/refunds/ID, POST /v1/sandbox/refunds/ID/simulate, GET /v1/disputes,
+    POST /v1/sandbox/payments/ID/dispute, POST /v1/sandbox/disputes/ID/resolve, GET /v1/settlements,
+    GET /v1/settlements/ID/statement, POST /v1/sandbox/settlements/run, POST /v1/sandbox/settlements/ID/pay,
+    GET /v1/balances/ID/entries, GET /v1/balances/IDR/entries, GET /ops/v1/merchants, GET /ops/v1/reviews,
+    POST /ops/v1/reviews/ID/approve, POST /ops/v1/reviews/ID/refuse, GET /ops/v1/audit, GET /ops/v1/routing/rules,
+    POST /ops/v1/routing/rules, GET /ops/v1/routing/rules/ID, POST /ops/v1/routing/rules/ID/activate,
+    GET /ops/v1/merchants/ID/books/sandbox/disputes, POST /ops/v1/merchants/ID/books/sandbox/disputes,
+    POST /ops/v1/merchants/ID/books/sandbox/disputes/ID/resolve, GET /ops/v1/merchants/ID/books/ID/settlements,
+    POST /ops/v1/merchants/ID/books/sandbox/disputes/ID/evidence, GET /ops/v1/merchants/ID/credentials,
+    POST /ops/v1/merchants/ID/books/sandbox/settlements/ID/pay,
+    POST /ops/v1/merchants/ID/books/sandbox/settlements/ID/return`;
   const fields = (
     "amount_minor currency payment_method reference_id description expires_in customer callback_url metadata reason " +
     "outcome seconds name environment scopes suspended rate_limit_per_minute max_amount_minor currencies methods fees " +
-    "wallet_frozen risk enabled health decision __proto__ constructor limit status starting_after created_from"
+    "wallet_frozen risk enabled health decision __proto__ constructor limit status starting_after created_from " +
+    "payment_reference settlement statement files rules date_from date_to figure url merchant_id"
   ).split(" ");
   const unicode = fc.string({ unit: "binary", maxLength: 40 });
   const plausible = fc.oneof(
