@@ -116,7 +116,7 @@ function resolve(
   outcome: DisputeOutcome,
   now: Micros,
 ): Dispute {
-  if (!disputeTransitions[dispute.status].includes(outcome)) throw new Fault("DISPUTE_RESOLVED");
+  if (!disputeTransitions[dispute.status].includes(outcome)) throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
   const payment = findLocked(set, dispute.book, dispute.paymentReference);
   const resolved: Dispute = { ...dispute, status: outcome, resolvedAt: now };
   set.update(disputes, resolved);
@@ -142,7 +142,7 @@ export function submitEvidence(
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
       const dispute = findDispute(set, book, key);
-      if (dispute.status !== "needs_response" || dispute.evidenceDueAt <= now) throw new Fault("DISPUTE_RESOLVED");
+      if (dispute.status !== "needs_response" || dispute.evidenceDueAt <= now) throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
       const reviewed: Dispute = { ...dispute, status: "under_review" };
       set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });
       set.update(disputes, reviewed);

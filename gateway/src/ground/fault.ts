@@ -51,7 +51,7 @@ const table = {
   REFUND_NOT_FOUND: [404, true, "No such refund."],
   PAYMENT_NOT_CANCELABLE: [409, true, "Only a pending payment can be canceled; a succeeded one is refunded instead."],
   PAYMENT_NOT_REFUNDABLE: [409, true, "The payment has not succeeded, has expired or is in dispute."],
-  PAYMENT_NOT_PAYABLE: [409, true, "The payment no longer awaits this step; read its status first."],
+  PAYMENT_NOT_PAYABLE: [409, true, "It does not await this step, now or any more; see details.status."],
   DISPUTE_RESOLVED: [409, true, "The dispute no longer awaits this step; read its status first."],
   SETTLEMENT_CLOSED: [409, true, "The batch is paid or returned already; read its status first."],
   REFUND_EXCEEDS_PAYMENT: [422, true, "The refunds would exceed the payment; see details.remaining_refundable_minor."],
@@ -77,7 +77,7 @@ const table = {
     "Something unexpected went wrong on our side. Retry later with the same Idempotency-Key.",
   ],
   SERVICE_UNAVAILABLE: [503, false, "The service cannot answer now. Retry shortly with the same Idempotency-Key."],
-  OBJECT_NOT_FOUND: [404, false, "No such object."],
+  OBJECT_NOT_FOUND: [404, true, "No such object."],
   ROUTE_NOT_FOUND: [404, false, "No such path or method. The paths of this service are listed under /openapi.json."],
   PAYLOAD_TOO_LARGE: [413, false, "The body may have at most 262144 bytes."],
 } as const satisfies Record<string, readonly [status: number, stored: boolean, message: string]>;

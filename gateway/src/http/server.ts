@@ -95,8 +95,8 @@ export function sendReply(reply: FastifyReply, { status, body, replayed, content
   const rate = rateOf(reply);
   if (rate) reply.headers(rateHeaders(rate));
   if (replayed) reply.header("x-idempotent-replay", "true");
-  return reply
-    .code(status)
+  if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
+  return reply.code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
     .send(body);
 }

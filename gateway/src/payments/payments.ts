@@ -303,7 +303,8 @@ export function takeOutcome(
   if (payment.status === "expired") throw new Fault("PAYMENT_EXPIRED");
   if (payment.status === "pending" && payment.expiresAt <= now) {
     expire(parts, set, merchant, payment, now);
-    return { refused: new Fault("PAYMENT_EXPIRED") };
+    const judged = payment.risk.decision === "review";
+    return { refused: judged ? new Fault("PAYMENT_NOT_PAYABLE", { details: { status: "failed" } }) : new Fault("PAYMENT_EXPIRED") };
   }
   const awaited = payment.status === "pending" && payment.risk.decision !== "review";
   const open = awaited || (payment.status === "processing" && outcome !== "processing");
