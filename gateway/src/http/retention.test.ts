@@ -1,0 +1,73 @@
+// Goal: what is over is forgotten, by the right clock, and nothing else. Method: rows of every age, one sweep, count again.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { forgetOld } from "./retention.sql.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+});
+afterAll(() => service.stop());
+
+async function sweep(): Promise<void> {
+  const database = openDatabase(service.database);
+  await forgetOld(database, systemClock.now());
+  await database.end();
+}
+
+const count = (table: string, merchantId: string): Promise<number> =>
+  asOwner(service.database, async (client) => {
+    const { rows } = await client.query<{ n: number }>(
+      `select count(*)::integer as n from ${table} where merchant_id = $1`,
+      [uuidOf(merchantId)],
+    );
+    return rows[0]?.n ?? 0;
+  });
+
+test("idempotency keys go after 72 hours of their own book's clock", async () => {
+  const [ahead, usual] = [await service.merchant(), await service.merchant()];
+  for (const { client } of [ahead, usual]) await client.post("/v1/payments", paymentBody());
+  await ahead.client.post("/v1/sandbox/clock/advance", { seconds: 71 * 3600 });
+  await sweep();
+  expect(await count("idempotency_keys", ahead.merchantId)).toBe(2);
+  await ahead.client.post("/v1/sandbox/clock/advance", { seconds: 2 * 3600 });
+  await sweep();
+  // The keys of the payment and of the first advance are 73 hours old by now; that of the second advance is two.
+  expect(await count("idempotency_keys", ahead.merchantId)).toBe(1);
+  expect(await count("idempotency_keys", usual.merchantId)).toBe(1);
+});
+
+test("signatures go when their timestamp has left the window, rate windows after ten minutes", async () => {
+  const { client, merchantId } = await service.merchant();
+  await client.get("/v1/balances");
+  const now = Math.floor(systemClock.now() / 1_000_000);
+  await asOwner(service.database, async (owner) => {
+    for (const age of [-200, 3, 60, 5_000]) {
+      await owner.query(
+        "insert into seen_signatures (merchant_id, valid_until, digest) values ($1, $2, gen_random_uuid())",
+        [uuidOf(merchantId), now - age],
+      );
+    }
+    await owner.query(
+      "insert into rate_windows (merchant_id, client_id, window_start, requests) values ($1, 'old', $2, 5)",
+      [uuidOf(merchantId), now - 700],
+    );
+  });
+  await sweep();
+  expect(await count("seen_signatures", merchantId)).toBe(3); // the request's own, and those of -200 and 3 seconds
+  expect(await count("rate_windows", merchantId)).toBe(1);
+});
+
+test("more than one step's worth is forgotten in one sweep", async () => {
+  const { merchantId } = await service.merchant();
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      "insert into seen_signatures (merchant_id, valid_until, digest) select $1, 1000 + n, gen_random_uuid() from generate_series(1, 7000) n",
+      [uuidOf(merchantId)],
+    ),
+  );
+  await sweep();
+  expect(await count("seen_signatures", merchantId)).toBe(0);
+});
