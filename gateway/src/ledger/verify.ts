@@ -1,10 +1,25 @@
-// Verification: replays a book from its first journal and believes nothing that it has not recomputed.
-import { idOf } from "../ground/ids.ts";
+// Verification: replays a book from its first journal and believes nothing that it has not recomputed; then holds every
+// payment, refund, dispute, batch and event against the journals, page by page.
+import { type IdKind, idOf, isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Statement } from "../store/database.ts";
 import { type Entry, type Journal, sealOf } from "./journal.ts";
-import { selectBalances, selectCaptureMismatch, selectJournals } from "./ledger.sql.ts";
+import { selectBalances, selectJournals } from "./ledger.sql.ts";
+import {
+  type Claim,
+  type PagedTable,
+  batchesAstray,
+  eventsUnfounded,
+  itemsAstray,
+  journalsMissing,
+  journalsUnfounded,
+  marksAstray,
+  paymentsAstray,
+  paymentsUntold,
+  selectKeys,
+  selectProtectedMismatch,
+} from "./verify.sql.ts";
 
 export interface BookReport {
   book: Book;
@@ -48,7 +63,32 @@ function journalOfRow(book: Book, row: JournalRow): Journal {
   };
 }
 
-/** Replays one book: sequence, chain, zero-sum, running balances, totals, one capture for each succeeded payment. */
+/** What every row is asked, in this order; what names a row most exactly comes first. `page`: rows, or batches, at a time. */
+const checks: readonly {
+  table: PagedTable;
+  page: number;
+  statement: (book: Book, ids: readonly string[]) => Statement;
+}[] = [
+  { table: "payments", page: PAGE, statement: journalsMissing("payment") },
+  { table: "refunds", page: PAGE, statement: journalsMissing("refund") },
+  { table: "disputes", page: PAGE, statement: journalsMissing("dispute") },
+  { table: "settlements", page: PAGE, statement: journalsMissing("settlement") },
+  { table: "payments", page: PAGE, statement: paymentsAstray },
+  // A batch may have thousands of items.
+  { table: "settlements", page: 20, statement: batchesAstray },
+  { table: "settlement_items", page: 20, statement: itemsAstray },
+  { table: "payments", page: PAGE, statement: marksAstray("payment") },
+  { table: "refunds", page: PAGE, statement: marksAstray("refund") },
+  { table: "disputes", page: PAGE, statement: marksAstray("dispute") },
+  { table: "payments", page: PAGE, statement: paymentsUntold },
+  { table: "events", page: 5 * PAGE, statement: eventsUnfounded },
+];
+
+/**
+ * Replays one book: sequence, chain, zero-sum, running balances, totals. Then proves that the journals and the rows that
+ * merchants see tell the same: every payment's capture, refund, dispute and batch has its journals and nothing else has,
+ * totals and marks are the sums of what they stand for, and every success was told of once. May run beside any traffic.
+ */
 export async function verifyBook(database: Database, book: Book): Promise<BookReport> {
   const totals = await database.query<{
     seq: bigint;
@@ -63,14 +103,54 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
     const rows = await database.query<JournalRow>(selectJournals(book, after, upTo, PAGE));
     if (rows.length === 0)
       return { book, journals: after, wrong: `the book ends at journal ${after}, its head says ${upTo}` };
+    const claims: Claim[] = [];
     for (const row of rows) {
-      const wrong = replay.next(journalOfRow(book, row));
+      const journal = journalOfRow(book, row);
+      const claim = claimOf(journal);
+      const wrong = replay.next(journal) ?? (typeof claim === "string" ? claim : undefined);
       if (wrong !== undefined) return { book, journals: after, wrong };
+      if (typeof claim === "object") claims.push(claim);
       after = row.seq;
     }
+    const wrong = await firstWrong(database, journalsUnfounded(book, claims));
+    if (wrong !== undefined) return { book, journals: after, wrong };
   }
-  const wrong = replay.compare(totals) ?? (await captureMismatch(database, book));
+  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book));
   return { book, journals: upTo, wrong };
+}
+
+/** Whose money a journal moves; undefined for kinds that belong to no row; words when its operation key says nothing. */
+function claimOf({ seq, journalId, kind, groupId, operationKey }: Journal): Claim | string | undefined {
+  const [, noun] = /^(capture|refund|dispute|settlement)(?:_[a-z]+)?$/.exec(kind) ?? [];
+  if (noun === undefined) return undefined;
+  const owner = noun === "capture" ? "payment" : (noun as Claim["owner"]);
+  const ownerId = operationKey.slice(kind.length + 1);
+  if (operationKey !== `${kind}:${ownerId}` || !isId(owner, ownerId))
+    return `journal ${seq} (${journalId}) is a ${kind} and its operation key ${operationKey} names no ${owner}`;
+  return { seq, kind, groupId, owner, ownerId };
+}
+
+async function rowsWrong(database: Database, book: Book): Promise<string | undefined> {
+  for (const { table, page, statement } of checks) {
+    for (let after = ""; ;) {
+      const ids = (await database.query<{ id: string }>(selectKeys(table, book, after, page))).map(({ id }) => id);
+      const last = ids.at(-1);
+      if (last === undefined) break;
+      const wrong = await firstWrong(database, statement(book, ids));
+      if (wrong !== undefined) return wrong;
+      after = last;
+    }
+  }
+  return firstWrong(database, selectProtectedMismatch(book));
+}
+
+/** The row that a statement found wrong, with its identities as they are on the wire. */
+async function firstWrong(database: Database, statement: Statement): Promise<string | undefined> {
+  const [row] = await database.query<{ wrong: string }>(statement);
+  return row?.wrong.replaceAll(
+    /\b(payment|refund|dispute|settlement|event) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g,
+    (_, kind: IdKind, uuid: string) => `${kind} ${idOf(kind, uuid)}`,
+  );
 }
 
 /** Every journal of a book in order, page by page, as far as its chain goes now. */
@@ -83,13 +163,6 @@ export async function* readJournals(database: Database, book: Book): AsyncGenera
     for (const row of rows) yield journalOfRow(book, row);
     after = rows.at(-1)?.seq ?? upTo;
   }
-}
-
-async function captureMismatch(database: Database, book: Book): Promise<string | undefined> {
-  const [row] = await database.query<{ payment_id: string; status: string; captures: bigint }>(
-    selectCaptureMismatch(book),
-  );
-  return row && `payment ${idOf("payment", row.payment_id)} is ${row.status} and has ${row.captures} capture journals`;
 }
 
 /** The state of a book as its journals alone tell it. */

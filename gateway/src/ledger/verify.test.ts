@@ -1,0 +1,337 @@
+// Goal: no row about money can be changed, lost, added or told twice without verification naming it, and traffic is no
+// alarm. Method: a busy book made by a real service; each falsification is done as superuser with all triggers off, in a
+// transaction that is rolled back; then journals that no row asked for; then verification beside several hundred calls.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import { createMetrics } from "../ground/metrics.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import { Lanes } from "../store/lanes.ts";
+import { type JournalDraft, accounts, capturePostings, holdPostings, refundPostings } from "./journal.ts";
+import { ledgerNeeds, post } from "./ledger.ts";
+import { verifyBook } from "./verify.ts";
+
+let service: TestService;
+let database: Database;
+let busy: Awaited<ReturnType<typeof busyBook>>;
+
+beforeAll(async () => {
+  service = await startService();
+  database = openDatabase(service.database);
+  busy = await busyBook();
+});
+afterAll(async () => {
+  await database.end();
+  await service.stop();
+});
+
+let calls = 0;
+
+/** A call whose signature is like no other's: equal bodies differ in the white space after them. */
+function send(client: Client, path: string, value: unknown): Promise<Answer> {
+  const space = [...(++calls).toString(2)].map((bit) => (bit === "1" ? "\n" : " ")).join("");
+  return client.post(path, JSON.stringify(value) + space);
+}
+
+async function done(answer: Promise<Answer>): Promise<Answer["json"]> {
+  const { status, text, json } = await answer;
+  expect(status, text).toBeLessThan(300);
+  return json;
+}
+
+async function paid(client: Client, changes: Record<string, unknown> = {}): Promise<string> {
+  const { reference } = await done(send(client, "/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes })));
+  await done(send(client, `/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" }));
+  return reference as string;
+}
+
+async function refund(client: Client, reference: string, amountMinor?: number): Promise<string> {
+  const body = { payment_reference: reference, ...(amountMinor === undefined ? {} : { amount_minor: amountMinor }) };
+  return (await done(send(client, "/v1/refunds", body))).uuid as string;
+}
+
+async function dispute(client: Client, reference: string, outcome?: string): Promise<string> {
+  const { uuid } = await done(send(client, `/v1/sandbox/payments/${reference}/dispute`, { reason: "general" }));
+  if (outcome !== undefined) await done(send(client, `/v1/sandbox/disputes/${uuid}/resolve`, { outcome }));
+  return uuid as string;
+}
+
+async function settle(client: Client): Promise<string> {
+  return (await done(send(client, "/v1/sandbox/settlements/run", {}))).data[0].uuid as string;
+}
+
+/** Everything that can happen to money, at least once, in one book. */
+async function busyBook() {
+  const { client, merchantId } = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
+  const book: Book = { merchantId, environment: "sandbox" };
+  const slow = { metadata: { "sandbox.scenario": "slow" } };
+  const pending = (await done(send(client, "/v1/payments", paymentBody()))).reference as string;
+  const canceled = (await done(send(client, "/v1/payments", paymentBody()))).reference as string;
+  await done(send(client, `/v1/payments/${canceled}/cancel`, {}));
+  const plain = await paid(client);
+  const partly = await paid(client);
+  const partial = await refund(client, partly, 100_000);
+  const whole = await paid(client);
+  await refund(client, whole);
+  const paidBatch = await settle(client);
+  await done(send(client, `/v1/sandbox/settlements/${paidBatch}/pay`, {}));
+  await paid(client);
+  const returnedBatch = await settle(client);
+  await service.app.returnSettlement(book, returnedBatch);
+  const slowly = await paid(client, slow);
+  const returned = await refund(client, slowly, 200_000);
+  await done(send(client, `/v1/sandbox/refunds/${returned}/simulate`, { outcome: "failed" }));
+  await done(
+    send(client, `/v1/sandbox/refunds/${await refund(client, slowly, 300_000)}/simulate`, { outcome: "succeeded" }),
+  );
+  const waiting = await refund(client, slowly, 50_000);
+  const contested = await paid(client);
+  const won = await dispute(client, contested, "won");
+  await dispute(client, contested, "withdrawn");
+  const lost = await dispute(client, await paid(client), "lost");
+  await paid(client, { currency: "USD", payment_method: "card" });
+  const openBatch = await settle(client);
+  const held = await paid(client);
+  const running = await dispute(client, held);
+  const reviewed = await dispute(client, await paid(client));
+  await service.app.submitEvidence(book, reviewed, { statement: "It was delivered.", files: [] });
+  const unsettled = await paid(client);
+  return {
+    client, book, pending, canceled, plain, partly, partial, whole, paidBatch, returnedBatch, slowly, returned, waiting,
+    contested, won, lost, openBatch, held, running, reviewed, unsettled,
+  }; // prettier-ignore
+}
+
+test("a busy book of the real service verifies clean", async () => {
+  const report = await verifyBook(database, busy.book);
+  expect(report.wrong).toBeUndefined();
+  expect(report.journals).toBeGreaterThan(25n);
+});
+
+/** What verification says after this change, which nobody else ever sees. Ids in the change become the database's. */
+async function falsified(change: string): Promise<string | undefined> {
+  // One connection: the transaction's, so that verification reads what it wrote.
+  const owner = openDatabase({ ...service.database, url: service.database.ownerUrl }, 1);
+  try {
+    await owner.query({ text: "begin" });
+    await owner.query({ text: "set local session_replication_role = replica" });
+    await owner.query({ text: change.replaceAll(/\b[a-z]{3}_[0-9a-z]{26}\b/g, (id) => `'${uuidOf(id)}'`) });
+    const { wrong } = await verifyBook(owner, busy.book);
+    await owner.query({ text: "rollback" });
+    return wrong;
+  } finally {
+    await owner.end();
+  }
+}
+
+/** Rules of the table's own rows, which no trigger holds. */
+const withoutChecks = (table: string): string => `do $$ declare rule text; begin
+  for rule in select conname from pg_constraint where conrelid = '${table}'::regclass and contype = 'c' loop
+    execute 'alter table ${table} drop constraint ' || rule;
+  end loop;
+end $$`;
+const strayRefund = newId("refund", systemClock.now());
+const lateEvent = newId("event", systemClock.now() + 3_600_000_000);
+
+type Falsification = [name: string, change: () => string, named: () => string];
+const paymentRow = (set: string, id: string): string => `update payments set ${set} where payment_id = ${id}`;
+const refundRow = (set: string, id: string): string => `update refunds set ${set} where refund_id = ${id}`;
+const disputeRow = (set: string, id: string): string => `update disputes set ${set} where dispute_id = ${id}`;
+const batchRow = (set: string, id: string): string => `update settlements set ${set} where settlement_id = ${id}`;
+const itemRow = (set: string, id: string): string => `update settlement_items set ${set} where settlement_id = ${id}`;
+const copyOf = (table: string, columns: string, changed: string, where: string): string =>
+  `insert into ${table} (${columns}) select ${changed} from ${table} where ${where}`;
+const eventOf = (id: string): string => `subject_id = ${id} and type = 'payment.succeeded'`;
+const refundColumns =
+  "merchant_id, environment, refund_id, payment_id, status, amount_minor, currency, created_at, completed_at";
+const eventColumns = "merchant_id, environment, event_id, type, subject_id, created_at, body";
+
+const falsifications: Falsification[] = [
+  // the journals themselves
+  ["an entry's amount", () => `update entries set amount_minor = amount_minor + 1 where merchant_id = ${busy.book.merchantId} and seq = 3 and line = 1`, () => "journal 3 ("],
+  ["a journal's kind", () => `update journals set kind = 'gift' where merchant_id = ${busy.book.merchantId} and seq = 2`, () => "journal 2 ("],
+  ["a journal less", () => `delete from journals where merchant_id = ${busy.book.merchantId} and seq = 4`, () => "after journal 3 comes journal 5 ("],
+  ["a balance", () => `update balances set credit_minor = credit_minor + 1 where merchant_id = ${busy.book.merchantId} and account = 'merchant:held'`, () => "the balance of merchant:held IDR is kept as"],
+  // payments
+  ["a payment's amount", () => paymentRow("amount_minor = amount_minor + 1", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["a payment's fee", () => paymentRow("fee_minor = fee_minor - 1", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["a payment's currency", () => paymentRow("currency = 'USD'", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
+  ["a payment's acquirer", () => paymentRow("gateway_code = 'other'", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with acquirer:other:receivable IDR 1000000`],
+  ["a payment no longer paid", () => paymentRow("status = 'pending', paid_at = null", busy.plain), () => `(capture) moves the money of payment ${busy.plain}, which is pending`],
+  ["a payment paid by nobody", () => paymentRow("status = 'succeeded', paid_at = now()", busy.pending), () => `payment ${busy.pending} (succeeded) must have exactly one journal capture with`],
+  ["a payment less", () => `delete from payments where payment_id = ${busy.plain}`, () => `(capture) moves the money of payment ${busy.plain}, which is not there`],
+  ["a refunded total", () => paymentRow("refunded_minor = refunded_minor - 1", busy.partly), () => `payment ${busy.partly} keeps 99999 as refunded; its refunds sum to 100000`],
+  ["a refunded total and state", () => paymentRow("status = 'refunded', refunded_minor = amount_minor", busy.partly), () => `payment ${busy.partly} keeps 1000000 as refunded; its refunds sum to 100000`],
+  ["a refund forgotten", () => paymentRow("status = 'succeeded', refunded_minor = 0", busy.whole), () => `payment ${busy.whole} keeps 0 as refunded; its refunds sum to 1000000`],
+  ["a total under way", () => paymentRow("refund_pending_minor = 0", busy.slowly), () => `payment ${busy.slowly} keeps 0 as being refunded; its refunds sum to 50000`],
+  ["a state against the totals", () => `${withoutChecks("payments")}; ${paymentRow("status = 'succeeded'", busy.partly)}`, () => `payment ${busy.partly} is succeeded; its refunds make it partially_refunded`],
+  ["a dispute hidden", () => paymentRow("dispute_status = null", busy.held), () => `payment ${busy.held} keeps its dispute as none; it is needs_response`],
+  ["a dispute further than it is", () => paymentRow("dispute_status = 'under_review'", busy.held), () => `payment ${busy.held} keeps its dispute as under_review; it is needs_response`],
+  ["an earlier dispute's outcome", () => paymentRow("dispute_status = 'won'", busy.contested), () => `payment ${busy.contested} keeps its dispute as won; it is withdrawn`],
+  ["a dispute invented", () => paymentRow("dispute_status = 'lost'", busy.plain), () => `payment ${busy.plain} keeps its dispute as lost; it is none`],
+  // refunds
+  ["a refund's amount", () => refundRow("amount_minor = amount_minor + 1", busy.partial), () => `refund ${busy.partial} (succeeded) must have exactly one journal refund with`],
+  ["a refund's currency", () => refundRow("currency = 'USD'", busy.partial), () => `refund ${busy.partial} (succeeded) must have exactly one journal refund with`],
+  ["a refund's payment", () => refundRow(`payment_id = ${busy.plain}`, busy.partial), () => `(refund) moves the money of refund ${busy.partial}, which is not there`],
+  ["a refund less", () => `delete from refunds where refund_id = ${busy.partial}`, () => `(refund) moves the money of refund ${busy.partial}, which is not there`],
+  ["a refund that failed, given back to nobody", () => refundRow("status = 'failed'", busy.partial), () => `refund ${busy.partial} (failed) must have exactly one journal refund_returned with`],
+  ["a refund that failed, called good", () => refundRow("status = 'succeeded'", busy.returned), () => `(refund_returned) moves the money of refund ${busy.returned}, which is succeeded`],
+  ["a refund that is under way, called good", () => refundRow("status = 'succeeded', completed_at = now()", busy.waiting), () => `payment ${busy.slowly} keeps 300000 as refunded; its refunds sum to 350000`],
+  ["a refund without money", () => copyOf("refunds", refundColumns, refundColumns.replace("refund_id", strayRefund), `refund_id = ${busy.partial}`), () => `refund ${strayRefund} (succeeded) must have exactly one journal refund with`],
+  // disputes
+  ["a dispute's amount", () => disputeRow("amount_minor = amount_minor - 1", busy.won), () => `dispute ${busy.won} (won) must have exactly one journal dispute_opened with`],
+  ["a dispute's payment", () => disputeRow(`payment_id = ${busy.plain}`, busy.won), () => `(dispute_opened) moves the money of dispute ${busy.won}, which is not there`],
+  ["a dispute less", () => `delete from disputes where dispute_id = ${busy.running}`, () => `(dispute_opened) moves the money of dispute ${busy.running}, which is not there`],
+  ["a lost dispute, called won", () => disputeRow("status = 'won'", busy.lost), () => `(dispute_lost) moves the money of dispute ${busy.lost}, which is won`],
+  ["a running dispute, called withdrawn", () => disputeRow("status = 'withdrawn', resolved_at = now()", busy.running), () => `dispute ${busy.running} (withdrawn) must have exactly one journal dispute_withdrawn with`],
+  ["a dispute that is not under review", () => disputeRow("status = 'needs_response'", busy.reviewed), () => "keeps its dispute as under_review; it is needs_response"],
+  // settlements
+  ["a batch's net", () => batchRow("gross_minor = gross_minor + 1, net_minor = net_minor + 1", busy.openBatch), () => `settlement ${busy.openBatch} (processing) must have exactly one journal settlement_formed with`],
+  ["a batch's gross and refunds", () => batchRow("gross_minor = gross_minor + 1, refund_minor = refund_minor + 1", busy.openBatch), () => `settlement ${busy.openBatch} says`],
+  ["a batch's count", () => batchRow("payment_count = payment_count + 1", busy.paidBatch), () => `settlement ${busy.paidBatch} says`],
+  ["a paid batch, called unpaid", () => batchRow("status = 'processing', paid_at = null, bank_reference = null", busy.paidBatch), () => `(settlement_paid) moves the money of settlement ${busy.paidBatch}, which is processing`],
+  ["a batch paid by nobody", () => batchRow("status = 'paid', paid_at = now(), bank_reference = 'x'", busy.openBatch), () => `settlement ${busy.openBatch} (paid) must have exactly one journal settlement_paid with`],
+  ["a batch returned to nobody", () => batchRow("status = 'failed'", busy.openBatch), () => `settlement ${busy.openBatch} (failed) must have exactly one journal settlement_returned with`],
+  ["a batch less", () => `delete from settlements where settlement_id = ${busy.returnedBatch}`, () => `(settlement_formed) moves the money of settlement ${busy.returnedBatch}, which is not there`],
+  // what batches are made of
+  ["an item less", () => `delete from settlement_items where item_id = ${busy.plain}`, () => `settlement ${busy.paidBatch} says`],
+  ["an item's amount", () => `${itemRow("amount_minor = amount_minor + 1", busy.paidBatch)} and kind = 'refund'`, () => `settlement ${busy.paidBatch} says`],
+  ["amounts moved between items", () => `${itemRow("amount_minor = amount_minor + 1", busy.paidBatch)} and item_id = ${busy.plain}; ${itemRow("amount_minor = amount_minor - 1", busy.paidBatch)} and item_id = ${busy.partly}`, () => `settlement ${busy.paidBatch} has payment ${busy.plain} in it as 1000001 IDR`],
+  ["an item's time", () => `${itemRow("occurred_at = occurred_at + interval '1 second'", busy.paidBatch)} and item_id = ${busy.plain}`, () => `settlement ${busy.paidBatch} has payment ${busy.plain} in it as 1000000 IDR`],
+  ["an item for another", () => `${itemRow(`item_id = ${busy.pending}`, busy.paidBatch)} and item_id = ${busy.plain}`, () => `settlement ${busy.paidBatch} has payment ${busy.pending} in it, which is not there or owes nothing`],
+  ["an item released too early", () => `${itemRow("released = true", busy.paidBatch)} and item_id = ${busy.plain}`, () => `settlement ${busy.paidBatch} is paid, and payment ${busy.plain} in it is released`],
+  ["items of a returned batch, kept", () => `drop index settlement_items_once; ${itemRow("released = false", busy.returnedBatch)}`, () => `settlement ${busy.returnedBatch} is failed, and payment`],
+  ["items of no batch", () => copyOf("settlement_items", "merchant_id, environment, settlement_id, kind, item_id, payment_id, amount_minor, fee_minor, occurred_at, released", `merchant_id, environment, ${busy.plain}, kind, item_id, payment_id, amount_minor, fee_minor, occurred_at, true`, `item_id = ${busy.plain}`), () => `is not there, and payment ${busy.plain} is in it`],
+  ["a payment to be settled twice", () => paymentRow("settlement_id = null", busy.plain), () => `payment ${busy.plain} is marked as settled by none; it counts in settlement ${busy.paidBatch}`],
+  ["a payment settled by another batch", () => paymentRow(`settlement_id = ${busy.openBatch}`, busy.plain), () => `payment ${busy.plain} is marked as settled by settlement ${busy.openBatch}; it counts in settlement ${busy.paidBatch}`],
+  ["a payment in two batches", () => `drop index settlement_items_once; update settlement_items i set item_id = p.payment_id, payment_id = p.payment_id, occurred_at = p.paid_at from payments p where p.payment_id = ${busy.plain} and i.settlement_id = ${busy.openBatch} and i.item_id = ${busy.contested}`, () => `payment ${busy.plain} is marked as settled by settlement ${busy.paidBatch}; it counts in settlement ${busy.paidBatch} and settlement ${busy.openBatch}`],
+  ["a payment never settled", () => paymentRow(`settlement_id = ${busy.openBatch}`, busy.unsettled), () => `payment ${busy.unsettled} is marked as settled by settlement ${busy.openBatch}; it counts in none`],
+  ["a refund to be settled twice", () => refundRow("settlement_id = null", busy.partial), () => `refund ${busy.partial} is marked as settled by none`],
+  ["a lost dispute to be settled twice", () => disputeRow("settlement_id = null", busy.lost), () => `dispute ${busy.lost} is marked as settled by none`],
+  // events
+  ["an event less", () => `delete from events where ${eventOf(busy.plain)}`, () => `payment ${busy.plain} is succeeded and has 0 events payment.succeeded`],
+  ["an event of another type", () => `update events set type = 'payment.failed' where ${eventOf(busy.partly)}`, () => `payment ${busy.partly} is partially_refunded and has 0 events payment.succeeded`],
+  ["an event twice", () => copyOf("events", eventColumns, eventColumns.replace("event_id", "overlay(event_id::text placing '000000000000' from 25)::uuid"), eventOf(busy.plain)), () => `payment ${busy.plain} is succeeded and has 2 events payment.succeeded`],
+  ["an event twice, once later", () => copyOf("events", eventColumns, eventColumns.replace("event_id", lateEvent), eventOf(busy.plain)), () => `event ${lateEvent} says that payment ${busy.plain} succeeded; it did not then`],
+  ["an event of a success that never was", () => `update events set type = 'payment.succeeded' where subject_id = ${busy.canceled} and type = 'payment.canceled'`, () => `says that payment ${busy.canceled} succeeded; it did not then`],
+]; // prettier-ignore
+
+test.for(falsifications)("found and named: %s", async ([, change, named]) => {
+  expect(await falsified(change())).toContain(named());
+});
+
+test("after all that, the book is as clean as before", async () => {
+  expect((await verifyBook(database, busy.book)).wrong).toBeUndefined();
+});
+
+test("a sealed and balanced journal that no row asked for is found", async () => {
+  const lanes = new Lanes(database, systemClock, createMetrics(), createLog("silent"));
+  const found = async (
+    draft: (reference: string) => Omit<JournalDraft, "groupId">,
+    group?: string,
+  ): Promise<[wrong: string | undefined, reference: string]> => {
+    const { client, merchantId } = await service.merchant();
+    const book: Book = { merchantId, environment: "sandbox" };
+    const reference = await paid(client);
+    await lanes.move(merchantId, {
+      name: "post",
+      needs: ledgerNeeds(book),
+      execute: (set, now) => post(set, book, { groupId: group ?? reference, ...draft(reference) }, now).seq,
+    });
+    return [(await verifyBook(database, book)).wrong, reference];
+  };
+  const sum = { currency: "IDR", amountMinor: 5_000n };
+  const [refunded] = await found(() => ({
+    kind: "refund",
+    operationKey: `refund:${strayRefund}`,
+    postings: refundPostings("nusantara", sum),
+  }));
+  expect(refunded).toBe(`journal 2 (refund) moves the money of refund ${strayRefund}, which is not there`);
+  const [nameless] = await found(() => ({
+    kind: "dispute_opened",
+    operationKey: "dispute_opened:mine",
+    postings: holdPostings(sum),
+  }));
+  expect(nameless).toMatch(/^journal 2 .* operation key dispute_opened:mine names no dispute$/);
+  const other = newId("payment", systemClock.now());
+  const captured = { kind: "capture", operationKey: `capture:${other}` };
+  const [twice] = await found(() => ({
+    ...captured,
+    postings: capturePostings({ ...sum, gatewayCode: "nusantara", feeMinor: 0n }),
+  }));
+  expect(twice).toBe(`journal 2 (capture) moves the money of payment ${other}, which is not there`);
+  for (const [account, owners] of [
+    [accounts.held, "running disputes"],
+    [accounts.settling, "batches under way"],
+  ] as const) {
+    const [hoarded] = await found(() => ({
+      kind: "adjustment",
+      operationKey: "adjustment:1",
+      postings: [
+        { account: accounts.available, ...sum },
+        { account, currency: "IDR", amountMinor: -sum.amountMinor },
+      ],
+    }));
+    expect(hoarded).toBe(`${account} IDR holds 5000; ${owners} add up to 0`);
+  }
+  const [beyond, reference] = await found(() => ({
+    kind: "adjustment",
+    operationKey: "adjustment:1",
+    postings: [
+      { account: accounts.bank, currency: "IDR", amountMinor: 1_000_001n },
+      { account: accounts.receivable("nusantara"), currency: "IDR", amountMinor: -1_000_001n },
+    ],
+  }));
+  expect(beyond).toBe(`payment ${reference} has 1 more refunded, held and lost than came in`);
+});
+
+test("verification beside traffic gives no false alarm", async () => {
+  const { client, merchantId } = await service.merchant();
+  const book: Book = { merchantId, environment: "sandbox" };
+  const load = { runs: true };
+  let runs = 0;
+  const verify = async (): Promise<void> => {
+    while (load.runs) {
+      expect((await verifyBook(database, book)).wrong).toBeUndefined();
+      runs++;
+    }
+  };
+  const slow = { metadata: { "sandbox.scenario": "slow" } };
+  const payer = async (number: number): Promise<void> => {
+    for (let round = 0; round < 6; round++) {
+      const reference = await paid(client, round % 2 === 0 ? {} : slow);
+      const asked = await send(client, "/v1/refunds", { payment_reference: reference, amount_minor: 1_000 });
+      // A batch or a dispute may have been faster than this refund, and taken what was available.
+      const refused = ["DISPUTE_LOCKED", "INSUFFICIENT_FUNDS"].includes(asked.json.error?.code as string);
+      const { uuid } = refused ? asked.json : await done(Promise.resolve(asked));
+      if (!refused && round % 2 === 1) {
+        const outcome = number % 2 === 0 ? "failed" : "succeeded";
+        await done(send(client, `/v1/sandbox/refunds/${uuid}/simulate`, { outcome }));
+      }
+      await dispute(client, reference, ["won", "lost", "withdrawn", undefined][(number + round) % 4]);
+    }
+  };
+  const bank = async (): Promise<void> => {
+    for (let round = 0; round < 12; round++) {
+      const { data } = await done(send(client, "/v1/sandbox/settlements/run", {}));
+      for (const { uuid } of data as { uuid: string }[]) {
+        if (round % 2 === 0) await done(send(client, `/v1/sandbox/settlements/${uuid}/pay`, {}));
+        else await service.app.returnSettlement(book, uuid);
+      }
+    }
+  };
+  const traffic = Promise.allSettled([bank(), ...Array.from({ length: 16 }, (_, number) => payer(number))]);
+  const watching = Promise.allSettled([verify(), verify()]);
+  const calls = await traffic;
+  load.runs = false;
+  const outcomes = [...calls, ...(await watching)];
+  expect(outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []))).toEqual([]);
+  expect(runs).toBeGreaterThan(2);
+  const report = await verifyBook(database, book);
+  expect(report.wrong).toBeUndefined();
+  expect(report.journals).toBeGreaterThan(300n);
+});
