@@ -116,7 +116,8 @@ function resolve(
   outcome: DisputeOutcome,
   now: Micros,
 ): Dispute {
-  if (!disputeTransitions[dispute.status].includes(outcome)) throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
+  if (!disputeTransitions[dispute.status].includes(outcome))
+    throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
   const payment = findLocked(set, dispute.book, dispute.paymentReference);
   const resolved: Dispute = { ...dispute, status: outcome, resolvedAt: now };
   set.update(disputes, resolved);
@@ -142,7 +143,8 @@ export function submitEvidence(
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
       const dispute = findDispute(set, book, key);
-      if (dispute.status !== "needs_response" || dispute.evidenceDueAt <= now) throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
+      if (dispute.status !== "needs_response" || dispute.evidenceDueAt <= now)
+        throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
       const reviewed: Dispute = { ...dispute, status: "under_review" };
       set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });
       set.update(disputes, reviewed);

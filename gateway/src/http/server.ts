@@ -96,7 +96,8 @@ export function sendReply(reply: FastifyReply, { status, body, replayed, content
   if (rate) reply.headers(rateHeaders(rate));
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
-  return reply.code(status)
+  return reply
+    .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
     .send(body);
 }

@@ -18,7 +18,12 @@ import type { Payment } from "../payments/payment.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import { approvePayment, refusePayment } from "../payments/review.ts";
 import { settlementView } from "../settlements/settlement.ts";
-import { listSettlements, readSettlement, settlementSchema, settlementsQuerySchema } from "../settlements/settlements.routes.ts";
+import {
+  listSettlements,
+  readSettlement,
+  settlementSchema,
+  settlementsQuerySchema,
+} from "../settlements/settlements.routes.ts";
 import { itemOfRow, selectItems } from "../settlements/settlements.sql.ts";
 import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
 import type { Database } from "../store/database.ts";
@@ -141,7 +146,10 @@ function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
 function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): OperatorEndpoint[] {
   const key = async (book: Book, uuid: string): Promise<{ uuid: string; paymentReference: string | undefined }> => {
     const dispute = await readDispute(database, book.merchantId, uuid);
-    return { uuid, paymentReference: dispute?.book.environment === book.environment ? dispute.paymentReference : undefined };
+    return {
+      uuid,
+      paymentReference: dispute?.book.environment === book.environment ? dispute.paymentReference : undefined,
+    };
   };
   const errors = ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"] as const;
   return [

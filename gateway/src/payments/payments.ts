@@ -304,7 +304,11 @@ export function takeOutcome(
   if (payment.status === "pending" && payment.expiresAt <= now) {
     expire(parts, set, merchant, payment, now);
     const judged = payment.risk.decision === "review";
-    return { refused: judged ? new Fault("PAYMENT_NOT_PAYABLE", { details: { status: "failed" } }) : new Fault("PAYMENT_EXPIRED") };
+    return {
+      refused: judged
+        ? new Fault("PAYMENT_NOT_PAYABLE", { details: { status: "failed" } })
+        : new Fault("PAYMENT_EXPIRED"),
+    };
   }
   const awaited = payment.status === "pending" && payment.risk.decision !== "review";
   const open = awaited || (payment.status === "processing" && outcome !== "processing");

@@ -59,7 +59,11 @@ export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
     100,
     reasons.reduce((sum, reason) => sum + reason.points, 0),
   );
-  return { decision: score >= settings.reject_at ? "reject" : score >= settings.review_at ? "review" : "approve", score, reasons };
+  return {
+    decision: score >= settings.reject_at ? "reject" : score >= settings.review_at ? "review" : "approve",
+    score,
+    reasons,
+  };
 }
 
 /** Contacts that the field rules accept and that still look typed at random. */

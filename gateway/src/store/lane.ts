@@ -203,10 +203,10 @@ export class Lane {
   }
 
   private execute(set: WorkingSet, commands: Command<unknown>[]): Outcome[] {
-    const realNow = this.clock.now();
     return commands.map((command) => {
       try {
-        const answer = command.execute(set, realNow);
+        // A moment of its own for each: what happens one after another must not look as if it happened at once.
+        const answer = command.execute(set, this.clock.now());
         set.keep();
         return { answer };
       } catch (error) {
