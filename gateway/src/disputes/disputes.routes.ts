@@ -1,10 +1,11 @@
 // The HTTP of disputes: the list of section 4.10, and the sandbox's way to open and decide one.
 import { z } from "zod";
 import type { Outbox } from "../events/outbox.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../http/envelope.ts";
+import { page, unknownCursor } from "../http/lists.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
@@ -124,23 +125,11 @@ export async function listDisputes(
   const after = query.starting_after;
   if (after !== undefined) {
     const cursor = await readDispute(database, book.merchantId, after);
-    if (cursor?.book.environment !== book.environment) {
-      throw validationFault(
-        "starting_after",
-        after,
-        "starting_after is not the identity of an object of yours in this list.",
-      );
-    }
+    if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
   }
   const limit = Number(query.limit ?? 25);
   const rows = await database.query(
     selectDisputes({ book, status: query.status, paymentReference: query.payment_reference, after, limit }),
   );
-  const page = rows.slice(0, limit).map(disputeOfRow);
-  const more = rows.length > limit;
-  return reply(200, {
-    data: page.map(disputeView),
-    has_more: more,
-    next_cursor: more ? (page.at(-1)?.uuid ?? null) : null,
-  });
+  return page(rows.map(disputeOfRow), limit, disputeView, ({ uuid }) => uuid);
 }

@@ -388,7 +388,12 @@ describe("whatever is thrown at it", () => {
     fc.stringMatching(/^[!-"$-~]{0,30}$/).map((text) => `?${text}`),
   );
   const by = fc.constantFrom("merchant", "merchant", "merchant", "forger", "nobody");
-  const thrown = fc.tuple(fc.constantFrom(...endpoints.split(",")), segment, query, body, headers, by);
+  // Creation is the widest door: a quarter of everything goes there, so that some of it is accepted.
+  const endpoint = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...endpoints.split(",")) },
+    { weight: 1, arbitrary: fc.constant("POST /v1/payments") },
+  );
+  const thrown = fc.tuple(endpoint, segment, query, body, headers, by);
   type Thrown = typeof thrown extends fc.Arbitrary<infer Value> ? Value : never;
 
   /** Sends what `fetch` would refuse to. */

@@ -5,7 +5,8 @@ import { isId } from "../ground/ids.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import type { Audit, AuditEntry } from "./audit.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf, page, pageFields, unknownCursor } from "./lists.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, pageFields } from "./lists.ts";
 
 const entrySchema = z.strictObject({
   request_id: z.string().meta({ description: "`X-Request-Id` of the call." }),
@@ -46,7 +47,7 @@ export function auditEndpoints(audit: Audit): OperatorEndpoint[] {
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);
         const limit = limitOf(query);
         const entries = await audit.list({ merchantId, after, count: limit + 1 });
-        return page(entries.map(view), limit, (entry) => entry.request_id);
+        return page(entries, limit, view, (entry) => view(entry).request_id);
       },
     }),
   ];

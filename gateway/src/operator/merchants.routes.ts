@@ -9,7 +9,8 @@ import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf, page, unknownCursor } from "./lists.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf } from "./lists.ts";
 import {
   bookReportSchema,
   createCredentialSchema,
@@ -81,11 +82,7 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
         if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);
         const limit = limitOf(query);
         const rows = await database.query(selectMerchants(after, limit + 1));
-        return page(
-          rows.map((row) => merchantView(merchantOfRow(row))),
-          limit,
-          (merchant) => merchant.merchant_id,
-        );
+        return page(rows.map(merchantOfRow), limit, merchantView, ({ merchantId }) => merchantId);
       },
     }),
     operatorEndpoint({
@@ -156,7 +153,12 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
         }
         const limit = limitOf(query);
         const rows = await database.query(selectCredentials(merchantId, after, limit + 1));
-        return page(rows.map(credentialOfRow), limit, (credential) => credential.client_id);
+        return page(
+          rows.map(credentialOfRow),
+          limit,
+          (credential) => credential,
+          (credential) => credential.client_id,
+        );
       },
     }),
     operatorEndpoint({

@@ -29,7 +29,8 @@ import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf, page, pageFields } from "./lists.ts";
+import { page } from "../http/lists.ts";
+import { limitOf, pageFields } from "./lists.ts";
 
 export interface MoneyParts {
   database: Database;
@@ -112,7 +113,7 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
       async handle({ query }) {
         const limit = limitOf(query);
         const rows = await parts.database.query(selectUnderReview(undefined, query.starting_after, limit));
-        return page(rows.map(paymentOfRow).map(reviewView), limit, ({ reference }) => reference);
+        return page(rows.map(paymentOfRow), limit, reviewView, ({ reference }) => reference);
       },
     }),
     judge("approve", approvePayment),

@@ -12,7 +12,8 @@ import { routingRuleSchema, routingRulesSchema } from "../routing/routing.ts";
 import type { Router } from "../routing/routing.sql.ts";
 import type { RuleSet, RuleSetSummary, RuleSets } from "../routing/rules.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf, page, pageFields, unknownCursor } from "./lists.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, pageFields } from "./lists.ts";
 
 export interface RoutingEndpointParts {
   ruleSets: RuleSets;
@@ -100,7 +101,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         if (cursor !== undefined && after !== undefined && !(await ruleSets.read(after))) throw unknownCursor(cursor);
         const limit = limitOf(query);
         const rows = await ruleSets.list(after, limit + 1);
-        return page(rows.map(summaryView), limit, (row) => String(row.version));
+        return page(rows, limit, summaryView, (row) => String(row.version));
       },
     }),
     operatorEndpoint({

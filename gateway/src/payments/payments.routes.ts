@@ -1,15 +1,16 @@
 // The HTTP of payments: sections 4.2 to 4.5.
-import { type Clock, SECOND, parseWireTime } from "../ground/clock.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import type { Clock } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { isCurrency } from "../ground/money.ts";
 import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../http/envelope.ts";
 import { rankOf } from "../http/fields.ts";
+import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
 import type { Database } from "../store/database.ts";
-import { statusView } from "./payment.ts";
+import { type Payment, statusView } from "./payment.ts";
 import {
   type CreatePayment,
   type ListQuery,
@@ -20,7 +21,6 @@ import {
   listQuerySchema,
   paymentListSchema,
   paymentStatusSchema,
-  unknownCursor,
 } from "./payments.schema.ts";
 import { paymentOfRow, selectPayment, selectPayments } from "./payments.sql.ts";
 import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
@@ -135,11 +135,11 @@ async function findPayment(database: Database, call: Call): Promise<ReturnType<t
   return payment;
 }
 
-async function listPayments(database: Database, call: Call): Promise<ReturnType<typeof reply>> {
+async function listPayments(database: Database, call: Call): Promise<Reply> {
   const query = call.query as ListQuery;
   const limit = Number(query.limit ?? 25);
-  const from = timeOf("created_from", query.created_from);
-  const to = timeOf("created_to", query.created_to);
+  const createdFrom = rangeFrom("created_from", query.created_from);
+  const createdBefore = rangeBefore("created_to", query.created_to);
   if (query.starting_after !== undefined) {
     const [cursor] = await database.query(selectPayment(call.merchant.merchantId, query.starting_after));
     if (cursor?.environment !== call.book.environment) throw unknownCursor(query.starting_after);
@@ -150,25 +150,12 @@ async function listPayments(database: Database, call: Call): Promise<ReturnType<
       referenceId: query.reference_id,
       status: query.status,
       method: query.payment_method,
-      createdFrom: from?.at,
-      createdBefore: to && to.at + (to.wholeDay ? 86_400 * SECOND : SECOND),
+      createdFrom,
+      createdBefore,
       after: query.starting_after,
       limit,
     }),
   );
-  const page = rows.slice(0, limit).map(paymentOfRow);
-  const more = rows.length > limit;
-  return reply(200, {
-    data: page.map((payment) => statusView(payment, call.merchant.settings.settlement)),
-    has_more: more,
-    next_cursor: more ? (page.at(-1)?.reference ?? null) : null,
-  });
-}
-
-function timeOf(field: string, text: string | undefined): { at: number; wholeDay: boolean } | undefined {
-  if (text === undefined) return undefined;
-  const time = parseWireTime(text);
-  if (!time)
-    throw validationFault(field, text, `${field} must be YYYY-MM-DD or a timestamp like 2026-01-31T00:00:00Z.`);
-  return time;
+  const view = (payment: Payment): unknown => statusView(payment, call.merchant.settings.settlement);
+  return page(rows.map(paymentOfRow), limit, view, ({ reference }) => reference);
 }

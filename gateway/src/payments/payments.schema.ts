@@ -1,6 +1,6 @@
 // The shapes of payments on the wire, and the order in which their errors prevail. The contract is generated from these.
 import { z } from "zod";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MINOR_MAX } from "../ground/money.ts";
 import { environments } from "../merchants/books.ts";
@@ -151,11 +151,3 @@ export const paymentEventSchema = z.strictObject({
   paid_at: timestamp.optional(),
   metadata: z.record(z.string(), z.string()),
 });
-
-export function unknownCursor(value: string): Fault {
-  return validationFault(
-    "starting_after",
-    value,
-    "starting_after is not the identity of an object of yours in this list.",
-  );
-}

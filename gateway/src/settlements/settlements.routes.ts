@@ -1,12 +1,12 @@
 // The HTTP of settlements: the list of section 4.9, a batch's statement, and the sandbox's way to form and pay one.
 import { z } from "zod";
 import type { Outbox } from "../events/outbox.ts";
-import { SECOND, parseWireTime } from "../ground/clock.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MINOR_MAX } from "../ground/money.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../http/envelope.ts";
+import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -148,18 +148,10 @@ export async function listSettlements(
   book: Book,
   query: z.infer<typeof settlementsQuerySchema>,
 ): Promise<Reply> {
-  const from = timeOf("date_from", query.date_from);
-  const to = timeOf("date_to", query.date_to);
   const after = query.starting_after;
   if (after !== undefined) {
     const cursor = await readSettlement(database, book.merchantId, after);
-    if (cursor?.book.environment !== book.environment) {
-      throw validationFault(
-        "starting_after",
-        after,
-        "starting_after is not the identity of an object of yours in this list.",
-      );
-    }
+    if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
   }
   const limit = Number(query.limit ?? 25);
   const rows = await database.query(
@@ -167,25 +159,11 @@ export async function listSettlements(
       book,
       status: query.status,
       currency: query.currency,
-      endFrom: from?.at,
-      endBefore: to && to.at + (to.wholeDay ? 86_400 * SECOND : SECOND),
+      endFrom: rangeFrom("date_from", query.date_from),
+      endBefore: rangeBefore("date_to", query.date_to),
       after,
       limit,
     }),
   );
-  const page = rows.slice(0, limit).map(settlementOfRow);
-  const more = rows.length > limit;
-  return reply(200, {
-    data: page.map(settlementView),
-    has_more: more,
-    next_cursor: more ? (page.at(-1)?.uuid ?? null) : null,
-  });
-}
-
-function timeOf(field: string, text: string | undefined): { at: number; wholeDay: boolean } | undefined {
-  if (text === undefined) return undefined;
-  const time = parseWireTime(text);
-  if (!time)
-    throw validationFault(field, text, `${field} must be YYYY-MM-DD or a timestamp like 2026-01-31T00:00:00Z.`);
-  return time;
+  return page(rows.map(settlementOfRow), limit, settlementView, ({ uuid }) => uuid);
 }
