@@ -92,11 +92,3 @@ export function uuidOf(id: string): string {
 export function idOf(kind: IdKind, uuid: string): string {
   return kinds[kind] + encode(Buffer.from(uuid.replaceAll("-", ""), "hex"));
 }
-
-/** The smallest identifier whose time is `at`: where a range of times begins in an index ordered by identifier. */
-export function firstUuidAt(at: Micros): string {
-  const hex = Math.max(0, Math.floor(at / 1000))
-    .toString(16)
-    .padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
-}

@@ -129,6 +129,7 @@ export class Edge {
       endpoint: boundTo(endpoint, call.params),
       bodyDigest: sha256(body),
       requestId: call.requestId,
+      receivedAt: call.realNow,
     };
     return this.runningKeys.alone(intent, async () => {
       let value: unknown;

@@ -19,6 +19,8 @@ export interface Intent {
   endpoint: string;
   bodyDigest: Buffer;
   requestId: string;
+  /** When it came, in real time. */
+  receivedAt: Micros;
 }
 
 /** Throws IDEMPOTENCY_KEY_REQUIRED or IDEMPOTENCY_KEY_INVALID. */
@@ -70,6 +72,8 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
     async recall() {
       const record = await readRecord(database, intent);
       if (!record?.bodyDigest.equals(intent.bodyDigest) || record.status === undefined) return undefined;
+      // A record that had expired when the request came is not what this request did: the renewal was not committed.
+      if (!isKept(record, intent.receivedAt + record.bookOffsetSeconds * SECOND)) return undefined;
       return { status: record.status, body: record.response ?? "" };
     },
     onBusy: () => new Fault("IDEMPOTENCY_IN_PROGRESS"),

@@ -199,12 +199,18 @@ function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): Operat
   });
 }
 
+/** Replays in line, the running one included; more are told to come back. */
+const REPLAYS_WAITING_MAX = 8;
+
 function verifyEndpoint({ merchants, database }: MerchantEndpointParts): OperatorEndpoint {
   // A replay reads a whole book: this process does one at a time, and the others wait.
   let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
   const oneByOne = (work: () => Promise<Reply>): Promise<Reply> => {
-    const next = last.then(work);
-    last = next.catch(() => undefined);
+    if (waiting >= REPLAYS_WAITING_MAX) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 10 });
+    waiting++;
+    const next = last.then(work).finally(() => waiting--);
+    last = Promise.allSettled([next]); // whoever asked hears of a failure; the one behind goes on
     return next;
   };
   return operatorEndpoint({
