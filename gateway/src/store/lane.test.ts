@@ -1,6 +1,6 @@
 // Goal: commands commit together, refuse alone, and an unknown outcome is never taken for a failure.
 // Method: a lane over a toy table in a real PostgreSQL; connections are cut from outside at chosen moments.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -166,6 +166,9 @@ const cutConnections = (): Promise<unknown> =>
     ),
   );
 
+/** Waits until the pool has noticed which of its connections are gone: a query may still meet a dead one until then. */
+const untilReconnected = (): Promise<unknown> => vi.waitFor(() => Promise.all([1, 2, 3, 4, 5, 6].map(stored)));
+
 /** A table whose insert takes a moment, so that the connection can be cut between COMMIT sent and COMMIT answered. */
 const slowCounters: typeof counters = {
   ...counters,
@@ -192,6 +195,7 @@ test("connections cut while a batch runs answer 503, and the lane works on witho
   await new Promise((resolve) => setTimeout(resolve, 100));
   await cutConnections();
   expect(await outcome).toBe("SERVICE_UNAVAILABLE");
+  await untilReconnected();
   expect(await stored()).toEqual({});
   expect(await lane.submit(add("cut", 4n))).toBe(4n);
 });
@@ -214,6 +218,7 @@ test("an unknown commit is looked up: what is there is answered, what is not is 
   await new Promise((resolve) => setTimeout(resolve, 100));
   await cutConnections();
   const [there, gone] = await results;
+  await untilReconnected();
   expect(asked.toSorted()).toEqual(["gone", "there"]);
   expect(there).toMatchObject({ status: "fulfilled", value: 42n });
   expect(gone).toMatchObject({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } });
