@@ -1,6 +1,9 @@
 // Plugs the rooms together into one running service, and nothing else.
 import type { FastifyInstance } from "fastify";
+import type { Acquirer } from "./acquirers/acquirer.ts";
 import { simulatedAcquirers } from "./acquirers/simulated.ts";
+import { openCallbacks } from "./callbacks/callbacks.routes.ts";
+import { performDue } from "./callbacks/due.ts";
 import { balanceEndpoints } from "./balances/balances.routes.ts";
 import { merchantContract } from "./contract.ts";
 import { Outbox } from "./events/outbox.ts";
@@ -30,6 +33,8 @@ import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { moneyEndpoints } from "./operator/money.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { receiptEndpoints } from "./operator/receipts.routes.ts";
+import { Acquiring } from "./payments/acquiring.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import type { PaymentParts } from "./payments/payments.ts";
@@ -56,6 +61,8 @@ export interface AppOptions {
   log: Log;
   /** Which programs this process runs. */
   roles: ReadonlySet<"api" | "worker">;
+  /** Acquirers beyond the simulated ones of the sandbox. */
+  acquirers?: readonly Acquirer[];
 }
 
 export interface App {
@@ -87,25 +94,42 @@ export function createApp(options: AppOptions): App {
   const watch = new SettingsWatch(database, log);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
-  const router = new Router(database, watch, simulatedAcquirers);
+  const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
   const lanes = new Lanes(database, clock, metrics, log);
   const outbox = new Outbox();
   const tokens = new PayerTokens(vault.derive("payer pages"));
   let baseUrl = config.baseUrl ?? "http://127.0.0.1/v1";
+  const root = (): string => baseUrl.slice(0, -"/v1".length);
   const payments: PaymentParts = {
     outbox,
     routingTable: () => router.table,
     isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
-    payUrl: (book, reference) => `${baseUrl.slice(0, -"/v1".length)}/pay/${tokens.make(book, reference)}`,
+    payUrl: (book, reference) => `${root()}/pay/${tokens.make(book, reference)}`,
+    acquirer: (code) => router.acquirer(code),
+    callbackUrl: (code) => `${root()}/acquirers/${code}/callbacks`,
   };
+  const { circuits } = router;
+  const asking = { ...payments, circuits, clock, metrics, log, database, directory, lanes };
+  const acquiring = new Acquiring(asking);
   const checkUrl = (field: string) => (url: string) => {
     const objection = objectionTo(url, config.webhookAllowHosts);
     if (objection !== undefined) throw validationFault(field, url, objection);
     return normalized(url);
   };
-  const worker = new Worker({ database, directory, lanes, outbox, payments, clock, metrics, log, config });
+  const worker = new Worker({
+    database,
+    directory,
+    lanes,
+    outbox,
+    payments,
+    clock,
+    metrics,
+    log,
+    config,
+    asking: { ...asking, acquiring },
+  });
   const endpoints: Endpoint[] = [
-    ...paymentEndpoints({ ...payments, database, clock, checkCallbackUrl: checkUrl("callback_url") }),
+    ...paymentEndpoints({ ...payments, database, clock, acquiring, checkCallbackUrl: checkUrl("callback_url") }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database, outbox }),
     ...settlementEndpoints({ database, outbox }),
@@ -115,6 +139,7 @@ export function createApp(options: AppOptions): App {
       database,
       clock,
       async catchUp(book) {
+        await performDue({ ...asking, acquiring }, book);
         await sweepExpired({ database, lanes, directory, payments, clock, log }, book);
         await loseOverdue({ database, lanes, directory, outbox, clock, log }, book);
         await settleDue({ database, lanes, directory, outbox, clock, log }, book);
@@ -156,13 +181,15 @@ export function createApp(options: AppOptions): App {
         return kept;
       },
     }),
-    ...acquirerEndpoints(router),
+    ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
+    ...receiptEndpoints(database, lanes),
     ...auditEndpoints(audit),
   ];
   const { operatorToken: token } = options;
   openOperatorApi(server, { token, viewerToken: config.operatorViewerToken, strangers, audit }, operatorEndpoints);
+  openCallbacks(server, asking);
   openPayerPages(server, { ...payments, tokens, database, directory, lanes, clock, serviceName: config.serviceName });
   return {
     server,
@@ -177,7 +204,7 @@ export function createApp(options: AppOptions): App {
     ready: () => health.open(),
     async start() {
       await merchants.checkMasterKey();
-      await router.seed(clock);
+      await router.seed();
       watch.start();
       if (options.roles.has("worker")) worker.start();
     },

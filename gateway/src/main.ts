@@ -1,5 +1,6 @@
 // The command line: `gerbang <command>`. Data goes to standard output, words to standard error; exit 0 means clean.
 import { parseArgs } from "node:util";
+import { acquirerCommand } from "./acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
 import { ledgerCommand, migrateCommand, openapiCommand, signCommand, verifyCommand } from "./commands.ts";
 import { serveCommand } from "./serve.ts";
@@ -13,6 +14,7 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
     help: "export a book: export --merchant mer_… --environment … --format hledger|beancount|jsonl",
   },
   sign: { run: signCommand, help: "print the headers for a request: --client-id … --secret … [--body '{…}']" },
+  acquirer: { run: acquirerCommand, help: "run a simulated acquirer to try it with [--port 8090 --host 127.0.0.1]" },
   openapi: { run: openapiCommand, help: "print the contract of /v1" },
 };
 

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { readAcquirers } from "./acquirers-of-config.ts";
 import { type App, createApp } from "./app.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
 import { systemClock } from "./ground/clock.ts";
@@ -49,7 +50,8 @@ async function serve(
   const log = createLog(config.logLevel);
   // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
   await migrate(store.ownerUrl);
-  const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles });
+  const acquirers = readAcquirers(config);
+  const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles, acquirers });
   await app.start();
   const metrics = await serveMetrics(app, config);
   await app.server.listen({ port: config.port, host: config.host });
@@ -73,6 +75,7 @@ async function serve(
   say("Stopping …");
   metrics?.close();
   await withDeadline(app.stop(), 7_000);
+  await Promise.all(acquirers.map((acquirer) => acquirer.close()));
 }
 
 /** Resolves at SIGTERM or SIGINT, listening from now on. */

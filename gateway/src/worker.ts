@@ -1,4 +1,5 @@
 // The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
+import { type DueParts, performDue } from "./callbacks/due.ts";
 import { loseOverdue } from "./disputes/silence.ts";
 import type { Outbox } from "./events/outbox.ts";
 import type { Clock } from "./ground/clock.ts";
@@ -16,6 +17,7 @@ import { Deliverer } from "./webhooks/deliverer.ts";
 import { Sender } from "./webhooks/sender.ts";
 
 const EXPIRY_MS = 500;
+const ACQUIRERS_MS = 250;
 const DISPUTES_MS = 1_000;
 const SETTLEMENTS_MS = 1_000;
 const RETENTION_MS = 30_000;
@@ -30,6 +32,7 @@ export interface WorkerParts {
   metrics: Metrics;
   log: Log;
   config: Config;
+  asking: DueParts;
 }
 
 export class Worker {
@@ -46,6 +49,7 @@ export class Worker {
       new Loop("expiry", EXPIRY_MS, parts.log, () =>
         sweepExpired({ database, lanes, directory, payments, clock, log: parts.log }),
       ),
+      new Loop("acquirers", ACQUIRERS_MS, parts.log, () => performDue(parts.asking)),
       new Loop("settlements", SETTLEMENTS_MS, parts.log, () => settleDue(parts)),
       new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
       new Loop("retention", RETENTION_MS, parts.log, () => forgetOld(database, clock.now())),

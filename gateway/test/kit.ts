@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Answer, Client, operate as operateThrough } from "../../e2e/kit/client.ts";
+import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import { type App, createApp } from "../src/app.ts";
 import { type Clock, systemClock } from "../src/ground/clock.ts";
 import { type Config, readConfig } from "../src/ground/config.ts";
@@ -79,6 +80,8 @@ export interface TestServiceOptions {
   roles?: ("api" | "worker")[];
   masterKey?: string;
   logLevel?: string;
+  /** Acquirers beyond the simulated ones. */
+  acquirers?: readonly Acquirer[];
 }
 
 /** A whole service in this process. */
@@ -92,6 +95,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     clock: options.clock ?? systemClock,
     log: createLog(options.logLevel ?? "silent"),
     roles: new Set(options.roles ?? ["api", "worker"]),
+    acquirers: options.acquirers ?? [],
   });
   await app.start();
   app.ready();

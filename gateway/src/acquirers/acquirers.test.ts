@@ -34,6 +34,7 @@ const request: InstructionRequest = {
   merchantName: "Kopi Gerbang",
   expiresAt: 1_795_246_942_000_000,
   payUrl: "https://pay.example.com/pay/x",
+  metadata: undefined,
 };
 
 test("the checksum is CRC-16/CCITT-FALSE", () => {
@@ -110,6 +111,7 @@ test("every capability of every acquirer issues instructions of the rulings' sha
   for (const acquirer of simulatedAcquirers) {
     for (const { method } of acquirer.capabilities) {
       const instructions = acquirer.issue({ ...request, method });
+      if (!instructions) throw new Error(`${acquirer.code} issues nothing for ${method}`);
       expect(Object.keys(instructions).sort(), `${acquirer.code} ${method}`).toEqual(shapes[method]);
       expect(acquirer.issue({ ...request, method })).toEqual(instructions);
       expect(instructions.expires_at).toBe("2026-11-21T07:42:22Z");

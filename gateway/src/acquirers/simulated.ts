@@ -1,8 +1,18 @@
-// Four simulated acquirers of the sandbox. They differ in methods, prices and limits, and need no outside account.
+// Four simulated acquirers of the sandbox. They differ in methods, prices and limits, and need no outside account. What
+// metadata asks for with `sandbox.scenario` they do: answer with an error, or not at all, or decide on their own.
+import { setTimeout } from "node:timers/promises";
 import { wireTime } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
-import type { Acquirer, Capability, InstructionRequest, Instructions } from "./acquirer.ts";
+import {
+  type Acquirer,
+  type AcquirerCalls,
+  AcquirerRefused,
+  type Capability,
+  type InstructionRequest,
+  type Instructions,
+} from "./acquirer.ts";
 import { qrisString } from "./qris.ts";
 
 interface Bank {
@@ -45,9 +55,73 @@ function simulated(profile: Profile): Acquirer {
     name: profile.name,
     environment: "sandbox",
     capabilities: profile.capabilities,
-    issue: (request) => instructionsOf(profile, request),
-    refundsLater: ({ metadata }) => metadata?.["sandbox.scenario"] === "slow",
+    remote: false,
+    issue: (request) => (asked.has(scenarioOf(request)) ? undefined : instructionsOf(profile, request)),
+    asksAfterMs: (request) => (decided[scenarioOf(request)] === undefined ? undefined : DECISION_MS),
+    refundsLater: (payment) => scenarioOf(payment) === "slow",
+    calls: simulatedCalls(profile),
   };
+}
+
+/** What a simulator does when it is asked to. The words are the merchants' (`metadata["sandbox.scenario"]`). */
+export const scenarios = [
+  "gateway_error",
+  "gateway_error_once",
+  "gateway_timeout",
+  "decline",
+  "auto_success",
+  "slow",
+] as const;
+
+/** Scenarios in which the simulator behaves as if it were somewhere else, and had to be called. */
+const asked: ReadonlySet<string> = new Set(["gateway_error", "gateway_error_once", "gateway_timeout", "slow"]);
+/** Scenarios in which the payer needs nobody. */
+const decided: Readonly<Record<string, "paid" | "failed">> = { auto_success: "paid", decline: "failed" };
+/** How soon the simulator has decided, and how long it takes when it is slow. */
+const DECISION_MS = 1_000;
+
+function scenarioOf({ metadata }: { metadata: Readonly<Record<string, string>> | undefined }): string {
+  return metadata?.["sandbox.scenario"] ?? "";
+}
+
+/** A simulator's calls. They never leave this process, and what it answers follows from the request alone. */
+function simulatedCalls(profile: Profile): AcquirerCalls {
+  const nobody = (): Promise<never> => Promise.reject(new AcquirerRefused(`${profile.code} takes no such call`));
+  return {
+    deadlineMs: 2_000,
+    async open(request, signal) {
+      const scenario = scenarioOf(request);
+      if (scenario === "gateway_error" || (scenario === "gateway_error_once" && request.round === 0)) {
+        throw new AcquirerRefused(`${profile.code} answers with an error, as the scenario asks`);
+      }
+      if (scenario === "gateway_timeout") await silence(signal);
+      if (scenario === "slow") await setTimeout(DECISION_MS, undefined, { signal });
+      return instructionsOf(profile, request);
+    },
+    ask(request) {
+      const outcome = decided[scenarioOf(request)];
+      const instructions = instructionsOf(profile, request);
+      if (outcome !== "paid") {
+        return Promise.resolve({ known: true, instructions, standing: { status: outcome ?? "waiting" } });
+      }
+      const { amountMinor, currency } = request;
+      const receipt = { transactionId: `auto-${request.operationKey}`.slice(0, 64), amountMinor, currency };
+      return Promise.resolve({ known: true, instructions, standing: { status: "paid", receipt } });
+    },
+    refund: nobody,
+    askRefund: nobody,
+    readCallback() {
+      throw new Fault("ROUTE_NOT_FOUND");
+    },
+  };
+}
+
+/** An answer that does not come. */
+function silence(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 function instructionsOf(profile: Profile, request: InstructionRequest): Instructions {

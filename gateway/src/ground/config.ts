@@ -36,6 +36,7 @@ const variables = z.object({
   MASTER_KEY: z.string().optional(),
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
+  ACQUIRERS_FILE: z.string().min(1).optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
   TRUST_PROXY: count.default(0),
@@ -60,6 +61,8 @@ export interface Config {
   operatorToken: string | undefined;
   /** Reads everything of /ops/v1 and changes nothing; undefined means that there is no such token. */
   operatorViewerToken: string | undefined;
+  /** Acquirers of our own protocol; undefined means `<data>/acquirers.json`, if it is there. */
+  acquirersFile: string | undefined;
   productionActive: boolean;
   webhookAllowHosts: ReadonlySet<string>;
   strangerLimitPerMinute: number;
@@ -107,6 +110,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     masterKey: value.MASTER_KEY,
     operatorToken: value.OPERATOR_TOKEN,
     operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
+    acquirersFile: value.ACQUIRERS_FILE === undefined ? undefined : resolve(value.ACQUIRERS_FILE),
     productionActive: value.PRODUCTION_ACTIVE,
     webhookAllowHosts: new Set(
       value.WEBHOOK_ALLOW_HOSTS.split(",")

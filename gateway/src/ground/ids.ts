@@ -12,6 +12,7 @@ const kinds = {
   merchant: "mer_",
   journal: "jrn_",
   delivery: "dlv_",
+  receipt: "rcp_",
 } as const;
 
 export type IdKind = keyof typeof kinds;

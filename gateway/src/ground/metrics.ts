@@ -12,6 +12,8 @@ export interface Metrics {
   deliveries: Counter<"result">;
   deliveryLagSeconds: Histogram;
   deliveryOldestDueSeconds: Gauge;
+  acquirerCalls: Counter<"gateway_code" | "call" | "outcome">;
+  acquirerSeconds: Histogram<"gateway_code" | "call">;
 }
 
 export function createMetrics(): Metrics {
@@ -58,6 +60,19 @@ export function createMetrics(): Metrics {
       name: "gerbang_lane_queue",
       help: "Commands waiting in the lane.",
       labelNames: ["lane"],
+      registers,
+    }),
+    acquirerCalls: new Counter({
+      name: "gerbang_acquirer_calls_total",
+      help: "Calls to acquirers by outcome: answered, refused (certainly not done), unknown (asked about later).",
+      labelNames: ["gateway_code", "call", "outcome"],
+      registers,
+    }),
+    acquirerSeconds: new Histogram({
+      name: "gerbang_acquirer_call_seconds",
+      help: "Time an acquirer took to answer.",
+      labelNames: ["gateway_code", "call"],
+      buckets: seconds,
       registers,
     }),
     deliveries: new Counter({

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { digestOf, sameText, sha256, sign } from "../ground/crypto.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Client, Directory } from "../merchants/directory.ts";
@@ -69,6 +69,7 @@ export class Edge {
       merchant: client.merchant,
       book: client.book,
       realNow: this.clock.now(),
+      idempotencyKey: "",
       params: request.params as Record<string, string>,
       query: {},
     };
@@ -121,11 +122,13 @@ export class Edge {
     }
   }
 
-  private async write(endpoint: WriteEndpoint, call: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
+  private async write(endpoint: WriteEndpoint, asked: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
     const input = body.length === 0 && endpoint.emptyBody ? {} : readBody(request, body);
+    const key = checkKey(request.raw.headersDistinct["idempotency-key"]);
+    const call: Call = { ...asked, idempotencyKey: key };
     const intent: Intent = {
       book: call.book,
-      key: checkKey(request.raw.headersDistinct["idempotency-key"]),
+      key,
       endpoint: boundTo(endpoint, call.params),
       bodyDigest: sha256(body),
       requestId: call.requestId,
@@ -142,15 +145,34 @@ export class Edge {
         if (recorded) return recorded;
         throw error;
       }
-      const command = idempotently(intent, endpoint.command(call, value), this.database);
-      const { lanes } = this;
-      const answer = await (endpoint.lane === "create"
-        ? lanes.create(command)
-        : lanes.move(call.book.merchantId, command));
-      if (!answer.replayed) await this.follow(endpoint, call);
+      const decided = await this.decide(endpoint, call, intent, value);
+      const { continues } = decided;
+      if (decided.replayed) return decided;
+      const answer = continues === undefined ? decided : await finished(endpoint, call, continues);
+      await this.follow(endpoint, call);
       return answer;
     });
   }
+
+  /** Runs the command under its key; a request that comes again while its key is in progress may go on instead. */
+  private async decide(endpoint: WriteEndpoint, call: Call, intent: Intent, value: unknown): Promise<Reply> {
+    const { lanes } = this;
+    const { merchantId } = call.book;
+    const command = idempotently(intent, endpoint.command(call, value), this.database);
+    try {
+      return await (endpoint.lane === "create" ? lanes.create(command) : lanes.move(merchantId, command));
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== "IDEMPOTENCY_IN_PROGRESS") throw error;
+      const again = await endpoint.resume?.(call, intent);
+      if (!again) throw error;
+      return lanes.move(merchantId, again);
+    }
+  }
+}
+
+function finished(endpoint: WriteEndpoint, call: Call, continues: string): Promise<Reply> {
+  assert(endpoint.finish !== undefined, `${endpoint.path} goes on and has no way to`);
+  return endpoint.finish(call, continues);
 }
 
 /** What a read carries although it has no use for it: the signature covers the bytes that were sent, whatever they are. */

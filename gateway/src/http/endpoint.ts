@@ -7,6 +7,7 @@ import type { Client, Merchant, Scope } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { Reply } from "./envelope.ts";
 import type { FieldRules } from "./fields.ts";
+import type { Intent } from "./idempotency.ts";
 
 /** A request that passed the edge. */
 export interface Call {
@@ -15,6 +16,8 @@ export interface Call {
   merchant: Merchant;
   book: Book;
   realNow: Micros;
+  /** Of a write: the key it runs under. */
+  idempotencyKey: string;
   /** Parts of the path by name, as sent. */
   params: Readonly<Record<string, string>>;
   /** Parsed and checked by the endpoint's query schema. */
@@ -52,6 +55,10 @@ export interface WriteEndpoint<Body = unknown> extends Described {
   ): Body | Promise<Body>;
   /** The change of state. It runs under the idempotency key. */
   command(call: Call, body: Body): Command<Reply>;
+  /** What a command's `continues` leads to: everything that needs more than one commit. Throws what stays in progress. */
+  finish?(call: Call, continues: string): Promise<Reply>;
+  /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
+  resume?(call: Call, intent: Intent): Promise<Command<Reply> | undefined>;
   /** Creations add rows of their own; everything else moves in the merchant's lane. */
   lane: "create" | "move";
   /** What follows from a change that was made just now, before the answer is given. */

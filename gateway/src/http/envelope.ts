@@ -9,6 +9,8 @@ export interface Reply {
   contentType?: string;
   /** True for a stored answer given again (section 4.11). */
   replayed?: boolean;
+  /** There is no answer yet: the endpoint goes on with this, and its key stays in progress until then. */
+  continues?: string;
 }
 
 export function faultReply(fault: Fault, requestId: string): Reply {

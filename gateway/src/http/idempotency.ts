@@ -6,7 +6,7 @@ import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
 import { type Reply, faultReply } from "./envelope.ts";
-import { type KeyRecord, keyRecords, selectKeyRecord } from "./idempotency.sql.ts";
+import { type KeyRecord, keyRecords, openKeys, selectKeyRecord } from "./idempotency.sql.ts";
 
 /** Kept for 72 hours of the book's clock, from the first request. */
 const RETENTION: Micros = 72 * 3600 * SECOND;
@@ -64,7 +64,11 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
         set.drop(); // what led to the refusal leaves no trace; the refusal itself is kept
         decided = faultReply(error, intent.requestId);
       }
-      const record: KeyRecord = { ...intent, firstSeenAt: now, status: decided.status, response: decided.body };
+      const open = decided.continues !== undefined;
+      const answer = open
+        ? { status: undefined, response: undefined }
+        : { status: decided.status, response: decided.body };
+      const record: KeyRecord = { ...intent, firstSeenAt: now, ...answer };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
       return decided;
@@ -78,6 +82,13 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
     },
     onBusy: () => new Fault("IDEMPOTENCY_IN_PROGRESS"),
   };
+}
+
+/** Gives a key that is in progress its answer. A key that is forgotten by now, or answered, is left alone. */
+export function completeKey(set: WorkingSet, book: Book, key: string | undefined, answer: Reply): void {
+  const record = key === undefined ? undefined : set.get(openKeys, { book, key });
+  if (record && record.status === undefined)
+    set.update(openKeys, { ...record, status: answer.status, response: answer.body });
 }
 
 async function readRecord(

@@ -111,6 +111,27 @@ export function refundReturnPostings(gatewayCode: string, reversed: Reversed): P
   return opposite(refundPostings(gatewayCode, reversed));
 }
 
+/** Money has come that no payment awaits: the acquirer owes it, and nobody owns it yet. */
+export function unappliedPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
+  return [
+    { account: accounts.receivable(gatewayCode), currency, amountMinor },
+    { account: accounts.unapplied, currency, amountMinor: -amountMinor },
+  ];
+}
+
+/** Unapplied money goes back to the payer through its acquirer. */
+export function unappliedReturnPostings(gatewayCode: string, received: Reversed): Posting[] {
+  return opposite(unappliedPostings(gatewayCode, received));
+}
+
+/** Unapplied money is given to the merchant, whole. */
+export function unappliedCreditPostings({ currency, amountMinor }: Reversed): Posting[] {
+  return [
+    { account: accounts.unapplied, currency, amountMinor },
+    { account: accounts.available, currency, amountMinor: -amountMinor },
+  ];
+}
+
 /** A dispute is opened: the contested amount is held. */
 export function holdPostings({ currency, amountMinor }: Reversed): Posting[] {
   return [

@@ -63,7 +63,6 @@ const transfer = (from: string, to: string, amountMinor: bigint, currency = "IDR
 
 // Accounts that may stand on either side; what protects the merchant's is attacked further down.
 const account = fc.constantFrom(
-  accounts.unapplied,
   accounts.bank,
   accounts.fees,
   accounts.receivable("nusantara"),

@@ -14,6 +14,7 @@ const keys = {
   disputes: "dispute_id",
   settlements: "settlement_id",
   settlement_items: "settlement_id",
+  receipts: "receipt_id",
   events: "event_id",
 } as const;
 export type PagedTable = keyof typeof keys;
@@ -38,7 +39,7 @@ const paid = "('succeeded', 'partially_refunded', 'refunded')";
 /** The entries of journal `j` as one text, in the order of their accounts. */
 const postings = `string_agg(format('%s %s %s', e.account, e.currency, e.amount_minor), ', ' order by e.account collate "C")`;
 
-type Owner = "payment" | "refund" | "dispute" | "settlement";
+type Owner = "payment" | "refund" | "dispute" | "settlement" | "receipt";
 
 /** What each owner's rows say that the journals must hold. `sign` turns the sides. Accounts stand in alphabetical order. */
 const expectations: Record<Owner, string> = {
@@ -79,6 +80,17 @@ const expectations: Record<Owner, string> = {
   join (values ('settlement_formed', 1), ('settlement_paid', 1), ('settlement_returned', -1)) k(kind, sign)
     on k.kind = 'settlement_formed' or (k.kind = 'settlement_paid' and s.status = 'paid')
       or (k.kind = 'settlement_returned' and s.status = 'failed')`,
+  receipt: `select g.id, g.wire, c.status, k.kind, c.payment_id,
+    case k.kind
+      when 'receipt_credited'
+        then format('merchant:available %1$s %2$s, platform:unapplied %1$s %3$s', c.currency, -c.amount_minor, c.amount_minor)
+      else format('acquirer:%1$s:receivable %2$s %3$s, platform:unapplied %2$s %4$s',
+        c.gateway_code, c.currency, k.sign * c.amount_minor, k.sign * -c.amount_minor)
+    end
+  from given g
+  join receipts c on ${inBook("c")} and c.receipt_id = g.id and c.status <> 'applied'
+  join (values ('receipt_unapplied', 1), ('receipt_returned', -1), ('receipt_credited', -1)) k(kind, sign)
+    on k.kind = 'receipt_unapplied' or k.kind = 'receipt_' || c.status`,
 };
 
 /** The first row of a page that has not exactly the journals it should have, under its own operation key. */
@@ -141,6 +153,9 @@ cross join lateral (
     when 'settlement' then (
       select s.status::text from settlements s where ${inBook("s")} and s.settlement_id = g.id and g.group_id = g.id
     )
+    when 'receipt' then (
+      select c.status from receipts c where ${inBook("c")} and c.receipt_id = g.id and c.payment_id = g.group_id
+    )
   end as status
   offset 0 -- or the planner writes the look-ups out again for every use of the status
 ) o
@@ -152,6 +167,9 @@ where o.status is null or not case g.kind
   when 'dispute_won' then o.status = 'won'
   when 'dispute_lost' then o.status = 'lost'
   when 'dispute_withdrawn' then o.status = 'withdrawn'
+  when 'receipt_unapplied' then o.status <> 'applied'
+  when 'receipt_returned' then o.status = 'returned'
+  when 'receipt_credited' then o.status = 'credited'
   else true
 end
 order by g.seq
@@ -202,6 +220,10 @@ export const paymentsAstray = firstOf(
       then format('payment %s is %s; its refunds make it %s', p.payment_id, p.status, s.status)
     when p.dispute_status::text is distinct from d.status
       then format('payment %s keeps its dispute as %s; it is %s', p.payment_id, coalesce(p.dispute_status::text, 'none'), coalesce(d.status, 'none'))
+    when c.applied > 1
+      then format('payment %s was paid by %s receipts', p.payment_id, c.applied)
+    when c.applied = 1 and (p.status not in ${paid} or not c.exact)
+      then format('payment %s is %s of %s %s, and a receipt of another amount or acquirer is applied to it', p.payment_id, p.status, p.amount_minor, p.currency)
     when j.left_minor < 0
       then format('payment %s has %s more refunded, held and lost than came in', p.payment_id, -j.left_minor)
   end as wrong
@@ -221,8 +243,13 @@ cross join lateral (
     (array_agg(j.kind order by j.seq desc) filter (where j.kind like 'dispute\\_%'))[1] as last_dispute
   from journals j
   join entries e on ${inBook("e")} and e.seq = j.seq and (e.account like 'acquirer:%' or e.account = 'merchant:held')
-  where ${inBook("j")} and j.group_id = p.payment_id
+  where ${inBook("j")} and j.group_id = p.payment_id and j.kind not like 'receipt\\_%'
 ) j
+cross join lateral (
+  select count(*) as applied, bool_and((c.amount_minor, c.currency, c.gateway_code) = (p.amount_minor, p.currency, p.gateway_code)) as exact
+  from receipts c
+  where ${inBook("c")} and c.payment_id = p.payment_id and c.status = 'applied'
+) c
 left join lateral (
   select coalesce(
     (select d.status::text from disputes d
@@ -337,14 +364,14 @@ left join payments p on ${inBook("p")} and p.payment_id = e.subject_id and p.sta
 where ${inBook("e")} and e.event_id = any($3::uuid[]) and e.type = 'payment.succeeded' and e.subject_id is not null`,
 );
 
-/** The first of merchant:held and merchant:settling that is not what running disputes, and batches under way, add up to. */
+/** The first of merchant:held, merchant:settling and platform:unapplied that is not what its rows add up to. */
 export function selectProtectedMismatch(book: Book): Statement {
   return {
-    name: "verify: held and settling",
+    name: "verify: held, settling and unapplied",
     text: `with kept as (
   select b.account, b.currency, b.credit_minor - b.debit_minor as amount
   from balances b
-  where ${inBook("b")} and b.account in ('merchant:held', 'merchant:settling')
+  where ${inBook("b")} and b.account in ('merchant:held', 'merchant:settling', 'platform:unapplied')
 ), owed as (
   select 'merchant:held' as account, d.currency, sum(d.amount_minor) as amount
   from disputes d
@@ -355,9 +382,14 @@ export function selectProtectedMismatch(book: Book): Statement {
   from settlements s
   where ${inBook("s")} and s.status = 'processing'
   group by s.currency
+  union all
+  select 'platform:unapplied', c.currency, sum(c.amount_minor)
+  from receipts c
+  where ${inBook("c")} and c.status = 'unapplied'
+  group by c.currency
 )
 select format('%s %s holds %s; %s add up to %s', account, currency, coalesce(k.amount, 0),
-  case account when 'merchant:held' then 'running disputes' else 'batches under way' end, coalesce(o.amount, 0)) as wrong
+  case account when 'merchant:held' then 'running disputes' when 'merchant:settling' then 'batches under way' else 'receipts unapplied' end, coalesce(o.amount, 0)) as wrong
 from kept k
 full join owed o using (account, currency)
 where coalesce(k.amount, 0) <> coalesce(o.amount, 0)

@@ -1,7 +1,7 @@
 // Goal: no row about money can be changed, lost, added or told twice without verification naming it, and traffic is no
 // alarm. Method: a busy book made by a real service; each falsification is done as superuser with all triggers off, in a
 // transaction that is rolled back; then journals that no row asked for; then verification beside several hundred calls.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
@@ -64,6 +64,34 @@ async function settle(client: Client): Promise<string> {
   return (await done(send(client, "/v1/sandbox/settlements/run", {}))).data[0].uuid as string;
 }
 
+const automatic = { metadata: { "sandbox.scenario": "auto_success" } };
+
+async function paidBySimulator(client: Client): Promise<string> {
+  const { reference } = await done(send(client, "/v1/payments", paymentBody(automatic)));
+  await vi.waitFor(async () => expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("succeeded"), {
+    timeout: 10_000,
+    interval: 150,
+  });
+  return reference as string;
+}
+
+/** A payment that is canceled before its money comes. */
+async function paidTooLate(client: Client): Promise<string> {
+  const { reference } = await done(send(client, "/v1/payments", paymentBody(automatic)));
+  await done(send(client, `/v1/payments/${reference}/cancel`, {}));
+  await vi.waitFor(async () => expect(await receiptOf(reference as string)).toBeDefined(), { timeout: 10_000 });
+  return reference as string;
+}
+
+async function receiptOf(reference: string): Promise<{ uuid: string } | undefined> {
+  const { data } = await service.operate("GET", "/receipts?limit=100");
+  return (data as { payment_reference: string; uuid: string }[]).find((row) => row.payment_reference === reference);
+}
+
+async function decide(reference: string, word: "return" | "credit"): Promise<void> {
+  await service.operate("POST", `/receipts/${(await receiptOf(reference))?.uuid}/${word}`);
+}
+
 /** Everything that can happen to money, at least once, in one book. */
 async function busyBook() {
   const { client, merchantId } = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
@@ -99,8 +127,13 @@ async function busyBook() {
   const running = await dispute(client, held);
   const reviewed = await dispute(client, await paid(client));
   await service.app.submitEvidence(book, reviewed, { statement: "It was delivered.", files: [] });
+  const [unapplied, givenBack, credited] = await Promise.all([1, 2, 3].map(() => paidTooLate(client)));
+  await decide(givenBack as string, "return");
+  await decide(credited as string, "credit");
+  const applied = await paidBySimulator(client);
   const unsettled = await paid(client);
   return {
+    unapplied: unapplied as string, givenBack: givenBack as string, credited: credited as string, applied,
     client, book, pending, canceled, plain, partly, partial, whole, paidBatch, returnedBatch, slowly, returned, waiting,
     contested, won, lost, openBatch, held, running, reviewed, unsettled,
   }; // prettier-ignore
@@ -137,6 +170,7 @@ end $$`;
 const strayRefund = newId("refund", systemClock.now());
 const lateEvent = newId("event", systemClock.now() + 3_600_000_000);
 
+const receiptRow = (set: string, payment: string): string => `update receipts set ${set} where payment_id = ${payment}`;
 type Falsification = [name: string, change: () => string, named: () => string];
 const paymentRow = (set: string, id: string): string => `update payments set ${set} where payment_id = ${id}`;
 const refundRow = (set: string, id: string): string => `update refunds set ${set} where refund_id = ${id}`;
@@ -173,6 +207,14 @@ const falsifications: Falsification[] = [
   ["a dispute further than it is", () => paymentRow("dispute_status = 'under_review'", busy.held), () => `payment ${busy.held} keeps its dispute as under_review; it is needs_response`],
   ["an earlier dispute's outcome", () => paymentRow("dispute_status = 'won'", busy.contested), () => `payment ${busy.contested} keeps its dispute as won; it is withdrawn`],
   ["a dispute invented", () => paymentRow("dispute_status = 'lost'", busy.plain), () => `payment ${busy.plain} keeps its dispute as lost; it is none`],
+  // receipts
+  ["a receipt's amount", () => receiptRow("amount_minor = amount_minor + 1", busy.unapplied), () => "(unapplied) must have exactly one journal receipt_unapplied with"],
+  ["a receipt's acquirer", () => receiptRow("gateway_code = 'other'", busy.unapplied), () => "(unapplied) must have exactly one journal receipt_unapplied with acquirer:other:receivable IDR"],
+  ["a decision undone", () => receiptRow("status = 'unapplied', decided_at = null", busy.givenBack), () => "(receipt_returned) moves the money of receipt "],
+  ["a decision turned", () => receiptRow("status = 'returned'", busy.credited), () => "(receipt_credited) moves the money of receipt "],
+  ["a receipt less", () => `delete from receipts where payment_id = ${busy.unapplied}`, () => "(receipt_unapplied) moves the money of receipt "],
+  ["a receipt applied to a payment that is over", () => receiptRow("status = 'applied'", busy.unapplied), () => "(receipt_unapplied) moves the money of receipt "],
+  ["an applied receipt's amount", () => receiptRow("amount_minor = amount_minor - 1", busy.applied), () => `payment ${busy.applied} is succeeded of 150000 IDR, and a receipt of another amount or acquirer is applied to it`],
   // refunds
   ["a refund's amount", () => refundRow("amount_minor = amount_minor + 1", busy.partial), () => `refund ${busy.partial} (succeeded) must have exactly one journal refund with`],
   ["a refund's currency", () => refundRow("currency = 'USD'", busy.partial), () => `refund ${busy.partial} (succeeded) must have exactly one journal refund with`],

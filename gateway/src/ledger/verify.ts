@@ -73,6 +73,7 @@ const checks: readonly {
   { table: "refunds", page: PAGE, statement: journalsMissing("refund") },
   { table: "disputes", page: PAGE, statement: journalsMissing("dispute") },
   { table: "settlements", page: PAGE, statement: journalsMissing("settlement") },
+  { table: "receipts", page: PAGE, statement: journalsMissing("receipt") },
   { table: "payments", page: PAGE, statement: paymentsAstray },
   // A batch may have thousands of items.
   { table: "settlements", page: 20, statement: batchesAstray },
@@ -121,7 +122,7 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
 
 /** Whose money a journal moves; undefined for kinds that belong to no row; words when its operation key says nothing. */
 function claimOf({ seq, journalId, kind, groupId, operationKey }: Journal): Claim | string | undefined {
-  const [, noun] = /^(capture|refund|dispute|settlement)(?:_[a-z]+)?$/.exec(kind) ?? [];
+  const [, noun] = /^(capture|refund|dispute|settlement|receipt)(?:_[a-z]+)?$/.exec(kind) ?? [];
   if (noun === undefined) return undefined;
   const owner = noun === "capture" ? "payment" : (noun as Claim["owner"]);
   const ownerId = operationKey.slice(kind.length + 1);
@@ -148,7 +149,7 @@ async function rowsWrong(database: Database, book: Book): Promise<string | undef
 async function firstWrong(database: Database, statement: Statement): Promise<string | undefined> {
   const [row] = await database.query<{ wrong: string }>(statement);
   return row?.wrong.replaceAll(
-    /\b(payment|refund|dispute|settlement|event) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g,
+    /\b(payment|refund|dispute|settlement|receipt|event) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g,
     (_, kind: IdKind, uuid: string) => `${kind} ${idOf(kind, uuid)}`,
   );
 }

@@ -1,5 +1,6 @@
 // Acquirers and the operator's switches for them.
 import { z } from "zod";
+import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../http/envelope.ts";
 import { environments } from "../merchants/books.ts";
@@ -16,10 +17,20 @@ const acquirerSchema = z.strictObject({
   enabled: z.boolean(),
   health,
   methods: z.array(z.enum(paymentMethods)),
+  circuits: z
+    .array(
+      z.strictObject({
+        payment_method: z.string(),
+        state: z.enum(["closed", "open", "probing"]),
+        calls: z.int(),
+        failures: z.int(),
+      }),
+    )
+    .meta({ description: "How its latest calls went, as this process saw them; none for one that is not called." }),
   rules_version: z.int(),
 });
 
-export function acquirerEndpoints(router: Router): OperatorEndpoint[] {
+export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "GET",
@@ -33,7 +44,7 @@ export function acquirerEndpoints(router: Router): OperatorEndpoint[] {
         schema: z.strictObject({ data: z.array(acquirerSchema) }),
       },
       errors: [],
-      handle: () => Promise.resolve(reply(200, { data: acquirersOf(router) })),
+      handle: () => Promise.resolve(reply(200, { data: acquirersOf(router, clock) })),
     }),
     operatorEndpoint({
       method: "PATCH",
@@ -49,15 +60,16 @@ export function acquirerEndpoints(router: Router): OperatorEndpoint[] {
         if (!(await router.setState(code, body))) throw new Fault("OBJECT_NOT_FOUND");
         return reply(
           200,
-          acquirersOf(router).find((acquirer) => acquirer.gateway_code === code),
+          acquirersOf(router, clock).find((acquirer) => acquirer.gateway_code === code),
         );
       },
     }),
   ];
 }
 
-function acquirersOf(router: Router): z.infer<typeof acquirerSchema>[] {
+function acquirersOf(router: Router, clock: Clock): z.infer<typeof acquirerSchema>[] {
   const { acquirers, states, version } = router.table;
+  const circuits = router.circuits.report(clock.now());
   return acquirers.map((acquirer) => {
     const { enabled, health } = states.get(acquirer.code) ?? { enabled: true, health: "healthy" };
     return {
@@ -67,6 +79,9 @@ function acquirersOf(router: Router): z.infer<typeof acquirerSchema>[] {
       enabled,
       health,
       methods: [...new Set(acquirer.capabilities.map((capability) => capability.method))],
+      circuits: circuits
+        .filter(({ gatewayCode }) => gatewayCode === acquirer.code)
+        .map(({ method, state, calls, failures }) => ({ payment_method: method, state, calls, failures })),
       rules_version: version,
     };
   });

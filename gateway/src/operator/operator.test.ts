@@ -8,6 +8,7 @@ import { errorSchema } from "../http/shapes.ts";
 import { acquirerEndpoints } from "./acquirers.routes.ts";
 import { auditEndpoints } from "./audit.routes.ts";
 import { merchantEndpoints } from "./merchants.routes.ts";
+import { receiptEndpoints } from "./receipts.routes.ts";
 import { routingEndpoints } from "./routing.routes.ts";
 
 const VIEWER_TOKEN = "op_viewer_of_the_tests_0123456789";
@@ -16,7 +17,8 @@ const config = { operatorViewerToken: VIEWER_TOKEN };
 const none = {} as never;
 const endpoints = [
   ...merchantEndpoints(none),
-  ...acquirerEndpoints(none),
+  ...acquirerEndpoints(none, none),
+  ...receiptEndpoints(none, none),
   ...routingEndpoints(none),
   ...auditEndpoints(none),
 ];

@@ -1,6 +1,7 @@
 // The HTTP of payments: sections 4.2 to 4.5.
+import { type Operation, operationOfRow, selectOperation, selectOperationOfKey } from "../acquirers/operations.sql.ts";
 import type { Clock } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { isCurrency } from "../ground/money.ts";
 import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
@@ -9,7 +10,8 @@ import { rankOf } from "../http/fields.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Statement } from "../store/database.ts";
+import { type Acquiring, resumeOpening } from "./acquiring.ts";
 import { type Payment, statusView } from "./payment.ts";
 import {
   type CreatePayment,
@@ -28,6 +30,7 @@ import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 export interface PaymentRouteParts extends PaymentParts {
   database: Database;
   clock: Clock;
+  acquiring: Acquiring;
   /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
   checkCallbackUrl(url: string): string;
 }
@@ -47,6 +50,8 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         "RISK_REJECTED",
         "RISK_REVIEW",
         "NO_ROUTE_AVAILABLE",
+        "GATEWAY_ERROR",
+        "GATEWAY_TIMEOUT",
       ],
       success: {
         status: 201,
@@ -55,8 +60,20 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       },
       body: createPaymentRules,
       judge: (call, input, found) => judgeCreation(parts, call, input, found),
-      command: (call, body) => createPayment(parts, call.merchant, call.book, body, call.requestId, call.realNow),
+      command: (call, body) => createPayment(parts, call.merchant, call.book, body, call),
       lane: "create",
+      async finish(call, reference) {
+        const operation = await findOperation(parts.database, selectOperation(call.book, reference));
+        assert(operation, `${reference} goes on and has no operation`);
+        const settled = await parts.acquiring.perform(operation);
+        if ("fault" in settled) throw settled.fault;
+        assert("reply" in settled, `${reference} was left half-way`);
+        return settled.reply;
+      },
+      async resume(call, intent) {
+        const operation = await findOperation(parts.database, selectOperationOfKey(call.book, intent.key));
+        return operation?.step === "free" ? resumeOpening(parts, call.merchant, operation, intent) : undefined;
+      },
     }),
     readEndpoint({
       path: "/v1/payments/{reference}",
@@ -91,6 +108,11 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       lane: "move",
     }),
   ];
+}
+
+async function findOperation(database: Database, statement: Statement): Promise<Operation | undefined> {
+  const [row] = await database.query(statement);
+  return row && operationOfRow(row);
 }
 
 /** The rules of creation that need the merchant's settings, merged into the order of the interface's table. */

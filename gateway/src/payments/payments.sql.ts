@@ -86,11 +86,11 @@ cross join lateral (
 };
 
 /**
- * What a judgement writes: the verdict, and for an approved payment how and until when it is paid. Written before the
- * payment's state, because only a payment that still waits may be judged.
+ * What a judgement or an acquirer's late answer writes: the verdict, and how and until when it is paid. Written before the
+ * payment's state, because only a payment that still waits may get it.
  */
-export const reviewedPayments: Table<PaymentKey, Payment> = {
-  name: "reviewed payments",
+export const routedPayments: Table<PaymentKey, Payment> = {
+  name: "routed payments",
   rank: 19.5,
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,

@@ -1,5 +1,5 @@
 // What can be done with a payment: create, cancel, expire, and take an acquirer's word. Pure commands for the lanes.
-import type { Acquirer, Instructions } from "../acquirers/acquirer.ts";
+import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { EventType } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
@@ -21,37 +21,47 @@ import {
   customerVelocity,
   merchantVelocity,
 } from "../risk/velocity.sql.ts";
-import { type RoutingDecision, type RoutingTable, route } from "../routing/routing.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
+import { type ChoiceParts, findRoute, planOperation } from "./choice.ts";
 import { type DisputeStatus, type Payment, createdView, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
-import { payments, reviewedPayments, takenReferenceIds } from "./payments.sql.ts";
+import { payments, routedPayments, takenReferenceIds } from "./payments.sql.ts";
 import { type PaymentStatus, assertTransition } from "./states.ts";
 
 export const DEFAULT_EXPIRES_IN = 1800;
 /** A person has a day of the book's clock to judge a payment; after that it is refused. */
 export const REVIEW_TIME: Micros = 24 * 3600 * SECOND;
 
-export interface PaymentParts {
+export interface PaymentParts extends ChoiceParts {
   outbox: Outbox;
-  /** The table at the moment a command is made. */
-  routingTable(): RoutingTable;
   /** False while an environment takes no payments: production, until it is switched on and has an acquirer. */
   isOpen(environment: Environment): boolean;
-  /** The payer's page of a payment, for methods that redirect. */
-  payUrl(book: Book, reference: string): string;
+  /** The acquirer of a code; undefined when it is no longer configured. */
+  acquirer(code: string): Acquirer | undefined;
+  /** Where an acquirer reports what becomes of a payment. */
+  callbackUrl(gatewayCode: string): string;
 }
 
-/** Interface 4.2. Answers 201; throws REFERENCE_ID_DUPLICATE, NO_ROUTE_AVAILABLE; a rejected payment is kept as failed. */
+/** The request that a creation answers. */
+export interface CreationRequest {
+  requestId: string;
+  idempotencyKey: string;
+  realNow: Micros;
+}
+
+/**
+ * Interface 4.2. Answers 201, or `continues` where the acquirer is to be asked first; throws REFERENCE_ID_DUPLICATE,
+ * NO_ROUTE_AVAILABLE; a rejected payment is kept as failed.
+ */
 export function createPayment(
   parts: PaymentParts,
   merchant: Merchant,
   book: Book,
   body: CreatePayment,
-  requestId: string,
-  realNow: Micros,
+  request: CreationRequest,
 ): Command<Reply> {
+  const { realNow } = request;
   const customerKey = customerKeyOf(body.customer);
   const ofMerchant: VelocityKey = { book, customerKey: null, realSince: realNow - MERCHANT_WINDOW };
   const ofCustomer: VelocityKey = { book, customerKey, realSince: realNow - CUSTOMER_WINDOW };
@@ -109,7 +119,7 @@ export function createPayment(
         cancelReason: undefined,
       };
       set.insert(takenReferenceIds, taken);
-      return begin(parts, set, merchant, asked, body, requestId);
+      return begin(parts, set, merchant, asked, body, { ...request, realNow: executedAt });
     },
   };
 }
@@ -121,7 +131,7 @@ function begin(
   merchant: Merchant,
   asked: Payment,
   body: CreatePayment,
-  requestId: string,
+  { requestId, idempotencyKey, realNow }: CreationRequest,
 ): Reply {
   const { reference, createdAt: now } = asked;
   if (asked.risk.decision === "reject") {
@@ -136,42 +146,17 @@ function begin(
     set.insert(payments, { ...asked, expiresIn, expiresAt: now + REVIEW_TIME });
     return faultReply(new Fault("RISK_REVIEW", { details: { reference, status: asked.status } }), requestId);
   }
-  const { chosen, decision, instructions } = findRoute(parts, merchant, asked);
+  const choice = findRoute(parts, merchant, asked);
+  const { chosen, decision, instructions } = choice;
+  planOperation(set, asked, choice, realNow, idempotencyKey);
+  if (instructions === undefined) {
+    set.insert(payments, { ...asked, routing: decision });
+    return { status: 201, body: "", continues: reference };
+  }
   const payment: Payment = { ...asked, gatewayCode: chosen.code, routing: decision, instructions };
   set.insert(payments, payment);
   tell(parts.outbox, set, merchant, payment, "payment.created", now);
   return reply(201, createdView(payment));
-}
-
-/** The acquirer that takes a payment, why, and how the payer pays. Throws NO_ROUTE_AVAILABLE or INVALID_AMOUNT. */
-export function findRoute(
-  parts: PaymentParts,
-  merchant: Merchant,
-  payment: Payment,
-): { chosen: Acquirer; decision: RoutingDecision; instructions: Instructions } {
-  const { book, reference, method, currency, amountMinor, expiresAt } = payment;
-  const request = { environment: book.environment, method, currency, amountMinor, draw: reference };
-  const { chosen, decision } = route(parts.routingTable(), request);
-  if (!chosen) throw routeFault(decision);
-  const instructions = chosen.issue({
-    reference,
-    amountMinor,
-    currency,
-    method,
-    merchantName: merchant.name,
-    expiresAt,
-    payUrl: parts.payUrl(book, reference),
-  });
-  return { chosen, decision, instructions };
-}
-
-/** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
-function routeFault(decision: RoutingDecision): Fault {
-  const able = decision.candidates.filter(
-    ({ verdict }) => verdict !== "method_not_supported" && verdict !== "currency_not_supported",
-  );
-  const amount = able.length > 0 && able.every(({ verdict }) => verdict === "amount_out_of_range");
-  return new Fault(amount ? "INVALID_AMOUNT" : "NO_ROUTE_AVAILABLE", { internal: decision });
 }
 
 /** Counts this payment too, so that the next one in the same batch sees it. */
@@ -260,9 +245,15 @@ export function expirePayment(
 }
 
 /** The end of a payment's time: an unpaid one expires, one that nobody judged is refused. */
-function expire(parts: PaymentParts, set: WorkingSet, merchant: Merchant, payment: Payment, now: Micros): void {
-  if (payment.risk.decision === "review") refuse(parts, set, merchant, payment, now);
-  else move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+export function expire(
+  parts: PaymentParts,
+  set: WorkingSet,
+  merchant: Merchant,
+  payment: Payment,
+  now: Micros,
+): Payment {
+  if (payment.risk.decision === "review") return refuse(parts, set, merchant, payment, now);
+  return move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
 }
 
 /** Ends a review with a refusal. */
@@ -274,7 +265,7 @@ export function refuse(
   now: Micros,
 ): Payment {
   const judged: Payment = { ...payment, risk: { ...payment.risk, decision: "reject" } };
-  set.insert(reviewedPayments, judged);
+  set.insert(routedPayments, judged);
   return move(parts.outbox, set, merchant, judged, { status: "failed" }, now);
 }
 
@@ -310,11 +301,23 @@ export function takeOutcome(
         : new Fault("PAYMENT_EXPIRED"),
     };
   }
-  const awaited = payment.status === "pending" && payment.risk.decision !== "review";
+  // Before an acquirer has it nobody can have paid.
+  const awaited = payment.status === "pending" && payment.gatewayCode !== undefined;
   const open = awaited || (payment.status === "processing" && outcome !== "processing");
   if (!open) throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: payment.status } });
-  if (outcome !== "succeeded") return { payment: move(parts.outbox, set, merchant, payment, { status: outcome }, now) };
-  const { gatewayCode } = payment;
+  if (outcome === "succeeded") return { payment: capture(parts, set, merchant, payment, now) };
+  return { payment: move(parts.outbox, set, merchant, payment, { status: outcome }, now) };
+}
+
+/** The money is there: it goes into the book, and the payment has succeeded. */
+export function capture(
+  parts: PaymentParts,
+  set: WorkingSet,
+  merchant: Merchant,
+  payment: Payment,
+  now: Micros,
+): Payment {
+  const { book, reference, gatewayCode } = payment;
   assert(gatewayCode !== undefined, `${reference} is open and has no acquirer`);
   post(
     set,
@@ -327,7 +330,7 @@ export function takeOutcome(
     },
     now,
   );
-  return { payment: move(parts.outbox, set, merchant, payment, { status: "succeeded", paidAt: now }, now) };
+  return move(parts.outbox, set, merchant, payment, { status: "succeeded", paidAt: now }, now);
 }
 
 /** Moves what refunds have taken of a payment, and its state with it. */

@@ -5,17 +5,10 @@ import { type Book, bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { WorkingSet } from "../store/working-set.ts";
+import { findRoute, planOperation } from "./choice.ts";
 import type { Payment } from "./payment.ts";
-import {
-  type PaymentParts,
-  DEFAULT_EXPIRES_IN,
-  findLocked,
-  findRoute,
-  paymentNeeds,
-  refuse,
-  tell,
-} from "./payments.ts";
-import { payments, reviewedPayments } from "./payments.sql.ts";
+import { type PaymentParts, DEFAULT_EXPIRES_IN, findLocked, paymentNeeds, refuse, tell } from "./payments.ts";
+import { payments, routedPayments } from "./payments.sql.ts";
 
 /** True while a payment waits for a person's judgement. */
 export function isUnderReview(payment: Payment): boolean {
@@ -46,19 +39,22 @@ export function approvePayment(
       const now = bookNow(set, book, realNow);
       const payment = findReviewed(set, book, reference, now);
       const expiresAt = now + (payment.expiresIn ?? DEFAULT_EXPIRES_IN) * SECOND;
-      const { chosen, decision, instructions } = findRoute(parts, merchant, { ...payment, expiresAt });
+      const choice = findRoute(parts, merchant, { ...payment, expiresAt });
+      const { chosen, decision, instructions } = choice;
       const approved: Payment = {
         ...payment,
         risk: { ...payment.risk, decision: "approve" },
-        gatewayCode: chosen.code,
+        gatewayCode: instructions && chosen.code,
         instructions,
         routing: decision,
         expiresAt,
         updatedAt: now,
       };
-      set.insert(reviewedPayments, approved);
+      set.insert(routedPayments, approved);
       set.update(payments, approved);
-      tell(parts.outbox, set, merchant, approved, "payment.created", now);
+      planOperation(set, approved, choice, realNow);
+      // An acquirer that must be asked first is asked by a worker; the merchant is told when it has answered.
+      if (instructions !== undefined) tell(parts.outbox, set, merchant, approved, "payment.created", now);
       return approved;
     },
   };

@@ -1,5 +1,6 @@
 // Refunds: money that goes back to the payer, on the journal group of its payment. Pure commands for the lanes.
 import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type Operation, operations } from "../acquirers/operations.sql.ts";
 import type { Outbox } from "../events/outbox.ts";
 import type { Micros } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -66,6 +67,7 @@ export function createRefund(parts: RefundParts, merchant: Merchant, book: Book,
         now,
       );
       const revised = reviseRefunds(set, payment, later ? { pending: amountMinor } : { refunded: amountMinor }, now);
+      if (acquirer?.remote) set.insert(operations, plannedRefund(refund, acquirer.code, realNow));
       if (!later) tell(parts.outbox, set, merchant, payment, refund, now);
       const { completed_at: _, ...view } = refundView(refund);
       return reply(201, {
@@ -74,6 +76,25 @@ export function createRefund(parts: RefundParts, merchant: Merchant, book: Book,
         reason: refund.reason ?? null,
       });
     },
+  };
+}
+
+/** A worker asks the acquirer, after the commit: the funds are reversed first, so they cannot be spent twice. */
+function plannedRefund({ book, uuid, paymentReference }: Refund, gatewayCode: string, realNow: Micros): Operation {
+  return {
+    book,
+    id: uuid,
+    kind: "refund",
+    paymentReference,
+    step: "planned",
+    gatewayCode,
+    attempt: 1,
+    round: 0,
+    refusedBy: [],
+    idempotencyKey: undefined,
+    asks: 0,
+    dueAt: realNow,
+    createdAt: realNow,
   };
 }
 

@@ -4,16 +4,21 @@ import { type Clock, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
+import { Circuits } from "./circuit.ts";
 import { type AcquirerState, type Health, type RoutingTable, defaultRules, routingRulesSchema } from "./routing.ts";
 
 export class Router {
   private readonly database: Database;
   private readonly watch: SettingsWatch;
   private readonly acquirers: readonly Acquirer[];
+  private readonly clock: Clock;
+  /** How the calls of this process went. */
+  readonly circuits = new Circuits();
   private current: RoutingTable;
 
-  constructor(database: Database, watch: SettingsWatch, acquirers: readonly Acquirer[]) {
+  constructor(database: Database, watch: SettingsWatch, clock: Clock, acquirers: readonly Acquirer[]) {
     this.database = database;
+    this.clock = clock;
     this.watch = watch;
     this.acquirers = acquirers;
     this.current = { version: 0, rules: [], acquirers, states: new Map() };
@@ -22,7 +27,8 @@ export class Router {
 
   /** The table as it is now; a value that does not change under whoever holds it. */
   get table(): RoutingTable {
-    return this.current;
+    const open = this.circuits.open(this.clock.now());
+    return open.size === 0 ? this.current : { ...this.current, open };
   }
 
   /** The acquirer of a code, whatever its state. */
@@ -36,14 +42,14 @@ export class Router {
   }
 
   /** Writes the first rules of a new installation. Any number of processes may do it together. */
-  async seed(clock: Clock): Promise<void> {
+  async seed(): Promise<void> {
     await this.database.transaction(async (query) => {
       const epoch = await nextEpoch(query);
       await query({
         text: `insert into routing_rule_sets (version, rules, active, epoch, created_at)
 select 1, $1::jsonb, true, $2::bigint, $3::timestamptz
 where not exists (select from routing_rule_sets)`,
-        values: [JSON.stringify(defaultRules), epoch, sqlTime(clock.now())],
+        values: [JSON.stringify(defaultRules), epoch, sqlTime(this.clock.now())],
       });
     });
     await this.watch.ask();

@@ -44,6 +44,8 @@ export interface RoutingTable {
   rules: readonly RoutingRule[];
   acquirers: readonly Acquirer[];
   states: ReadonlyMap<string, AcquirerState>;
+  /** Circuits that are open now, as `<gateway_code>/<method>`. */
+  open?: ReadonlySet<string>;
 }
 
 export interface RoutingRequest {
@@ -53,6 +55,8 @@ export interface RoutingRequest {
   amountMinor: Minor;
   /** What the weighted draw follows: the payment's identity, so that the choice can be repeated. */
   draw: string;
+  /** Acquirers that gave a definite no for this payment already. */
+  refusedBy?: readonly string[];
 }
 
 export type Verdict =
@@ -64,7 +68,9 @@ export type Verdict =
   | "currency_not_supported"
   | "amount_out_of_range"
   | "disabled"
-  | "down";
+  | "down"
+  | "circuit_open"
+  | "refused";
 
 /** Kept with the payment: each acquirer and why it was chosen or not. */
 export interface RoutingDecision {
@@ -121,7 +127,7 @@ function judge(table: RoutingTable, request: RoutingRequest, acquirer: Acquirer)
     priority: rule?.priority ?? Infinity,
     weight: rule ? (state.health === "degraded" ? Math.ceil(rule.weight / 10) : rule.weight) : 0,
   };
-  return { ...candidate, verdict: obstacle(acquirer, request, state, rule) };
+  return { ...candidate, verdict: obstacle(acquirer, request, state, rule) ?? setback(table, request, acquirer.code) };
 }
 
 function obstacle(
@@ -138,7 +144,14 @@ function obstacle(
   }
   if (!rule) return "no_rule";
   if (!state.enabled) return "disabled";
-  return state.health === "down" ? "down" : undefined;
+  if (state.health === "down") return "down";
+  return undefined;
+}
+
+/** What stands in the way of this moment alone: its latest calls failed, or it refused this very payment. */
+function setback(table: RoutingTable, request: RoutingRequest, code: string): Verdict | undefined {
+  if (request.refusedBy?.includes(code)) return "refused";
+  return table.open?.has(`${code}/${request.method}`) ? "circuit_open" : undefined;
 }
 
 function capabilityOf(acquirer: Acquirer, method: PaymentMethod, currency: string): Capability | undefined {

@@ -1,0 +1,115 @@
+// One HTTP exchange with a deadline that holds from the name server to the last byte, and the knowledge of whether
+// anything was sent. undici's own signal is not heard before there is a connection, so it is not used.
+import { Agent, type Dispatcher, errors } from "undici";
+import { BODY_MAX_BYTES } from "./remote-protocol.ts";
+
+/** An exchange without a whole answer. `sent` is false only when not one byte of the request left, or ever will. */
+export class NoAnswer extends Error {
+  override name = "NoAnswer";
+  readonly sent: boolean;
+
+  constructor(message: string, sent: boolean, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.sent = sent;
+  }
+}
+
+export interface Exchange {
+  origin: string;
+  /** With its query. */
+  path: string;
+  method: "GET" | "POST";
+  headers: Record<string, string>;
+  body: string | undefined;
+}
+
+/** An agent that holds so many connections, and nothing of a connection that does not come about in time. */
+export function newAgent(connections: number, connectTimeoutMs: number): Agent {
+  return new Agent({
+    allowH2: false,
+    connections,
+    pipelining: 1,
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 30_000,
+    maxHeaderSize: 16_384,
+    connect: { timeout: connectTimeoutMs, maxCachedSessions: 16 },
+  });
+}
+
+/**
+ * Sends once and reads at most 64 KiB. Follows no redirect and repeats nothing. Throws `NoAnswer` when the deadline or
+ * `signal` ends it, when the connection fails, and when the answer is not whole or too long. A connection has half of the
+ * time: without one it ends early, while whoever waits can still make use of knowing that nothing was sent.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  { origin, path, method, headers, body }: Exchange,
+  deadlineMs: number,
+  signal: AbortSignal,
+): Promise<{ status: number; body: Buffer }> {
+  return new Promise((resolve, reject) => {
+    let sent = false;
+    let over = false;
+    let controller: Dispatcher.DispatchController | undefined;
+    let status = 0;
+    let size = 0;
+    const parts: Buffer[] = [];
+
+    const end = (): void => {
+      over = true;
+      clearTimeout(deadline);
+      clearTimeout(connecting);
+      signal.removeEventListener("abort", onAbort);
+    };
+    const fail = (reason: string, cause?: unknown): void => {
+      if (over) return;
+      end();
+      reject(new NoAnswer(reason, sent, cause));
+      controller?.abort(new Error(reason));
+    };
+    const onAbort = (): void => fail("the call was ended");
+    const deadline = setTimeout(() => fail("the deadline has passed"), deadlineMs);
+    const connecting = setTimeout(() => fail("no connection could be made in time"), deadlineMs / 2);
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) return onAbort();
+
+    const handler: Dispatcher.DispatchHandler = {
+      // Comes when there is a connection, right before the first byte is written to it.
+      onRequestStart(started) {
+        if (over) return started.abort(new Error("the call is over"));
+        clearTimeout(connecting);
+        sent = true;
+        controller = started;
+      },
+      onResponseStart(_controller, code) {
+        status = code;
+      },
+      onResponseData(_controller, chunk) {
+        size += chunk.length;
+        if (size > BODY_MAX_BYTES) fail(`the answer has more than ${BODY_MAX_BYTES} bytes`);
+        else parts.push(chunk);
+      },
+      onResponseEnd() {
+        if (over) return;
+        end();
+        resolve({ status, body: Buffer.concat(parts) });
+      },
+      onResponseError(_controller, error) {
+        fail(reasonOf(error), error);
+      },
+    };
+    const time = { headersTimeout: deadlineMs, bodyTimeout: deadlineMs };
+    try {
+      dispatcher.dispatch({ origin, path, method, headers, ...(body === undefined ? {} : { body }), ...time }, handler);
+    } catch (error) {
+      fail(reasonOf(error), error);
+    }
+  });
+}
+
+/** An error of the network by its code: codes say enough, and messages may quote what is not for a log. */
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.HTTPParserError) return "the answer was not valid HTTP";
+  const code = (error as { code?: unknown } | null)?.code;
+  return `the connection failed (${typeof code === "string" ? code : "unknown reason"})`;
+}

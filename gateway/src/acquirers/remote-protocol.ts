@@ -1,0 +1,154 @@
+// The protocol spoken with acquirers over HTTP: its signature and the shapes of its bodies, for both of its sides.
+// docs/guides/acquirers.md tells it to whoever builds an acquirer's end.
+import type { KeyObject } from "node:crypto";
+import { z } from "zod";
+import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
+import { sameText, sign } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
+import { MINOR_MAX, isCurrency } from "../ground/money.ts";
+import { paymentMethods } from "../merchants/settings.ts";
+
+/** The longest body of either side. */
+export const BODY_MAX_BYTES = 65_536;
+const TOLERANCE_SECONDS = 300;
+const TIMESTAMP = "x-acquirer-timestamp";
+const SIGNATURE = "x-acquirer-signature";
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Lower-case hex of HMAC-SHA256 over `timestamp.METHOD path.body`; `path` with its query, as it stands in the request. */
+export function signatureOf(
+  key: KeyObject,
+  timestamp: string,
+  method: string,
+  path: string,
+  body: Uint8Array | string,
+): string {
+  return sign(key, timestamp, Buffer.concat([Buffer.from(`${method} ${path}.`), Buffer.from(body)]));
+}
+
+export function signedHeaders(
+  key: KeyObject,
+  now: Micros,
+  method: string,
+  path: string,
+  body: string,
+): Record<string, string> {
+  const timestamp = String(Math.floor(now / SECOND));
+  return { [TIMESTAMP]: timestamp, [SIGNATURE]: signatureOf(key, timestamp, method, path, body) };
+}
+
+/** Throws SIGNATURE_MISSING, TIMESTAMP_OUT_OF_WINDOW or SIGNATURE_INVALID. Compares in constant time. */
+export function checkSignature(
+  key: KeyObject,
+  now: Micros,
+  method: string,
+  path: string,
+  headers: Headers,
+  body: Uint8Array,
+): void {
+  const { [TIMESTAMP]: timestamp, [SIGNATURE]: signature } = headers;
+  if (timestamp === undefined || signature === undefined) {
+    throw new Fault("SIGNATURE_MISSING", { message: "Send both X-Acquirer-Timestamp and X-Acquirer-Signature." });
+  }
+  const invalid = new Fault("SIGNATURE_INVALID", {
+    message:
+      "The signature does not match. Sign timestamp + '.' + method + ' ' + path + '.' + the exact bytes of the body.",
+  });
+  if (typeof timestamp !== "string" || typeof signature !== "string" || !/^\d{1,15}$/.test(timestamp)) throw invalid;
+  if (Math.abs(Number(timestamp) - Math.floor(now / SECOND)) > TOLERANCE_SECONDS) {
+    throw new Fault("TIMESTAMP_OUT_OF_WINDOW", {
+      message: "X-Acquirer-Timestamp is more than 300 seconds from our clock. Synchronise your clock and sign again.",
+    });
+  }
+  if (!sameText(signature, signatureOf(key, timestamp, method, path, body))) throw invalid;
+}
+
+const operationKey = z.string().regex(/^[a-z0-9.]{1,64}$/, "must be 1 to 64 of a-z, 0-9 and dots");
+const amountMinor = z.int().min(1).max(Number(MINOR_MAX));
+const currency = z.string().refine(isCurrency, "is not a currency of ISO 4217");
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(2048);
+const instant = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, "must be a time like 2026-11-21T07:42:22Z")
+  .refine((text) => parseWireTime(text) !== undefined, "is no time that exists");
+/** Printable ASCII without spaces. */
+const token = z.string().regex(/^[\x21-\x7e]{1,64}$/, "must be 1 to 64 printable characters without spaces");
+
+/** What we send to `POST /payments`. */
+export const paymentOrderSchema = z.strictObject({
+  operation_key: operationKey,
+  amount_minor: amountMinor,
+  currency,
+  payment_method: z.enum(paymentMethods),
+  merchant_name: z.string().min(1).max(500),
+  reference: z.string().min(1).max(100),
+  expires_at: instant,
+  pay_url: httpUrl,
+  callback_url: httpUrl,
+});
+export type PaymentOrder = z.infer<typeof paymentOrderSchema>;
+
+/** What we send to `POST /refunds`. */
+export const refundOrderSchema = z.strictObject({
+  operation_key: operationKey,
+  payment_operation_key: operationKey,
+  amount_minor: amountMinor,
+  currency,
+  callback_url: httpUrl,
+});
+export type RefundOrder = z.infer<typeof refundOrderSchema>;
+
+const paymentStatus = z.enum(["waiting", "processing", "failed", "paid"]);
+const refundStatus = z.enum(["pending", "succeeded", "failed"]);
+
+/** Money that came: exactly when a payment is `paid`. */
+export const transactionSchema = z.strictObject({ transaction_id: token, amount_minor: amountMinor, currency });
+export type Transaction = z.infer<typeof transactionSchema>;
+
+interface Paid {
+  status: string;
+  transaction?: unknown;
+}
+const paidHasTransaction = (value: Paid): boolean => (value.status === "paid") === (value.transaction !== undefined);
+const needsTransaction = { path: ["transaction"], message: "belongs to status paid, and to no other" };
+
+const fieldName = /^[a-z][a-z0-9_]{0,39}$/;
+const instructionsSchema = z
+  .object({
+    type: z.enum(["qr_string", "va_number", "bank_account", "redirect"]),
+    value: z.string().min(1).max(4096),
+    expires_at: instant,
+  })
+  .catchall(z.string().max(4096))
+  .refine((fields) => Object.keys(fields).length <= 20, "has more than 20 fields")
+  .refine((fields) => Object.keys(fields).every((name) => fieldName.test(name)), "has a field of a strange name");
+
+// Answers may gain fields: what is not named here is not looked at. Callbacks may not, since nobody would read it.
+export const paymentAnswerSchema = z
+  .object({
+    operation_key: operationKey,
+    status: paymentStatus,
+    instructions: instructionsSchema,
+    transaction: transactionSchema.optional(),
+  })
+  .refine(paidHasTransaction, needsTransaction);
+export const refundAnswerSchema = z.object({ operation_key: operationKey, status: refundStatus });
+export const voidAnswerSchema = z.object({ operation_key: operationKey, status: z.literal("void") });
+export const errorAnswerSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), final: z.boolean().optional() }),
+});
+
+const callbackFields = { callback_id: token, operation_key: operationKey, occurred_at: instant };
+export const callbackSchema = z.discriminatedUnion("kind", [
+  z
+    .strictObject({
+      ...callbackFields,
+      kind: z.literal("payment"),
+      status: paymentStatus,
+      transaction: transactionSchema.optional(),
+    })
+    .refine(paidHasTransaction, needsTransaction),
+  z.strictObject({ ...callbackFields, kind: z.literal("refund"), status: refundStatus }),
+]);
+export type CallbackBody = z.infer<typeof callbackSchema>;

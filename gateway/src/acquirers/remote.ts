@@ -1,0 +1,274 @@
+// The adapter for acquirers that speak our own HTTP protocol. It knows what they answer, and nothing of what follows from it.
+import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.ts";
+import { signingKey } from "../ground/crypto.ts";
+import { Fault, assert, validationFault } from "../ground/fault.ts";
+import { MalformedJson, parseObject } from "../ground/json.ts";
+import { MINOR_MAX, type Minor } from "../ground/money.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import {
+  type Acquirer,
+  type AcquirerCalls,
+  AcquirerRefused,
+  type Callback,
+  type Instructions,
+  type OpenRequest,
+  type RefundRequest,
+  type Standing,
+} from "./acquirer.ts";
+import { NoAnswer, exchange, newAgent } from "./remote-http.ts";
+import type { RemoteProfile } from "./remote-profile.ts";
+import {
+  type PaymentOrder,
+  type RefundOrder,
+  type Transaction,
+  callbackSchema,
+  checkSignature,
+  errorAnswerSchema,
+  paymentAnswerSchema,
+  refundAnswerSchema,
+  signedHeaders,
+  voidAnswerSchema,
+} from "./remote-protocol.ts";
+
+/** Sockets that one acquirer may hold. Calls beyond them wait, within their deadline. */
+const CONNECTIONS = 64;
+
+/** Interface 2.2: what a payer is told for each method. An answer without it is as good as none. */
+const instructionsOfMethod: Readonly<Record<PaymentMethod, { type: Instructions["type"]; fields: string[] }>> = {
+  qris: { type: "qr_string", fields: ["qr_string"] },
+  va: { type: "va_number", fields: ["bank_name", "bank_code", "account_number", "account_name"] },
+  bank_transfer: {
+    type: "bank_account",
+    fields: ["bank_name", "bank_code", "account_number", "account_name", "transfer_code"],
+  },
+  card: { type: "redirect", fields: ["redirect_url"] },
+  ewallet: { type: "redirect", fields: ["redirect_url"] },
+};
+
+/** An acquirer as its profile says. `close` gives its connections back; calls under way end with an unknown outcome. */
+export function remoteAcquirer(
+  profile: RemoteProfile,
+  clock: Clock = systemClock,
+): Acquirer & { calls: AcquirerCalls; close(): Promise<void> } {
+  const remote = new Remote(profile, clock);
+  return {
+    code: profile.code,
+    name: profile.name,
+    environment: profile.environment,
+    capabilities: profile.capabilities.map(({ method, currencies, minimum_minor, maximum_minor, cost }) => ({
+      method,
+      currencies,
+      minimumMinor: BigInt(minimum_minor),
+      maximumMinor: BigInt(maximum_minor),
+      cost: { basisPoints: cost.basis_points, flatMinor: BigInt(cost.flat_minor) },
+    })),
+    issue: () => undefined,
+    asksAfterMs: () => undefined,
+    refundsLater: () => true,
+    remote: true,
+    calls: {
+      deadlineMs: profile.deadline_ms,
+      open: (request, signal) => remote.open(request, remote.limit(signal)),
+      ask: async (request, signal) => {
+        const answer = await remote.find("payments", request.operationKey, remote.limit(signal));
+        return answer === undefined ? { known: false } : { known: true, ...remote.payment(answer, request) };
+      },
+      refund: (request, signal) => remote.refund(request, remote.limit(signal)),
+      askRefund: async (request, signal) => {
+        const answer = await remote.find("refunds", request.operationKey, remote.limit(signal));
+        return answer === undefined ? { known: false } : { known: true, status: remote.refundStatus(answer, request) };
+      },
+      readCallback: (path, headers, body, now) => {
+        checkSignature(remote.key, now, "POST", path, headers, body);
+        return readCallback(body);
+      },
+    },
+    close: () => remote.agent.destroy(),
+  };
+}
+
+interface Answer {
+  status: number;
+  /** Undefined when it is not one JSON object. */
+  body: Record<string, unknown> | undefined;
+}
+
+/** What ends a call: its caller, or the stopwatch at this moment. One for all requests that the call needs. */
+interface Limit {
+  signal: AbortSignal;
+  until: number;
+}
+
+class Remote {
+  readonly agent;
+  readonly key;
+  private readonly profile: RemoteProfile;
+  private readonly clock: Clock;
+  private readonly origin: string;
+  private readonly prefix: string;
+
+  constructor(profile: RemoteProfile, clock: Clock) {
+    this.profile = profile;
+    this.clock = clock;
+    const url = new URL(profile.url);
+    this.origin = url.origin;
+    this.prefix = url.pathname.replace(/\/+$/, "");
+    this.key = signingKey(profile.secret);
+    this.agent = newAgent(CONNECTIONS, profile.deadline_ms);
+  }
+
+  limit(signal: AbortSignal): Limit {
+    return { signal, until: stopwatchMs() + this.profile.deadline_ms };
+  }
+
+  async open(request: OpenRequest, limit: Limit): Promise<Instructions> {
+    const order: PaymentOrder = {
+      operation_key: request.operationKey,
+      amount_minor: wireAmount(request.amountMinor),
+      currency: request.currency,
+      payment_method: request.method,
+      merchant_name: request.merchantName,
+      reference: request.reference,
+      expires_at: wireTime(request.expiresAt),
+      pay_url: request.payUrl,
+      callback_url: request.callbackUrl,
+    };
+    return this.payment(await this.order("/payments", order, limit), request).instructions;
+  }
+
+  async refund(request: RefundRequest, limit: Limit): Promise<"pending" | "succeeded" | "failed"> {
+    const order: RefundOrder = {
+      operation_key: request.operationKey,
+      payment_operation_key: request.paymentOperationKey,
+      amount_minor: wireAmount(request.amountMinor),
+      currency: request.currency,
+      callback_url: request.callbackUrl,
+    };
+    return this.refundStatus(await this.order("/refunds", order, limit), request);
+  }
+
+  /** Orders something. Throws `AcquirerRefused` for a definite no: nothing was sent, or the acquirer says that it is final. */
+  private async order(path: string, order: object, limit: Limit): Promise<Answer> {
+    let answer: Answer;
+    try {
+      answer = await this.call("POST", path, order, limit);
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || error.sent) throw error;
+      throw new AcquirerRefused(`${this.profile.code} was not reached: ${error.message}`, { cause: error });
+    }
+    if (answer.status === 200 || answer.status === 201) return answer;
+    const refusal = answer.status >= 400 ? errorAnswerSchema.safeParse(answer.body) : undefined;
+    if (refusal?.data?.error.final !== true) throw this.unexpected(`POST ${path}`, answer);
+    const { code, message } = refusal.data.error;
+    throw new AcquirerRefused(`${this.profile.code} refused: ${printable(code)}: ${printable(message)}`);
+  }
+
+  /** What the acquirer has under this key; undefined when it has nothing and has promised that it never will. */
+  async find(kind: "payments" | "refunds", operationKey: string, limit: Limit): Promise<Answer | undefined> {
+    const path = `/${kind}/${operationKey}`;
+    const first = await this.call("GET", path, undefined, limit);
+    if (first.status === 200) return first;
+    if (first.status !== 404) throw this.unexpected(`GET ${path}`, first);
+    // A request of ours may still be on its way there: from now on it would be refused.
+    const voided = await this.call("POST", `${path}/void`, {}, limit);
+    if (voided.status === 200) {
+      const { operation_key } = this.read(voidAnswerSchema, voided, `POST ${path}/void`);
+      if (operation_key === operationKey) return undefined;
+    }
+    if (voided.status !== 409) throw this.unexpected(`POST ${path}/void`, voided);
+    // It arrived in between.
+    const second = await this.call("GET", path, undefined, limit);
+    if (second.status !== 200) throw this.unexpected(`GET ${path}`, second);
+    return second;
+  }
+
+  payment(answer: Answer, request: OpenRequest): { instructions: Instructions; standing: Standing } {
+    const { operation_key, instructions, status, transaction } = this.read(paymentAnswerSchema, answer, "a payment");
+    const { type, fields } = instructionsOfMethod[request.method];
+    if (operation_key !== request.operationKey) throw this.malformed("a payment", "operation_key is another one");
+    if (instructions.type !== type) throw this.malformed("a payment", `instructions.type is not ${type}`);
+    const missing = fields.find((name) => !instructions[name]);
+    if (missing !== undefined) throw this.malformed("a payment", `instructions.${missing} is missing`);
+    return { instructions, standing: standingOf(status, transaction) };
+  }
+
+  refundStatus(answer: Answer, request: RefundRequest): "pending" | "succeeded" | "failed" {
+    const { operation_key, status } = this.read(refundAnswerSchema, answer, "a refund");
+    if (operation_key !== request.operationKey) throw this.malformed("a refund", "operation_key is another one");
+    return status;
+  }
+
+  private async call(method: "GET" | "POST", path: string, body: object | undefined, limit: Limit) {
+    const target = this.prefix + path;
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers = {
+      ...signedHeaders(this.key, this.clock.now(), method, target, text ?? ""),
+      accept: "application/json",
+      ...(text === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
+    };
+    const request = { origin: this.origin, path: target, method, headers, body: text };
+    const remainingMs = Math.max(0, Math.round(limit.until - stopwatchMs()));
+    const { status, body: bytes } = await exchange(this.agent, request, remainingMs, limit.signal);
+    return { status, body: objectOf(bytes) };
+  }
+
+  private read<Value>(schema: { safeParse(input: unknown): Parsed<Value> }, answer: Answer, what: string): Value {
+    const parsed = schema.safeParse(answer.body);
+    if (parsed.success) return parsed.data;
+    const issue = parsed.error.issues[0];
+    throw this.malformed(what, issue === undefined ? "?" : `${issue.path.join(".")}: ${issue.message}`);
+  }
+
+  private malformed(what: string, why: string): Error {
+    return new Error(`${this.profile.code} answered with ${what} that cannot be read (${why})`);
+  }
+
+  private unexpected(what: string, { status }: Answer): Error {
+    return new Error(`${this.profile.code} answered ${what} with ${status}`);
+  }
+}
+
+type Parsed<Value> =
+  | { success: true; data: Value }
+  | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
+
+function readCallback(body: Buffer): Callback {
+  const value = objectOf(body);
+  if (value === undefined) throw new Fault("MALFORMED_JSON");
+  const parsed = callbackSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const path = issue?.code === "unrecognized_keys" ? [...issue.path, ...issue.keys.slice(0, 1)] : (issue?.path ?? []);
+    const at = path.reduce<unknown>((part, name) => (part as Record<PropertyKey, unknown> | undefined)?.[name], value);
+    throw validationFault(path.map(String).join("."), at, issue?.message);
+  }
+  const { operation_key: operationKey, kind } = parsed.data;
+  if (kind === "refund") return { kind, operationKey, status: parsed.data.status };
+  return { kind, operationKey, standing: standingOf(parsed.data.status, parsed.data.transaction) };
+}
+
+function standingOf(status: "waiting" | "processing" | "failed" | "paid", transaction?: Transaction): Standing {
+  if (status !== "paid") return { status };
+  assert(transaction !== undefined, "a paid payment has passed without its transaction");
+  const { transaction_id, amount_minor, currency } = transaction;
+  return { status, receipt: { transactionId: transaction_id, amountMinor: BigInt(amount_minor), currency } };
+}
+
+function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
+  try {
+    return parseObject(bytes);
+  } catch (error) {
+    if (error instanceof MalformedJson) return undefined;
+    throw error;
+  }
+}
+
+function wireAmount(amount: Minor): number {
+  assert(amount > 0n && amount <= MINOR_MAX, "an amount that JSON cannot carry");
+  return Number(amount);
+}
+
+/** Somebody else's words, as far as a log takes them. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
+}

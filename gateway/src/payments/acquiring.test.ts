@@ -1,0 +1,436 @@
+// Goal: acquirers may fail, be late, or speak twice and out of order, and money is never lost, doubled or made up. Method: the
+// whole service on a real socket and database, before acquirers that do what the test says.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { type ScriptedAcquirer, report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import type { Standing } from "../acquirers/acquirer.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { verifyBook } from "../ledger/verify.ts";
+import type { Database } from "../store/database.ts";
+
+let service: TestService;
+let other: TestService;
+let kawah: ScriptedAcquirer;
+let kawahElsewhere: ScriptedAcquirer;
+let reader: Database;
+let client: Client;
+let merchantId: string;
+
+/** Cards go to `kawah` first and then to `lawu`, and to nobody else. */
+let lawu: ScriptedAcquirer;
+
+beforeAll(async () => {
+  kawah = scriptedAcquirer("kawah");
+  kawahElsewhere = scriptedAcquirer("kawah");
+  lawu = scriptedAcquirer("lawu");
+  service = await startService({ acquirers: [kawah, lawu] });
+  other = await startService({
+    database: service.database,
+    roles: ["api"],
+    acquirers: [kawahElsewhere, scriptedAcquirer("lawu")],
+  });
+  reader = openDatabase(service.database);
+  const rules = [
+    { gateway_code: "kawah", payment_method: "card", priority: 1, weight: 1 },
+    { gateway_code: "lawu", payment_method: "card", priority: 2, weight: 1 },
+    { gateway_code: "kawah", payment_method: "va", priority: 1, weight: 1 },
+    { gateway_code: "cendana", payment_method: "va", priority: 2, weight: 1 },
+    { gateway_code: "nusantara", payment_method: "qris", priority: 1, weight: 1 },
+    { gateway_code: "kawah", payment_method: "ewallet", priority: 1, weight: 1 },
+  ];
+  const { version } = await service.operate("POST", "/routing/rules", { rules });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+});
+afterAll(async () => {
+  await Promise.all([service.stop(), other.stop()]);
+  await reader.end();
+});
+
+beforeEach(async () => {
+  ({ client, merchantId } = await service.merchant());
+  Object.assign(kawah, { script: [], otherwise: "ok", answersQuestions: true, refundStatus: "succeeded" });
+  Object.assign(lawu, { script: [], otherwise: "ok" });
+  // Enough that went well, so that the few failures of a test open no circuit.
+  await Promise.all(Array.from({ length: 8 }, () => create(byCard())));
+  for (const remembered of [kawah.opened, kawah.asked, kawah.refunds, lawu.opened]) remembered.length = 0;
+});
+afterEach(async () => {
+  for (const environment of ["sandbox", "production"] as const)
+    expect(await verifyBook(reader, { merchantId, environment })).toMatchObject({ wrong: undefined });
+});
+
+const newKey = (): string => `key-${crypto.randomUUID()}`;
+const outcome = ({ status, headers, json }: Answer): string =>
+  [status, json?.error?.code ?? json?.status, headers.get("x-idempotent-replay") && "replay"].filter(Boolean).join(" ");
+const create = (body: Record<string, unknown>, key = newKey(), by = client): Promise<Answer> =>
+  by.post("/v1/payments", body, { key });
+const scenario = (name: string): Record<string, unknown> => paymentBody({ metadata: { "sandbox.scenario": name } });
+const byCard = (changes: Record<string, unknown> = {}): Record<string, unknown> =>
+  paymentBody({ payment_method: "card", ...changes });
+const read = async (reference: string): Promise<Answer["json"]> => (await client.get(`/v1/payments/${reference}`)).json;
+const find = async (body: Record<string, unknown>): Promise<Answer["json"][]> =>
+  (await client.get(`/v1/payments?reference_id=${String(body.reference_id)}`)).json.data;
+const patiently = { timeout: 12_000, interval: 150 };
+
+async function events(reference: string): Promise<string[]> {
+  const rows = await reader.query<{ type: string }>({
+    text: "select type from events where merchant_id = $1::uuid and subject_id = $2::uuid order by event_id",
+    values: [uuidOf(merchantId), uuidOf(reference)],
+  });
+  return rows.map(({ type }) => type.replace("payment.", ""));
+}
+
+async function receiptsOf(reference: string): Promise<string[]> {
+  const { data } = await service.operate("GET", "/receipts?limit=100");
+  return (data as { payment_reference: string; status: string }[])
+    .filter((receipt) => receipt.payment_reference === reference)
+    .map(({ status }) => status);
+}
+
+const paid = (transactionId: string, amountMinor = 150_000n, currency = "IDR"): Standing => ({
+  status: "paid",
+  receipt: { transactionId, amountMinor, currency },
+});
+const say = (operationKey: string, standing: Standing, code = "kawah"): Promise<number> =>
+  report(service.origin, code, { kind: "payment", operationKey, standing });
+
+/** A payment that kawah has taken, and the name of the call. */
+async function opened(body = byCard()): Promise<{ reference: string; operationKey: string; created: Answer }> {
+  const created = await create(body);
+  expect(outcome(created)).toBe("201 pending");
+  const { reference } = created.json;
+  const request = kawah.opened.findLast((candidate) => candidate.reference === reference);
+  return { reference, operationKey: request?.operationKey ?? "", created };
+}
+
+test("GATEWAY_ERROR stores nothing: the same key tries again, on the same payment, and another key cannot", async () => {
+  const body = scenario("gateway_error");
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("502 GATEWAY_ERROR");
+  const [first] = await find(body);
+  expect(first).toMatchObject({ status: "pending", gateway_code: null });
+  expect(outcome(await create(body, key))).toBe("502 GATEWAY_ERROR");
+  expect(await find(body)).toMatchObject([{ reference: first.reference }]);
+  expect(outcome(await create(body))).toBe("409 REFERENCE_ID_DUPLICATE");
+  expect(outcome(await create({ ...body, amount_minor: 1 }, key))).toBe("409 IDEMPOTENCY_CONFLICT");
+  const simulated = await client.post(`/v1/sandbox/payments/${first.reference}/simulate`, { outcome: "succeeded" });
+  expect(outcome(simulated)).toBe("409 PAYMENT_NOT_PAYABLE");
+  expect(await events(first.reference)).toEqual([]);
+});
+
+test("an error that passes: the second try with the same key is a creation, the third a replay of it", async () => {
+  const body = scenario("gateway_error_once");
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("502 GATEWAY_ERROR");
+  const [waiting] = await find(body);
+  const second = await create(body, key);
+  expect(outcome(second)).toBe("201 pending");
+  expect(second.json).toMatchObject({ reference: waiting.reference, gateway_code: "nusantara" });
+  expect(second.json.instructions.qr_string).toMatch(/^000201/);
+  const third = await create(body, key);
+  expect([outcome(third), third.text]).toEqual(["200 pending replay", second.text]);
+  expect(await events(waiting.reference)).toEqual(["created"]);
+});
+
+test("GATEWAY_TIMEOUT keeps the key in progress until the acquirer was asked, and then its answer is replayed", async () => {
+  const body = scenario("gateway_timeout");
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("504 GATEWAY_TIMEOUT");
+  expect(outcome(await create(body, key))).toBe("409 IDEMPOTENCY_IN_PROGRESS");
+  await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 pending replay"), patiently);
+  const [payment] = await find(body);
+  expect(payment).toMatchObject({ status: "pending", gateway_code: "nusantara" });
+  expect(await events(payment.reference)).toEqual(["created"]);
+});
+
+test("auto_success and decline are decided by the simulator, slow only takes its time", async () => {
+  const [success, decline, slow] = await Promise.all(
+    ["auto_success", "decline", "slow"].map((name) => create(scenario(name))),
+  );
+  for (const answer of [success, decline, slow]) expect(outcome(answer as Answer)).toBe("201 pending");
+  const statusOf = async (answer: Answer | undefined): Promise<string> => (await read(answer?.json.reference)).status;
+  await vi.waitFor(async () => {
+    expect(await statusOf(success)).toBe("succeeded");
+    expect(await statusOf(decline)).toBe("failed");
+  }, patiently);
+  expect(await receiptsOf(success?.json.reference)).toEqual(["applied"]);
+  expect(await events(decline?.json.reference)).toEqual(["created", "failed"]);
+  expect(await statusOf(slow)).toBe("pending");
+});
+
+test("a retry after GATEWAY_ERROR that comes when the payment is over says so, and is replayed", async () => {
+  const expiring = scenario("gateway_error");
+  const canceling = scenario("gateway_error");
+  const [key, otherKey] = [newKey(), newKey()];
+  await create(expiring, key);
+  await create(canceling, otherKey);
+  const [{ reference }] = await find(canceling);
+  expect(outcome(await client.post(`/v1/payments/${reference}/cancel`, {}))).toBe("200 canceled");
+  await client.post("/v1/sandbox/clock/advance", { seconds: 1801 });
+  expect(outcome(await create(expiring, key))).toBe("409 PAYMENT_EXPIRED");
+  expect(outcome(await create(expiring, key))).toBe("409 PAYMENT_EXPIRED replay");
+  expect(outcome(await create(canceling, otherKey))).toBe("409 PAYMENT_NOT_PAYABLE");
+  expect(outcome(await create(canceling, otherKey))).toBe("409 PAYMENT_NOT_PAYABLE replay");
+});
+
+test("a definite no goes to the next candidate in the same request, remote or not", async () => {
+  kawah.script = ["refuse", "refuse"];
+  const remote = await create(byCard());
+  expect([outcome(remote), remote.json.gateway_code]).toEqual(["201 pending", "lawu"]);
+  const local = await create(paymentBody({ payment_method: "va" }));
+  expect([outcome(local), local.json.gateway_code]).toEqual(["201 pending", "cendana"]);
+  const [row] = await reader.query<{ routing: string }>({
+    text: "select routing from payments where merchant_id = $1::uuid and payment_id = $2::uuid",
+    values: [uuidOf(merchantId), uuidOf(local.json.reference)],
+  });
+  expect(row?.routing).toContain('"gateway_code":"kawah","verdict":"refused"');
+  expect(await events(local.json.reference)).toEqual(["created"]);
+});
+
+test("each call has an operation key of its own, also when everybody refuses and the merchant tries again", async () => {
+  kawah.otherwise = lawu.otherwise = "refuse";
+  const body = byCard();
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("502 GATEWAY_ERROR");
+  expect(outcome(await create(body, key))).toBe("502 GATEWAY_ERROR");
+  kawah.otherwise = "ok";
+  expect(outcome(await create(body, key))).toBe("201 pending");
+  const keys = [...kawah.opened, ...lawu.opened].map(({ operationKey }) => operationKey);
+  expect(new Set(keys).size).toBe(5);
+  for (const name of keys) expect(name).toMatch(/^[a-z0-9.]{1,64}$/);
+});
+
+test("a call that never arrived is found to be so, and then the same key goes on", async () => {
+  kawah.script = ["unheard"];
+  const body = byCard();
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("504 GATEWAY_TIMEOUT");
+  await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("201 pending"), patiently);
+  expect(kawah.opened).toHaveLength(2);
+  expect(kawah.opened[0]?.operationKey).not.toBe(kawah.opened[1]?.operationKey);
+});
+
+test("as long as nobody answers, nothing is repeated and nothing is taken for failed", async () => {
+  kawah.script = ["lost"];
+  kawah.answersQuestions = false;
+  const body = byCard();
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("504 GATEWAY_TIMEOUT");
+  await vi.waitFor(() => expect(kawah.asked.length).toBeGreaterThanOrEqual(2), patiently);
+  expect(outcome(await create(body, key))).toBe("409 IDEMPOTENCY_IN_PROGRESS");
+  expect((await find(body))[0]).toMatchObject({ status: "pending", gateway_code: null });
+  expect(kawah.opened).toHaveLength(1);
+  kawah.answersQuestions = true;
+  await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 pending replay"), patiently);
+});
+
+test("the acquirer's word may come before its answer: the payer has paid, and the creation is told when it was", async () => {
+  kawah.script = ["lost"];
+  kawah.answersQuestions = false;
+  const body = byCard();
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("504 GATEWAY_TIMEOUT");
+  const [{ reference }] = await find(body);
+  expect(await say(kawah.opened[0]?.operationKey ?? "", paid("early"))).toBe(200);
+  expect(await read(reference)).toMatchObject({ status: "succeeded", gateway_code: "kawah" });
+  kawah.answersQuestions = true;
+  await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 succeeded replay"), patiently);
+  expect(await events(reference)).toEqual(["created", "succeeded"]);
+});
+
+test("words that come twice, at the same time, or in another order than they happened count once", async () => {
+  const { reference, operationKey } = await opened();
+  const words: Standing[] = [paid("t-1"), { status: "processing" }, paid("t-1"), { status: "failed" }, paid("t-1")];
+  expect(await Promise.all(words.map((word) => say(operationKey, word)))).toEqual([200, 200, 200, 200, 200]);
+  expect((await read(reference)).status).toMatch(/^(succeeded|failed)$/);
+  const again = await opened();
+  const inOrder: Standing[] = [
+    { status: "processing" },
+    paid("t-2"),
+    { status: "processing" },
+    paid("t-2"),
+    { status: "failed" },
+  ];
+  for (const word of inOrder) expect(await say(again.operationKey, word)).toBe(200);
+  expect(await read(again.reference)).toMatchObject({ status: "succeeded" });
+  expect(await receiptsOf(again.reference)).toEqual(["applied"]);
+  expect(await events(again.reference)).toEqual(["created", "processing", "succeeded"]);
+});
+
+test("money for a payment that is over, of another amount, or for the second time is kept apart", async () => {
+  const late = await opened(byCard({ expires_in: 60 }));
+  const gone = await opened();
+  const wrong = await opened();
+  const twice = await opened();
+  await client.post(`/v1/payments/${gone.reference}/cancel`, {});
+  for (const [{ operationKey }, word] of [
+    [gone, paid("g-1")],
+    [wrong, paid("w-1", 149_999n)],
+    [wrong, paid("w-2", 150_000n, "USD")],
+    [twice, paid("d-1")],
+    [twice, paid("d-2")],
+  ] as const) {
+    expect(await say(operationKey, word)).toBe(200);
+  }
+  expect(await read(wrong.reference)).toMatchObject({ status: "pending" });
+  await client.post("/v1/sandbox/clock/advance", { seconds: 61 });
+  expect(await say(late.operationKey, paid("l-1"))).toBe(200);
+  expect(await read(late.reference)).toMatchObject({ status: "expired" });
+  expect(await receiptsOf(late.reference)).toEqual(["unapplied"]);
+  expect(await receiptsOf(gone.reference)).toEqual(["unapplied"]);
+  expect(await receiptsOf(wrong.reference)).toEqual(["unapplied", "unapplied"]);
+  expect(await receiptsOf(twice.reference)).toEqual(["applied", "unapplied"]);
+});
+
+test("an operator gives unapplied money back, or to the merchant, once", async () => {
+  const [back, kept] = [await opened(), await opened()];
+  for (const { reference, operationKey } of [back, kept]) {
+    await client.post(`/v1/payments/${reference}/cancel`, {});
+    // The same transaction of the acquirer, named for another payment, is a mistake that it should hear of.
+    expect(await say(operationKey, paid("u-1"))).toBe(reference === back.reference ? 200 : 422);
+    expect(await receiptsOf(reference)).toEqual(reference === back.reference ? ["unapplied"] : []);
+  }
+  expect(await say(back.operationKey, paid("u-1", 1n))).toBe(422);
+  await say(kept.operationKey, paid("u-2"));
+  const { data } = await service.operate("GET", "/receipts?status=unapplied&limit=100");
+  const uuidFor = (reference: string): string =>
+    (data as { payment_reference: string; uuid: string }[]).find((row) => row.payment_reference === reference)?.uuid ??
+    "";
+  expect(await service.operate("POST", `/receipts/${uuidFor(back.reference)}/return`)).toMatchObject({
+    status: "returned",
+  });
+  expect(await service.operate("POST", `/receipts/${uuidFor(kept.reference)}/credit`)).toMatchObject({
+    status: "credited",
+  });
+  await expect(service.operate("POST", `/receipts/${uuidFor(kept.reference)}/return`)).rejects.toThrow(/NOT_PAYABLE/);
+  expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(150_000);
+});
+
+test("callbacks: who is not the acquirer, or speaks of what it was never asked, moves nothing", async () => {
+  const { reference, operationKey } = await opened();
+  const callback = { kind: "payment", operationKey, standing: paid("x-1") } as const;
+  expect(await report(service.origin, "kawah", callback, "lawu")).toBe(401);
+  expect(await report(service.origin, "nobody", callback)).toBe(404);
+  expect(await report(service.origin, "nusantara", callback)).toBe(404);
+  for (const name of [
+    "",
+    "pay.x.s1",
+    operationKey.replace(/s1$/, "s2"),
+    operationKey.replace("pay", "rfd"),
+    `${operationKey}1`,
+  ])
+    expect(await report(service.origin, "kawah", { ...callback, operationKey: name })).toBe(404);
+  const stranger = await service.merchant();
+  const stolen = operationKey.replace(/\.[^.]+\./, `.${stranger.merchantId.slice(4)}.`);
+  expect(await report(service.origin, "kawah", { ...callback, operationKey: stolen })).toBe(404);
+  // Another acquirer may say what it likes of this payment: it does not move, and money it claims is not the merchant's.
+  expect(await say(operationKey, { status: "failed" }, "lawu")).toBe(200);
+  expect(await say(operationKey, paid("x-2"), "lawu")).toBe(200);
+  expect(await read(reference)).toMatchObject({ status: "pending" });
+  expect(await receiptsOf(reference)).toEqual(["unapplied"]);
+});
+
+test("two processes: while one calls, the other says in progress; a worker asks when the caller is gone", async () => {
+  kawahElsewhere.script = ["held"];
+  const body = byCard();
+  const key = newKey();
+  const elsewhere = new (client.constructor as typeof Client)({
+    ...client.credentials,
+    base_url: `${other.origin}/v1`,
+  });
+  const first = create(body, key, elsewhere);
+  await vi.waitFor(() => expect(kawahElsewhere.opened).toHaveLength(1), patiently);
+  expect(outcome(await create(body, key))).toBe("409 IDEMPOTENCY_IN_PROGRESS");
+  expect(kawah.opened).toHaveLength(0);
+  expect(outcome(await first)).toBe("504 GATEWAY_TIMEOUT");
+  // Its worker would wait for its own caller's deadline; this one belongs to nobody any more.
+  await asOwner(service.database, (owner) =>
+    owner.query("update acquirer_operations set step = 'calling', due_at = now() where idempotency_key = $1", [key]),
+  );
+  await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("201 pending"), patiently);
+  kawahElsewhere.letGo();
+  expect(kawah.opened).toHaveLength(1);
+});
+
+test("a lost callback is made up for before the payment's time is over, and money that came after it is seen too", async () => {
+  const { reference, operationKey } = await opened();
+  kawah.standings.set(operationKey, paid("quiet"));
+  await asOwner(service.database, (owner) =>
+    owner.query("update acquirer_operations set due_at = now() where operation_id = $1", [uuidOf(reference)]),
+  );
+  await vi.waitFor(async () => expect(await read(reference)).toMatchObject({ status: "succeeded" }), patiently);
+  expect(await receiptsOf(reference)).toEqual(["applied"]);
+});
+
+test("an approval is followed by a call: the worker makes it, and the merchant is told when it has an answer", async () => {
+  kawah.script = ["refuse"];
+  lawu.script = ["refuse"];
+  const held = await create(byCard({ customer: { email: "someone@review.test" } }));
+  const { reference } = held.json.error.details;
+  await service.operate("POST", `/reviews/${reference}/approve`);
+  await vi.waitFor(async () => expect((await read(reference)).gateway_code).toMatch(/^(kawah|lawu)$/), patiently);
+  expect(await events(reference)).toEqual(["created"]);
+});
+
+test("refunds: asked for after the commit, and completed by whatever answer comes", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("r-1", 9_000_000n));
+  const refund = (amount: number): Promise<Answer> =>
+    client.post("/v1/refunds", { payment_reference: reference, amount_minor: amount });
+  const statusOf = async (uuid: string): Promise<string> => (await client.get(`/v1/refunds/${uuid}`)).json.status;
+  const settles = async (amount: number, status: string): Promise<void> => {
+    const answer = await refund(amount);
+    expect(outcome(answer)).toBe("201 pending");
+    await vi.waitFor(async () => expect(await statusOf(answer.json.uuid)).toBe(status), patiently);
+  };
+  await settles(10_000, "succeeded");
+  kawah.script = ["lost"];
+  await settles(10_001, "succeeded");
+  kawah.script = ["unheard"];
+  await settles(10_002, "succeeded");
+  kawah.refundStatus = "failed";
+  await settles(10_003, "failed");
+  kawah.refundStatus = "pending";
+  const waiting = await refund(10_004);
+  await vi.waitFor(() => expect(kawah.refunds.at(-1)?.amountMinor).toBe(10_004n), patiently);
+  const name = kawah.refunds.at(-1)?.operationKey ?? "";
+  for (const status of ["succeeded", "succeeded", "failed"] as const)
+    expect(await report(service.origin, "kawah", { kind: "refund", operationKey: name, status })).toBe(200);
+  expect(await statusOf(waiting.json.uuid)).toBe("succeeded");
+  expect(await read(reference)).toMatchObject({ status: "partially_refunded", refunded_minor: 40_007 });
+  expect(new Set(kawah.refunds.map((request) => request.paymentOperationKey))).toEqual(new Set([operationKey]));
+});
+
+test("a refund that the acquirer refuses for good gives the funds back", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("f-1", 9_000_000n));
+  kawah.otherwise = "refuse";
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  await vi.waitFor(() => expect(kawah.refunds.length).toBeGreaterThanOrEqual(2), patiently);
+  await asOwner(service.database, (owner) =>
+    owner.query("update acquirer_operations set asks = 20, due_at = now() where operation_id = $1", [
+      uuidOf(json.uuid),
+    ]),
+  );
+  await vi.waitFor(
+    async () => expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "failed" }),
+    patiently,
+  );
+  expect(await read(reference)).toMatchObject({ status: "succeeded", refunded_minor: 0 });
+});
+
+test("a circuit opens when calls keep failing: no more calls, NO_ROUTE_AVAILABLE, and the operator sees why", async () => {
+  kawah.otherwise = "refuse";
+  const byWallet = (): Promise<Answer> => create(paymentBody({ payment_method: "ewallet" }));
+  for (let call = 0; call < 5; call++) expect(outcome(await byWallet())).toBe("502 GATEWAY_ERROR");
+  kawah.opened.length = 0;
+  expect(outcome(await byWallet())).toBe("503 NO_ROUTE_AVAILABLE");
+  expect(kawah.opened).toHaveLength(0);
+  const { data } = await service.operate("GET", "/acquirers");
+  const seen = (data as { gateway_code: string; circuits: unknown[] }[]).find((row) => row.gateway_code === "kawah");
+  expect(seen?.circuits).toContainEqual({ payment_method: "ewallet", state: "open", calls: 5, failures: 5 });
+  // The other methods of the same acquirer are as well as they were.
+  kawah.otherwise = "ok";
+  await opened();
+});

@@ -1,0 +1,64 @@
+// The one place where acquirers are called: with a deadline, outside every transaction, and every outcome counted.
+import { type Acquirer, type AcquirerCalls, AcquirerRefused } from "../acquirers/acquirer.ts";
+import { type Clock, stopwatchMs } from "../ground/clock.ts";
+import type { Log } from "../ground/log.ts";
+import type { Metrics } from "../ground/metrics.ts";
+import type { Circuits } from "../routing/circuit.ts";
+
+export interface CallParts {
+  circuits: Circuits;
+  clock: Clock;
+  metrics: Metrics;
+  log: Log;
+}
+
+/** `refused`: certainly not done. `unknown`: nobody here can tell, so it is asked about and never repeated blindly. */
+export type CallOutcome<T> =
+  | { kind: "answered"; answer: T }
+  | { kind: "refused"; reason: string }
+  | { kind: "unknown" };
+
+interface CallName {
+  acquirer: Acquirer;
+  /** The payment's method: an acquirer may be well with one and not with another. */
+  method: string;
+  call: "open" | "ask" | "refund" | "ask_refund";
+}
+
+/** Makes one call. Never throws: whatever happens is an outcome. Only calls that leave this process say how healthy it is. */
+export async function callAcquirer<T>(
+  parts: CallParts,
+  { acquirer, method, call }: CallName,
+  work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
+): Promise<CallOutcome<T>> {
+  const { circuits, clock, metrics, log } = parts;
+  const { calls, code, remote } = acquirer;
+  if (!calls) return { kind: "refused", reason: "takes no calls" };
+  const probes = remote && call === "open";
+  if (probes && !circuits.begin(code, method, clock.now())) return { kind: "refused", reason: "its circuit is open" };
+  const begun = stopwatchMs();
+  const outcome = await attempt(calls, work);
+  if (probes) circuits.record(code, method, outcome.kind === "answered", clock.now());
+  metrics.acquirerCalls.inc({ gateway_code: code, call, outcome: outcome.kind });
+  metrics.acquirerSeconds.observe({ gateway_code: code, call }, (stopwatchMs() - begun) / 1000);
+  if (outcome.kind !== "answered")
+    log.warn({ gateway_code: code, call, outcome }, "an acquirer's call did not succeed");
+  return outcome;
+}
+
+async function attempt<T>(
+  calls: AcquirerCalls,
+  work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
+): Promise<CallOutcome<T> & { reason?: string }> {
+  const deadline = AbortSignal.timeout(calls.deadlineMs);
+  // An adapter that does not heed the signal must not hold the payment either.
+  const late = new Promise<never>((_resolve, reject) => {
+    deadline.addEventListener("abort", () => reject(deadline.reason as Error), { once: true });
+  });
+  try {
+    return { kind: "answered", answer: await Promise.race([work(calls, deadline), late]) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: error instanceof AcquirerRefused ? "refused" : "unknown", reason };
+  }
+}

@@ -1,0 +1,116 @@
+// All SQL of receipts: money that acquirers say they received. One transaction of an acquirer counts once.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+
+export const receiptStatuses = ["applied", "unapplied", "returned", "credited"] as const;
+export type ReceiptStatus = (typeof receiptStatuses)[number];
+
+export interface KeptReceipt {
+  book: Book;
+  uuid: string;
+  gatewayCode: string;
+  transactionId: string;
+  paymentReference: string;
+  amountMinor: Minor;
+  currency: string;
+  /** applied: it paid its payment. unapplied: nothing awaits it. returned, credited: what an operator decided then. */
+  status: ReceiptStatus;
+  receivedAt: Micros;
+  decidedAt: Micros | undefined;
+}
+
+type ReceiptKey = { book: Book; gatewayCode: string; transactionId: string };
+
+const keyColumns = {
+  ...bookColumns,
+  receipt_id: ["uuid", (receipt: KeptReceipt) => uuidOf(receipt.uuid)],
+} as const satisfies Columns<KeptReceipt>;
+
+const stateColumns = {
+  status: ["text", (receipt: KeptReceipt) => receipt.status],
+  decided_at: [
+    "timestamptz",
+    (receipt: KeptReceipt) => (receipt.decidedAt === undefined ? null : sqlTime(receipt.decidedAt)),
+  ],
+} as const satisfies Columns<KeptReceipt>;
+
+const birthColumns = {
+  gateway_code: ["text", (receipt: KeptReceipt) => receipt.gatewayCode],
+  transaction_id: ["text", (receipt: KeptReceipt) => receipt.transactionId],
+  payment_id: ["uuid", (receipt: KeptReceipt) => uuidOf(receipt.paymentReference)],
+  amount_minor: ["bigint", (receipt: KeptReceipt) => receipt.amountMinor],
+  currency: ["text", (receipt: KeptReceipt) => receipt.currency],
+  received_at: ["timestamptz", (receipt: KeptReceipt) => sqlTime(receipt.receivedAt)],
+} as const satisfies Columns<KeptReceipt>;
+
+/** Receipts by the acquirer's own identity of the transaction. Loading locks them. */
+export const receipts: Table<ReceiptKey, KeptReceipt> = {
+  name: "receipts",
+  rank: 22.5,
+  keyText: ({ book, gatewayCode, transactionId }) => `${bookKey(book)}/${gatewayCode}/${transactionId}`,
+  keyOf: (receipt) => receipt,
+  load: (keys) => ({
+    name: "lock receipts",
+    text: `select c.*
+from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::text[])
+  as w(merchant_id, environment, gateway_code, transaction_id)
+cross join lateral (
+  select *
+  from receipts c
+  where c.merchant_id = any($1::uuid[]) and c.merchant_id = w.merchant_id and c.environment = w.environment
+    and c.gateway_code = w.gateway_code and c.transaction_id = w.transaction_id
+  limit 1
+  for update
+) c`,
+    values: [
+      ...bookArrays(keys.map((key) => key.book)),
+      keys.map((key) => key.gatewayCode),
+      keys.map((key) => key.transactionId),
+    ],
+  }),
+  parse: receiptOfRow,
+  insert: bulkInsert<KeptReceipt>("receipts", { ...keyColumns, ...stateColumns, ...birthColumns }),
+  update: bulkUpdate<KeptReceipt>("receipts", keyColumns, stateColumns),
+};
+
+export function receiptOfRow(row: Row): KeptReceipt {
+  return {
+    book: bookOfRow(row),
+    uuid: idOf("receipt", row.receipt_id as string),
+    gatewayCode: row.gateway_code as string,
+    transactionId: row.transaction_id as string,
+    paymentReference: idOf("payment", row.payment_id as string),
+    amountMinor: row.amount_minor as Minor,
+    currency: row.currency as string,
+    status: row.status as ReceiptStatus,
+    receivedAt: row.received_at as Micros,
+    decidedAt: (row.decided_at as Micros | null) ?? undefined,
+  };
+}
+
+/** Receipts of one status, of all merchants, oldest first: a page; or one of them. */
+export function selectReceipts(
+  filter: { uuid: string | undefined; status: ReceiptStatus | undefined },
+  after: string | undefined,
+  limit: number,
+): Statement {
+  return {
+    name: "select receipts",
+    text: `select *
+from receipts
+where ($1::uuid is null or receipt_id = $1::uuid) and ($2::text is null or status = $2::text)
+  and ($3::uuid is null or receipt_id > $3::uuid)
+order by receipt_id
+limit $4::integer`,
+    values: [
+      filter.uuid === undefined ? null : uuidOf(filter.uuid),
+      filter.status,
+      after === undefined ? null : uuidOf(after),
+      limit + 1,
+    ],
+  };
+}

@@ -1,0 +1,85 @@
+// What the simulated acquirer does when the payer, a person or time itself moves something; HTTP is not known here.
+import type { KeyObject } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "../ground/clock.ts";
+import { Behaviour, type PayOrder, type SettleOrder, paySchema, settleSchema } from "./controls.ts";
+import { type Operation, isClosed, rowOf } from "./operation.ts";
+import { type Operations, type Reply, failure } from "./operations.ts";
+import { Reporter } from "./reporter.ts";
+
+/** How soon a refund is decided that is to be decided soon. */
+const SETTLE_MS = 300;
+
+export class Desk {
+  readonly behaviour = new Behaviour();
+  readonly operations: Operations;
+  readonly clock: Clock;
+  readonly key: KeyObject;
+  private readonly reporter: Reporter;
+  private readonly stopping = new AbortController();
+
+  constructor(operations: Operations, clock: Clock, key: KeyObject, log: (line: string) => void) {
+    this.operations = operations;
+    this.clock = clock;
+    this.key = key;
+    const keep = (operation: Operation): void => operations.write(operation);
+    this.reporter = new Reporter({ key, clock, keep, durable: () => operations.durable(), log });
+  }
+
+  /** Ends when `stop` is called. */
+  get stopped(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  /** Takes up what a former life has left. */
+  async start(): Promise<void> {
+    await this.operations.start();
+    for (const operation of this.operations.values()) {
+      for (const report of operation.reports) this.reporter.plan(operation, report);
+      this.settleSoon(operation);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.reporter.stop();
+    await this.operations.close();
+  }
+
+  /** Something becomes of a payment. */
+  pay(key: string, input: PayOrder): Reply {
+    const { status, callbacks, delay_ms, ...given } = paySchema.parse(input);
+    const payment = this.operations.get("payment", key);
+    if (payment?.kind !== "payment" || isClosed(payment)) return failure(404, "unknown_payment", "No such payment.");
+    const transaction = {
+      transaction_id: given.transaction_id ?? `tx-${key}`.slice(0, 64),
+      amount_minor: given.amount_minor ?? payment.order.amount_minor,
+      currency: given.currency ?? payment.order.currency,
+    };
+    const reports = this.operations.moved(payment, status, transaction, { callbacks, delay_ms });
+    for (const report of reports) this.reporter.plan(payment, report);
+    return { status: 200, body: rowOf(payment) };
+  }
+
+  /** A refund is decided. */
+  settle(key: string, input: SettleOrder): Reply {
+    const { status, callbacks, delay_ms } = settleSchema.parse(input);
+    const refund = this.operations.get("refund", key);
+    if (refund?.kind !== "refund" || isClosed(refund)) return failure(404, "unknown_refund", "No such refund.");
+    const reports = this.operations.settled(refund, status, { callbacks, delay_ms });
+    for (const report of reports) this.reporter.plan(refund, report);
+    return { status: 200, body: rowOf(refund) };
+  }
+
+  /** Decides a refund that is to be decided on its own. */
+  settleSoon(operation: Operation | undefined): void {
+    if (operation?.kind !== "refund" || isClosed(operation) || operation.settles === undefined) return;
+    delay(SETTLE_MS, undefined, { signal: this.stopped }).then(
+      () => {
+        const { settles } = operation;
+        if (settles !== undefined) this.settle(operation.operation_key, { status: settles });
+      },
+      () => undefined, // stopped: the next life does it
+    );
+  }
+}

@@ -1,0 +1,236 @@
+// The simulated acquirer's book: which keys it knows, what may become of them, and the file that makes it remember.
+import { randomUUID } from "node:crypto";
+import type { PaymentOrder, RefundOrder, Transaction } from "../acquirers/remote-protocol.ts";
+import { type Clock, wireTime } from "../ground/clock.ts";
+import type { RefundMode } from "./controls.ts";
+import {
+  type ClosedKey,
+  type Operation,
+  type Payment,
+  type Refund,
+  type Report,
+  answerOf,
+  instructionsFor,
+  isClosed,
+  isFinished,
+} from "./operation.ts";
+import { StateFile } from "./state-file.ts";
+
+export interface Reply {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+type Kind = Operation["kind"];
+
+/** How something that happened is told: so many times, so late. */
+export interface Telling {
+  callbacks: number;
+  delay_ms: number;
+}
+
+export function failure(status: number, code: string, message: string, final = false): Reply {
+  return { status, body: { error: { code, message, ...(final ? { final: true } : {}) } } };
+}
+
+export class Operations {
+  private readonly all = new Map<string, Operation>();
+  private readonly clock: Clock;
+  private readonly maximum: number;
+  private readonly file: StateFile | undefined;
+  /** No use in looking for finished operations before there are so many. */
+  private look: number;
+
+  /** Reads the file when there is one. Keeps `maximum` operations, and up to twice as many when they are not finished. */
+  constructor(clock: Clock, maximum: number, path: string | undefined) {
+    this.clock = clock;
+    this.maximum = maximum;
+    this.look = maximum;
+    if (path === undefined) return;
+    // Each line holds the operations that one change has touched, as they are after it.
+    for (const line of StateFile.read(path)) for (const operation of line as Operation[]) this.put(operation);
+    this.forget();
+    this.file = new StateFile(path, () => [...this.all.values()].map((operation) => [operation]));
+  }
+
+  async start(): Promise<void> {
+    await this.file?.start();
+  }
+
+  /** Ends when everything so far would survive a kill. */
+  async durable(): Promise<void> {
+    await this.file?.flushed();
+  }
+
+  async close(): Promise<void> {
+    await this.file?.close();
+  }
+
+  /** All of them, the oldest first. */
+  values(): Iterable<Operation> {
+    return this.all.values();
+  }
+
+  newest(count: number): Operation[] {
+    return [...this.all.values()].slice(-count).toReversed();
+  }
+
+  get(kind: Kind, key: string): Operation | undefined {
+    return this.all.get(`${kind} ${key}`);
+  }
+
+  openPayment(order: PaymentOrder): Reply {
+    const known = this.repeated("payment", order);
+    if (known) return known;
+    const instructions = instructionsFor(order);
+    if (!instructions) {
+      return this.refuse("payment", order.operation_key, "unsupported", "This method or currency is not taken.");
+    }
+    const fresh = { status: "waiting", order, instructions, refunded_minor: 0 } as const;
+    return this.create({ kind: "payment", ...this.base(order.operation_key), ...fresh });
+  }
+
+  openRefund(order: RefundOrder, mode: RefundMode): Reply {
+    const known = this.repeated("refund", order);
+    if (known) return known;
+    const refuse = (code: string, message: string): Reply => this.refuse("refund", order.operation_key, code, message);
+    const payment = this.get("payment", order.payment_operation_key);
+    if (payment?.kind !== "payment" || isClosed(payment)) return refuse("unknown_payment", "There is no such payment.");
+    if (payment.status !== "paid" || !payment.transaction) return refuse("not_paid", "The payment has not been paid.");
+    if (payment.transaction.currency !== order.currency) {
+      return refuse("currency_mismatch", "The payment has another currency.");
+    }
+    if (order.amount_minor > payment.transaction.amount_minor - payment.refunded_minor) {
+      return refuse("exceeds_payment", "The refunds would exceed the payment.");
+    }
+    const status = mode === "now" ? "succeeded" : mode === "fail_now" ? "failed" : "pending";
+    const settles = mode === "later" ? "succeeded" : mode === "fail" ? "failed" : undefined;
+    if (status !== "failed") payment.refunded_minor += order.amount_minor;
+    return this.create({ kind: "refund", ...this.base(order.operation_key), status, order, settles }, payment);
+  }
+
+  /** A definite no, which holds for this key for ever; what is under way under it already is answered instead. */
+  refuse(kind: Kind, key: string, code: string, message: string): Reply {
+    const known = this.get(kind, key);
+    if (known) return isClosed(known) ? refusalOf(known) : { status: 200, body: answerOf(known) };
+    return this.create({ kind, ...this.base(key), status: "refused", refusal: { code, message } });
+  }
+
+  find(kind: Kind, key: string): Reply {
+    const known = this.get(kind, key);
+    if (!known || isClosed(known)) return failure(404, "unknown_operation", "There is nothing under this key.");
+    return { status: 200, body: answerOf(known) };
+  }
+
+  /** Closes a key that was never used, so that a request still on its way is refused. */
+  void(kind: Kind, key: string): Reply {
+    const known = this.get(kind, key);
+    if (known && !isClosed(known)) return failure(409, "known_operation", "Something has been done under this key.");
+    const reply = { status: 200, body: { operation_key: key, status: "void" } };
+    if (known) return reply;
+    const refusal = { code: "voided", message: "This key was voided." };
+    const created = this.create({ kind, ...this.base(key), status: "void", refusal });
+    return created.status === 503 ? created : reply;
+  }
+
+  /** Something became of a payment. Anything may follow anything: that is what it is for. */
+  moved(payment: Payment, status: Payment["status"], transaction: Transaction, telling: Telling): Report[] {
+    payment.status = status;
+    payment.transaction = status === "paid" ? transaction : undefined;
+    return this.report(payment, payment.order.callback_url, telling);
+  }
+
+  /** A refund was decided. */
+  settled(refund: Refund, status: "succeeded" | "failed", telling: Telling): Report[] {
+    const payment = this.get("payment", refund.order.payment_operation_key);
+    const touched: Operation[] = [];
+    if (payment?.kind === "payment" && !isClosed(payment)) {
+      const held = (state: string): number => (state === "failed" ? 0 : refund.order.amount_minor);
+      payment.refunded_minor += held(status) - held(refund.status);
+      touched.push(payment);
+    }
+    refund.status = status;
+    refund.settles = undefined;
+    return this.report(refund, refund.order.callback_url, telling, touched);
+  }
+
+  /** Keeps what has changed in these operations. */
+  write(...operations: Operation[]): void {
+    this.file?.append(operations);
+  }
+
+  private base(operation_key: string): { operation_key: string; created_at: string; reports: Report[] } {
+    return { operation_key, created_at: wireTime(this.clock.now()), reports: [] };
+  }
+
+  /** The answer to an order whose key is known. */
+  private repeated(kind: Kind, order: PaymentOrder | RefundOrder): Reply | undefined {
+    const known = this.get(kind, order.operation_key);
+    if (!known) return undefined;
+    if (isClosed(known)) return refusalOf(known);
+    if (!sameOrder(known.order, order)) {
+      return failure(409, "key_conflict", "This key was used for something else.", true);
+    }
+    return { status: 200, body: answerOf(known) };
+  }
+
+  private create(operation: Operation, ...touched: Operation[]): Reply {
+    if (this.all.size >= this.look) this.forget();
+    if (this.all.size >= 2 * this.maximum)
+      return failure(503, "full", "The simulator has too much that is unfinished.");
+    this.put(operation);
+    this.write(operation, ...touched);
+    return isClosed(operation) ? refusalOf(operation) : { status: 201, body: answerOf(operation) };
+  }
+
+  private put(operation: Operation): void {
+    this.all.set(`${operation.kind} ${operation.operation_key}`, operation);
+  }
+
+  /** Drops the oldest finished operations beyond what is kept, some more than needed so that it is seldom done. */
+  private forget(): void {
+    const now = this.clock.now();
+    let excess = this.all.size - Math.floor(this.maximum * 0.9);
+    for (const [key, operation] of this.all) {
+      if (excess <= 0) break;
+      if (!isFinished(operation, now)) continue;
+      this.all.delete(key);
+      excess--;
+    }
+    this.look = Math.max(this.maximum, this.all.size + Math.ceil(this.maximum * 0.05));
+  }
+
+  private report(
+    operation: Payment | Refund,
+    url: string,
+    { callbacks, delay_ms }: Telling,
+    touched: Operation[] = [],
+  ): Report[] {
+    const { kind, operation_key, status } = operation;
+    const transaction = operation.kind === "payment" ? operation.transaction : undefined;
+    const now = this.clock.now();
+    const id = randomUUID();
+    const body = JSON.stringify({
+      callback_id: id,
+      kind,
+      operation_key,
+      status,
+      ...(transaction === undefined ? {} : { transaction }),
+      occurred_at: wireTime(now),
+    });
+    const report = { id, url, body, remaining: callbacks, failures: 0, due: now + delay_ms * 1000 };
+    if (callbacks > 0) operation.reports.push(report);
+    this.write(operation, ...touched);
+    return callbacks > 0 ? [report] : [];
+  }
+}
+
+function refusalOf({ status, refusal }: ClosedKey): Reply {
+  return failure(status === "void" ? 410 : 422, refusal.code, refusal.message, true);
+}
+
+function sameOrder(left: PaymentOrder | RefundOrder, right: PaymentOrder | RefundOrder): boolean {
+  const names = Object.keys(right);
+  const value = (order: object, name: string): unknown => (order as Record<string, unknown>)[name];
+  return Object.keys(left).length === names.length && names.every((name) => value(left, name) === value(right, name));
+}

@@ -1,0 +1,132 @@
+// Which request asks what of the simulated acquirer: the protocol's, which are signed, and the control surface's, which are not.
+import type { IncomingMessage } from "node:http";
+import type { z } from "zod";
+import { checkSignature, paymentOrderSchema, refundOrderSchema } from "../acquirers/remote-protocol.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { MalformedJson, parseObject } from "../ground/json.ts";
+import { behaviourSchema, paySchema, settleSchema } from "./controls.ts";
+import type { Desk } from "./desk.ts";
+import { rowOf } from "./operation.ts";
+import { type Reply, failure } from "./operations.ts";
+
+const LIST_MAX = 100;
+const key = "([a-z0-9.]{1,64})";
+
+type Route<Result> = [method: string, path: RegExp, handle: (desk: Desk, key: string, body: Buffer) => Result];
+
+const controls: Route<Reply>[] = [
+  ["GET", /^\/operations$/, (desk) => ({ status: 200, body: { data: desk.operations.newest(LIST_MAX).map(rowOf) } })],
+  ["GET", /^\/behaviour$/, (desk) => ({ status: 200, body: desk.behaviour.view() })],
+  [
+    "PUT",
+    /^\/behaviour$/,
+    (desk, _key, body) => {
+      desk.behaviour.change(parse(behaviourSchema, body));
+      return { status: 200, body: desk.behaviour.view() };
+    },
+  ],
+  [
+    "POST",
+    new RegExp(`^/payments/${key}/pay$`),
+    (desk, operationKey, body) => desk.pay(operationKey, parse(paySchema, body)),
+  ],
+  [
+    "POST",
+    new RegExp(`^/refunds/${key}/settle$`),
+    (desk, operationKey, body) => desk.settle(operationKey, parse(settleSchema, body)),
+  ],
+];
+
+/** A request of the protocol: how to do it, and how to refuse it for good. */
+export interface Call {
+  work(): Reply;
+  refuse(): Reply;
+}
+
+const refused = (): Reply => failure(422, "refused", "Refused, as this simulator was told.", true);
+
+const calls: Route<Call>[] = [
+  [
+    "POST",
+    /^\/payments$/,
+    ({ operations }, _key, body) => {
+      const order = parse(paymentOrderSchema, body);
+      return {
+        work: () => operations.openPayment(order),
+        refuse: () =>
+          operations.refuse("payment", order.operation_key, "refused", "Refused, as this simulator was told."),
+      };
+    },
+  ],
+  [
+    "POST",
+    /^\/refunds$/,
+    (desk, _key, body) => {
+      const order = parse(refundOrderSchema, body);
+      const { operations, behaviour } = desk;
+      return {
+        work() {
+          const reply = operations.openRefund(order, behaviour.refunds);
+          desk.settleSoon(operations.get("refund", order.operation_key));
+          return reply;
+        },
+        refuse: () =>
+          operations.refuse("refund", order.operation_key, "refused", "Refused, as this simulator was told."),
+      };
+    },
+  ],
+  ...(["payment", "refund"] as const).flatMap((kind): Route<Call>[] => [
+    [
+      "GET",
+      new RegExp(`^/${kind}s/${key}$`),
+      ({ operations }, operationKey) => ({ work: () => operations.find(kind, operationKey), refuse: refused }),
+    ],
+    [
+      "POST",
+      new RegExp(`^/${kind}s/${key}/void$`),
+      ({ operations }, operationKey) => ({ work: () => operations.void(kind, operationKey), refuse: refused }),
+    ],
+  ]),
+];
+
+/** The answer of the control surface, or undefined when the request is not for it. Throws a `Fault` for a bad one. */
+export function control(desk: Desk, request: IncomingMessage, body: Buffer): Reply | undefined {
+  const found = find(controls, request);
+  if (!found) return undefined;
+  // A page in somebody's browser must not reach it through the browser's way to this machine.
+  if (request.headers.origin !== undefined) return failure(403, "forbidden", "Not for browsers.");
+  return found.handle(desk, found.key, body);
+}
+
+/** What a request of the protocol asks for. Throws a `Fault` when it is unknown, not signed, or not well formed. */
+export function protocolCall(desk: Desk, request: IncomingMessage, body: Buffer): Call {
+  const found = find(calls, request);
+  if (!found) throw new Fault("ROUTE_NOT_FOUND", { message: "No such path or method." });
+  const { method = "", url = "", headers } = request;
+  checkSignature(desk.key, desk.clock.now(), method, url, headers, body);
+  return found.handle(desk, found.key, body);
+}
+
+function find<Result>(routes: Route<Result>[], { method, url = "" }: IncomingMessage) {
+  for (const [wanted, path, handle] of routes) {
+    const match = wanted === method ? path.exec(url) : null;
+    if (match) return { handle, key: match[1] ?? "" };
+  }
+  return undefined;
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output<Schema> {
+  let value: unknown;
+  try {
+    value = body.length === 0 ? {} : parseObject(body);
+  } catch (error) {
+    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
+    throw error;
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const names = issue?.code === "unrecognized_keys" ? issue.keys : issue?.path;
+  const field = names?.map(String).join(".") ?? "";
+  throw validationFault(field, undefined, `${field}: ${issue?.message}`);
+}

@@ -1,0 +1,116 @@
+-- Acquirers that are asked over a network: what they were asked, step by step, and the money that they say they received.
+
+-- One payment or refund that an acquirer is asked to carry out. Each step is committed before the call that follows it, so
+-- a crash between two steps leaves a question that a worker asks, never a call that is made twice.
+create table acquirer_operations (
+  merchant_id uuid not null,
+  environment environment not null,
+  operation_id uuid not null, -- of the payment or the refund
+  kind text not null check (kind in ('payment', 'refund')),
+  payment_id uuid not null,
+  -- planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. free: certainly not
+  -- done, and the merchant's next try goes on. following: open, and asked about from time to time. done: nothing is left.
+  step text not null check (step in ('planned', 'calling', 'asking', 'free', 'following', 'done')),
+  gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
+  attempt smallint not null check (attempt between 1 and 10000), -- each call of its own has its own operation key
+  round smallint not null check (round between 0 and 10000), -- how often all acquirers have refused it
+  refused_by text not null default '' check (length(refused_by) <= 2000), -- in this round, comma-separated
+  idempotency_key text check (length(idempotency_key) between 8 and 255), -- of the request that waits for its outcome
+  asks integer not null default 0 check (asks >= 0),
+  due_at timestamptz, -- by the real clock: acquirers do not live in a sandbox's time
+  created_at timestamptz not null,
+  primary key (merchant_id, environment, operation_id),
+  foreign key (merchant_id, environment, payment_id) references payments,
+  check ((due_at is null) = (step in ('free', 'done'))),
+  check (kind <> 'payment' or operation_id = payment_id)
+) with (fillfactor = 70);
+-- What the worker asks: everything that is due, of all merchants.
+create index acquirer_operations_due on acquirer_operations (due_at) where due_at is not null;
+-- Where a request that is sent again goes on.
+create index acquirer_operations_key on acquirer_operations (merchant_id, environment, idempotency_key)
+where idempotency_key is not null;
+
+grant select, insert on acquirer_operations to gerbang_app;
+grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, asks, due_at) on acquirer_operations to gerbang_app;
+
+-- Money that an acquirer says it received for a payment. One transaction of an acquirer counts once, however often it is
+-- reported. What no payment awaits stays unapplied until an operator decides.
+create table receipts (
+  merchant_id uuid not null,
+  environment environment not null,
+  receipt_id uuid not null,
+  gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
+  transaction_id text not null check (transaction_id ~ '^[!-~]{1,64}$'),
+  payment_id uuid not null,
+  amount_minor bigint not null check (amount_minor between 1 and 9007199254740991),
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  status text not null check (status in ('applied', 'unapplied', 'returned', 'credited')),
+  received_at timestamptz not null,
+  decided_at timestamptz,
+  primary key (merchant_id, environment, receipt_id),
+  foreign key (merchant_id, environment, payment_id) references payments,
+  check ((decided_at is not null) = (status in ('returned', 'credited')))
+);
+create unique index receipts_transaction on receipts (merchant_id, environment, gateway_code, transaction_id);
+create index receipts_payment on receipts (merchant_id, environment, payment_id);
+-- What waits for a decision, for the operator's queue. It is empty but for these.
+create index receipts_unapplied on receipts (receipt_id) where status = 'unapplied';
+
+create function check_receipt_change() returns trigger language plpgsql as $$
+begin
+  if old.status <> 'unapplied' or new.status not in ('returned', 'credited') then
+    raise exception 'a receipt cannot go from % to %', old.status, new.status using errcode = 'GB006';
+  end if;
+  return new;
+end
+$$;
+create trigger receipts_change before update on receipts
+for each row execute function check_receipt_change();
+
+create function refuse_first_receipt() returns trigger language plpgsql as $$
+begin
+  raise exception 'a receipt cannot begin as %', new.status using errcode = 'GB006';
+end
+$$;
+create trigger receipts_begin before insert on receipts
+for each row when (new.status not in ('applied', 'unapplied'))
+execute function refuse_first_receipt();
+
+-- Money stands where the receipt says: at commit the journal is there, or the receipt is not.
+create function check_receipt_posted() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select from journals j
+    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
+      and j.kind = case new.status when 'applied' then 'capture' else 'receipt_' || new.status end
+  ) then
+    raise exception 'receipt % is % without a journal', new.receipt_id, new.status using errcode = 'GB007';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger receipts_posted after insert or update on receipts deferrable initially deferred
+for each row execute function check_receipt_posted();
+
+grant select, insert on receipts to gerbang_app;
+grant update (status, decided_at) on receipts to gerbang_app;
+
+-- How a payment is paid is written once: with the payment, by an approval, or by the acquirer's answer that came later.
+drop trigger payments_review on payments;
+create or replace function check_payment_review() returns trigger language plpgsql as $$
+begin
+  if old.risk_decision = 'review' and old.status = 'pending' then
+    return new;
+  end if;
+  if (old.risk_decision, old.expires_at) is distinct from (new.risk_decision, new.expires_at)
+    or (old.gateway_code is not null and new.gateway_code is distinct from old.gateway_code)
+    or (old.instructions is not null and new.instructions::text is distinct from old.instructions::text)
+    or (old.status not in ('pending', 'processing') and new.gateway_code is distinct from old.gateway_code)
+  then
+    raise exception 'how a payment is paid cannot change' using errcode = 'GB006';
+  end if;
+  return new;
+end
+$$;
+create trigger payments_review before update of risk_decision, gateway_code, instructions, routing, expires_at on payments
+for each row execute function check_payment_review();

@@ -1,0 +1,140 @@
+// An acquirer for tests that does what the test says, call by call, and remembers what it was asked.
+import {
+  type Acquirer,
+  AcquirerRefused,
+  type Callback,
+  type Known,
+  type OpenRequest,
+  type RefundRequest,
+  type RefundStatus,
+  type Standing,
+} from "../src/acquirers/acquirer.ts";
+import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
+import { Fault } from "../src/ground/fault.ts";
+import { paymentMethods } from "../src/merchants/settings.ts";
+
+/** `lost`: it does the work and its answer never comes. `unheard`: the call never arrives. `held`: until `let go`. */
+export type Behaviour = "ok" | "refuse" | "lost" | "unheard" | "held";
+
+export interface ScriptedAcquirer extends Acquirer {
+  /** What happens to the next calls that open or refund; `otherwise` when it is used up. */
+  script: Behaviour[];
+  otherwise: Behaviour;
+  /** Whether questions are answered. */
+  answersQuestions: boolean;
+  refundStatus: RefundStatus;
+  opened: OpenRequest[];
+  refunds: RefundRequest[];
+  asked: string[];
+  standings: Map<string, Standing>;
+  letGo(): void;
+}
+
+const cendana = simulatedAcquirers.find(({ code }) => code === "cendana") as Acquirer;
+
+/** Callbacks to it carry no signature: the body is the callback as JSON, amounts as text. */
+export function scriptedAcquirer(code: string, environment: "sandbox" | "production" = "sandbox"): ScriptedAcquirer {
+  const known = new Map<string, OpenRequest>();
+  const voided = new Set<string>();
+  const refunded = new Map<string, RefundRequest>();
+  let waiting: (() => void)[] = [];
+  const behave = async (signal: AbortSignal, work: () => void): Promise<void> => {
+    const behaviour = acquirer.script.shift() ?? acquirer.otherwise;
+    if (behaviour === "refuse") throw new AcquirerRefused("no");
+    if (behaviour === "held") await new Promise<void>((resolve) => waiting.push(resolve));
+    if (behaviour !== "unheard") work();
+    if (behaviour === "ok" || behaviour === "held") return;
+    await new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    });
+  };
+  const acquirer: ScriptedAcquirer = {
+    code,
+    name: code,
+    environment,
+    capabilities: paymentMethods.map((method) => ({
+      method,
+      currencies: ["IDR", "USD"],
+      minimumMinor: 1n,
+      maximumMinor: 10_000_000_000n,
+      cost: { basisPoints: 10, flatMinor: 0n },
+    })),
+    remote: true,
+    script: [],
+    otherwise: "ok",
+    answersQuestions: true,
+    refundStatus: "succeeded",
+    opened: [],
+    refunds: [],
+    asked: [],
+    standings: new Map(),
+    issue: () => undefined,
+    asksAfterMs: () => undefined,
+    refundsLater: () => true,
+    letGo() {
+      for (const go of waiting) go();
+      waiting = [];
+    },
+    calls: {
+      deadlineMs: 400,
+      async open(request, signal) {
+        acquirer.opened.push(request);
+        await behave(signal, () => {
+          if (voided.has(request.operationKey)) throw new AcquirerRefused("voided");
+          known.set(request.operationKey, request);
+        });
+        return instructionsOf(request);
+      },
+      ask(request): Promise<Known> {
+        acquirer.asked.push(request.operationKey);
+        if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
+        if (!known.has(request.operationKey)) {
+          voided.add(request.operationKey);
+          return Promise.resolve({ known: false });
+        }
+        const standing = acquirer.standings.get(request.operationKey) ?? { status: "waiting" as const };
+        return Promise.resolve({ known: true, instructions: instructionsOf(request), standing });
+      },
+      async refund(request, signal) {
+        acquirer.refunds.push(request);
+        await behave(signal, () => refunded.set(request.operationKey, request));
+        return acquirer.refundStatus;
+      },
+      askRefund(request) {
+        acquirer.asked.push(request.operationKey);
+        if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
+        return Promise.resolve(
+          refunded.has(request.operationKey) ? { known: true, status: acquirer.refundStatus } : { known: false },
+        );
+      },
+      readCallback(_path, headers, body) {
+        if (headers.authorization !== code) throw new Fault("SIGNATURE_INVALID");
+        return callbackOf(body);
+      },
+    },
+  };
+  const instructionsOf = (request: OpenRequest) => {
+    const instructions = cendana.issue({ ...request, metadata: undefined });
+    if (!instructions) throw new Error("the house's simulator issues nothing");
+    return instructions;
+  };
+  return acquirer;
+}
+
+function callbackOf(body: Buffer): Callback {
+  return JSON.parse(body.toString(), (key, value: unknown) =>
+    key === "amountMinor" ? BigInt(value as string) : value,
+  ) as Callback;
+}
+
+/** Reports to the service as the acquirer would. */
+export async function report(origin: string, code: string, callback: Callback, as = code): Promise<number> {
+  const body = JSON.stringify(callback, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+  const response = await fetch(`${origin}/acquirers/${code}/callbacks`, {
+    method: "POST",
+    headers: { authorization: as, "content-type": "application/json" },
+    body,
+  });
+  await response.text();
+  return response.status;
+}
