@@ -10,7 +10,7 @@ import type { Client, Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import type { Admission, Admitted } from "./admission.ts";
-import type { Call, Endpoint, ReadEndpoint, WriteEndpoint } from "./endpoint.ts";
+import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
 import type { Reply } from "./envelope.ts";
 import { judgeFields } from "./fields.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, recordedAnswer } from "./idempotency.ts";
@@ -222,7 +222,7 @@ function isJson(contentType: string): boolean {
 /** What an idempotency key is bound to: the method, the endpoint and the parts of the path, in one spelling. */
 function boundTo(endpoint: WriteEndpoint, params: Readonly<Record<string, string>>): string {
   const parts = Object.values(params);
-  return `POST ${endpoint.path}${
+  return `${methodOf(endpoint)} ${endpoint.path}${
     parts.length > 0
       ? ` ${digestOf(...parts)
           .toString("hex")

@@ -44,6 +44,8 @@ export interface ReadEndpoint extends Described {
 
 export interface WriteEndpoint<Body = unknown> extends Described {
   kind: "write";
+  /** POST unless it says otherwise. */
+  method?: "PUT";
   body: FieldRules<Body>;
   /** Only where nothing worth signing for is asked: no body at all then means an empty object. */
   emptyBody?: boolean;
@@ -66,6 +68,10 @@ export interface WriteEndpoint<Body = unknown> extends Described {
 }
 
 export type Endpoint = ReadEndpoint | WriteEndpoint;
+
+export function methodOf(endpoint: Endpoint): "GET" | "POST" | "PUT" {
+  return endpoint.kind === "read" ? "GET" : (endpoint.method ?? "POST");
+}
 
 /** Keeps the body's type inside one definition and forgets it outside. */
 export function writeEndpoint<Body>(endpoint: Omit<WriteEndpoint<Body>, "kind">): Endpoint {

@@ -1,7 +1,7 @@
 // The contract of /v1 as OpenAPI 3.1, generated from the same values that validate and route.
 import { z } from "zod";
 import { Fault, type FaultCode } from "../ground/fault.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, methodOf } from "./endpoint.ts";
 import { errorSchema, timestamp } from "./shapes.ts";
 
 export type Json = Record<string, unknown>;
@@ -52,7 +52,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output" = "output"): 
 export function merchantDocument(parts: DocumentParts): Json {
   const paths: Record<string, Json> = {};
   for (const endpoint of parts.endpoints) {
-    const method = endpoint.kind === "read" ? "get" : "post";
+    const method = methodOf(endpoint).toLowerCase();
     paths[endpoint.path] = { ...paths[endpoint.path], [method]: operationOf(endpoint) };
   }
   paths["/v1/health"] = {
@@ -113,7 +113,7 @@ function operationOf(endpoint: Endpoint): Json {
   const codes = [...new Set([...authenticationCodes, ...(write ? writeCodes : []), ...endpoint.errors])];
   const success = { description: endpoint.success.description, content: content(schemaOf(endpoint.success.schema)) };
   return {
-    operationId: operationId(write ? "POST" : "GET", endpoint.path),
+    operationId: operationId(methodOf(endpoint), endpoint.path),
     summary: endpoint.summary,
     tags: [endpoint.tag],
     description: `Scope: \`${endpoint.scope}\`.${endpoint.sandboxOnly ? " Sandbox keys only." : ""}`,

@@ -9,7 +9,7 @@ import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { BODY_MAX_BYTES, type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "./envelope.ts";
 import { type Strangers, rateHeaders, tooMany } from "./rate.ts";
 
@@ -85,7 +85,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
 /** Opens an endpoint of the merchants' API. */
 export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endpoint): void {
   server.route({
-    method: endpoint.kind === "read" ? "GET" : "POST",
+    method: methodOf(endpoint),
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
     handler: async (request, reply) => sendReply(reply, await edge.handle(endpoint, request, reply)),
   });

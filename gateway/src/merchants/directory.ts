@@ -1,5 +1,6 @@
 // The directory: merchants and their credentials as the hot path sees them, cached and never older than a second.
-import type { KeyObject } from "node:crypto";
+import { type KeyObject, createSecretKey } from "node:crypto";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, signingKey } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
@@ -15,7 +16,19 @@ export interface Merchant {
   rateLimitPerMinute: number;
   settings: MerchantSettings;
   /** What signs the events of each book, and the registered address, if any. */
-  webhooks: Partial<Record<Environment, { url: string | undefined; key: KeyObject }>>;
+  webhooks: Partial<Record<Environment, Webhook>>;
+}
+
+/** One signing secret of webhooks: as the key of the service's own header, and of the Standard-Webhooks headers. */
+export interface WebhookSecret {
+  key: KeyObject;
+  standardKey: KeyObject;
+}
+
+export interface Webhook extends WebhookSecret {
+  url: string | undefined;
+  /** After a rotation: the secret before, and until when (real time) it signs as well. */
+  previous: (WebhookSecret & { until: Micros }) | undefined;
 }
 
 export const scopes = [
@@ -27,6 +40,8 @@ export const scopes = [
   "settlements:read",
   "disputes:read",
   "sandbox:write",
+  "events:read",
+  "events:write",
 ] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -64,6 +79,14 @@ export function credentialOwner(clientId: string): string {
 
 export function webhookOwner(book: Book): string {
   return `webhook/${book.merchantId}/${book.environment}`;
+}
+
+/** The keys of a webhook secret: `whsec_` and base64. The service's own header takes the text, the standard its bytes. */
+export function webhookSecret(secret: string): WebhookSecret {
+  return {
+    key: signingKey(secret),
+    standardKey: createSecretKey(Buffer.from(secret.slice("whsec_".length), "base64")),
+  };
 }
 
 export class Directory {
@@ -119,7 +142,8 @@ export class Directory {
   (select json_agg(json_build_object('client_id', c.client_id, 'environment', c.environment, 'scopes', c.scopes,
       'secret', encode(c.secret_sealed, 'hex')))
     from credentials c where c.merchant_id = m.merchant_id and c.revoked_at is null) as credentials,
-  (select json_agg(json_build_object('environment', w.environment, 'url', w.url, 'secret', encode(w.secret_sealed, 'hex')))
+  (select json_agg(json_build_object('environment', w.environment, 'url', w.url, 'secret', encode(w.secret_sealed, 'hex'),
+      'previous', encode(w.previous_sealed, 'hex'), 'until', extract(epoch from w.previous_until)))
     from webhook_endpoints w where w.merchant_id = m.merchant_id) as webhooks
 from merchants m
 where m.merchant_id = $1::uuid`,
@@ -133,7 +157,7 @@ where m.merchant_id = $1::uuid`,
 
   private remember(row: LoadedRow): Cached {
     const merchantId = idOf("merchant", row.merchant_id);
-    const open = (hex: string, owner: string): KeyObject => signingKey(this.vault.open(Buffer.from(hex, "hex"), owner));
+    const unseal = (hex: string, owner: string): string => this.vault.open(Buffer.from(hex, "hex"), owner);
     const merchant: Merchant = {
       merchantId,
       name: row.name,
@@ -146,11 +170,18 @@ where m.merchant_id = $1::uuid`,
       environment: Environment;
       url: string | null;
       secret: string;
+      previous: string | null;
+      until: number | null;
     }[];
-    for (const { environment, url, secret } of webhooks) {
+    for (const { environment, url, secret, previous, until } of webhooks) {
+      const owner = webhookOwner({ merchantId, environment });
       merchant.webhooks[environment] = {
         url: url ?? undefined,
-        key: open(secret, webhookOwner({ merchantId, environment })),
+        ...webhookSecret(unseal(secret, owner)),
+        previous:
+          previous === null || until === null
+            ? undefined
+            : { ...webhookSecret(unseal(previous, owner)), until: until * SECOND },
       };
     }
     const credentials = JSON.parse(row.credentials ?? "[]") as {
@@ -163,7 +194,7 @@ where m.merchant_id = $1::uuid`,
       clientId: credential.client_id,
       merchant,
       book: { merchantId, environment: credential.environment },
-      key: open(credential.secret, credentialOwner(credential.client_id)),
+      key: signingKey(unseal(credential.secret, credentialOwner(credential.client_id))),
       scopes: new Set(credential.scopes),
     }));
     this.forget(merchantId);

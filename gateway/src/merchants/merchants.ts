@@ -161,7 +161,8 @@ returning client_id`,
       text: `insert into webhook_endpoints (merchant_id, environment, url, secret_sealed, updated_at)
 values ($1::uuid, $2::environment, $3::text, $4::bytea, $5::timestamptz)
 on conflict (merchant_id, environment) do update
-set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = excluded.updated_at`,
+set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = excluded.updated_at,
+  previous_sealed = null, previous_until = null, previous_needed_at = null`,
       values: [
         uuidOf(book.merchantId),
         book.environment,

@@ -158,13 +158,16 @@ test("an impossible state stops the lane instead of going on", async () => {
   await expect(lane.submit(add("after", 1n))).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 
-/** Cuts every connection of this database but our own, at once. */
+/** Cuts every connection of this database but our own, at once, as soon as a batch is in its slow insert. */
 const cutConnections = (): Promise<unknown> =>
-  asOwner(testDatabase, (client) =>
-    client.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
-    ),
-  );
+  asOwner(testDatabase, async (client) => {
+    const others = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+    await vi.waitFor(async () => {
+      const { rows } = await client.query(`select pid ${others} and wait_event = 'PgSleep'`);
+      expect(rows).toHaveLength(1);
+    });
+    await client.query(`select pg_terminate_backend(pid) ${others}`);
+  });
 
 /** Waits until the pool has noticed which of its connections are gone: a query may still meet a dead one until then. */
 const untilReconnected = (): Promise<unknown> => vi.waitFor(() => Promise.all([1, 2, 3, 4, 5, 6].map(stored)));
@@ -174,7 +177,7 @@ const slowCounters: typeof counters = {
   ...counters,
   insert: (values) => {
     const statement = counters.insert?.(values);
-    return { text: `${statement?.text} returning pg_sleep(0.3)`, values: statement?.values ?? [] };
+    return { text: `${statement?.text} returning pg_sleep(3)`, values: statement?.values ?? [] };
   },
 };
 
@@ -192,7 +195,6 @@ test("connections cut while a batch runs answer 503, and the lane works on witho
     () => "committed",
     (error: unknown) => (error as Fault).code,
   );
-  await new Promise((resolve) => setTimeout(resolve, 100));
   await cutConnections();
   expect(await outcome).toBe("SERVICE_UNAVAILABLE");
   await untilReconnected();
@@ -215,7 +217,6 @@ test("an unknown commit is looked up: what is there is answered, what is not is 
     },
   });
   const results = Promise.allSettled([lane.submit(recalled("there", 42n)), lane.submit(recalled("gone", undefined))]);
-  await new Promise((resolve) => setTimeout(resolve, 100));
   await cutConnections();
   const [there, gone] = await results;
   await untilReconnected();

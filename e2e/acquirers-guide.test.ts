@@ -1,0 +1,91 @@
+// Goal: what the guide to acquirers tells people to type works. Method: type it, word for word but for the port, in a
+// shell, beside a service and the simulated acquirer as programs of their own.
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Client } from "./kit/client.ts";
+import { Service } from "./kit/service.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
+const guide = readFileSync(join(root, "docs/guides/acquirers.md"), "utf8");
+const [start, rules, pay, behave] = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
+
+describe.runIf(shell)("the guide to acquirers", () => {
+  let place: string;
+  let port: number;
+  let acquirer: ChildProcess;
+  let words = "";
+  let service: Service;
+  let client: Client;
+
+  beforeAll(async () => {
+    place = mkdtempSync(join(tmpdir(), "gerbang-acquirers-guide-"));
+    chmodSync(place, 0o711);
+    const free = createServer().listen(0, "127.0.0.1");
+    await once(free, "listening");
+    ({ port } = free.address() as AddressInfo);
+    free.close();
+    const data = join(place, ".data");
+    const program = join(root, "gateway/bin/gerbang.js");
+    const { PATH = "" } = process.env;
+    acquirer = spawn(process.execPath, [program, "acquirer", "--port", String(port)], {
+      env: { PATH, GERBANG_DATA: data },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    acquirer.stderr?.on("data", (part: Buffer) => (words += part.toString()));
+    while (!words.includes("Stop with Ctrl-C")) {
+      if (acquirer.exitCode !== null) throw new Error(words);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    service = await Service.start({ dataDirectory: data });
+    client = new Client(service.demo);
+  });
+  afterAll(async () => {
+    await service.stop();
+    acquirer.kill("SIGTERM");
+    await once(acquirer, "exit");
+    rmSync(place, { recursive: true, force: true });
+  });
+
+  const type = (script: string): string =>
+    execFileSync("bash", ["-c", `set -e\n${script}`], { cwd: place, encoding: "utf8" });
+  const block = (text: string | undefined): string => (text ?? "").replaceAll("8090", String(port));
+  const create = (reference: string) =>
+    client.post("/v1/payments", {
+      amount_minor: 7_500_000,
+      currency: "IDR",
+      payment_method: "qris",
+      reference_id: reference,
+    });
+
+  test("a rule sends payments there, and who pays there has paid here", async () => {
+    expect(start?.trim()).toBe("npm run acquirer");
+    expect(type(block(rules))).toContain('"active":true');
+    await expect
+      .poll(async () => (await create(`guide-${Math.random()}`)).json.gateway_code, { timeout: 5_000 })
+      .toBe("rimba");
+    const { json } = await create("guide-1");
+    expect(json).toMatchObject({ gateway_code: "rimba", status: "pending", instructions: { type: "qr_string" } });
+    expect(type(block(pay))).toContain('"status":"paid"');
+    await expect
+      .poll(async () => (await client.get(`/v1/payments/${json.reference}`)).json.status, { timeout: 10_000 })
+      .toBe("succeeded");
+  });
+
+  test("the commands that the program prints are those of the guide", () => {
+    const printed = words.split("\n").filter((line) => /^ {4}(OPS|VERSION|curl)|^ {6}/.test(line));
+    expect(type(printed.join("\n"))).toContain('"active":true');
+  });
+
+  test("it can be made not to answer", () => {
+    const output = type(`RIMBA=http://127.0.0.1:${port}\n${block(behave)}`);
+    expect(JSON.parse(output)).toMatchObject({ mode: "timeout", for_next: 1 });
+    type(`curl -s -X PUT http://127.0.0.1:${port}/behaviour -d '{"mode":"ok"}'`);
+  });
+});
