@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Acquirer } from "./acquirers/acquirer.ts";
 import { remoteProfilesSchema } from "./acquirers/remote-profile.ts";
+import { simulatedAcquirers } from "./acquirers/simulated.ts";
 import { remoteAcquirer } from "./acquirers/remote.ts";
 import { type Config, ConfigError } from "./ground/config.ts";
 
@@ -28,6 +29,10 @@ export function readAcquirers(config: Config): OpenAcquirer[] {
   for (const { code, url } of parsed.data ?? []) {
     if (config.mode === "production" && !url.startsWith("https:"))
       problems.push(`${code}: url must be https in production`);
+  }
+  for (const { code } of parsed.data ?? []) {
+    if (simulatedAcquirers.some((simulated) => simulated.code === code))
+      problems.push(`${code}: is the code of a simulated acquirer; choose another`);
   }
   if (problems.length > 0 || !parsed.success) {
     throw new ConfigError(`${file} has mistakes:\n${problems.map((line) => `  - ${line}`).join("\n")}`);

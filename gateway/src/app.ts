@@ -33,6 +33,7 @@ import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { moneyEndpoints } from "./operator/money.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { Acquiring } from "./payments/acquiring.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -126,6 +127,7 @@ export function createApp(options: AppOptions): App {
     metrics,
     log,
     config,
+    merchants,
     asking: { ...asking, acquiring },
   });
   const endpoints: Endpoint[] = [
@@ -185,6 +187,7 @@ export function createApp(options: AppOptions): App {
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
     ...receiptEndpoints(database, lanes),
+    ...webhookEndpoints(merchants, () => clock.now()),
     ...auditEndpoints(audit),
   ];
   const { operatorToken: token } = options;

@@ -83,7 +83,7 @@ test("a room writes only its own tables", () => {
     merchants: /^(merchants|credentials|webhook_endpoints|books)$/,
     store: /^(settings_epoch|schema_migrations)$/,
     ledger: /^(journals|entries|balances|book_heads)$/,
-    events: /^(events|deliveries|delivery_attempts)$/,
+    events: /^(events|deliveries|delivery_attempts|event_horizons)$/,
     acquirers: /^acquirer_operations$/,
     payments: /^(payments|receipts)$/,
     refunds: /^refunds$/,

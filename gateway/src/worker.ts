@@ -8,6 +8,8 @@ import type { Log } from "./ground/log.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { forgetOld } from "./http/retention.sql.ts";
 import type { Directory } from "./merchants/directory.ts";
+import { forgetHistory } from "./events/history.sql.ts";
+import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import type { PaymentParts } from "./payments/payments.ts";
@@ -20,6 +22,7 @@ const EXPIRY_MS = 500;
 const ACQUIRERS_MS = 250;
 const DISPUTES_MS = 1_000;
 const SETTLEMENTS_MS = 1_000;
+const ROTATION_MS = 1_000;
 const RETENTION_MS = 30_000;
 
 export interface WorkerParts {
@@ -33,6 +36,7 @@ export interface WorkerParts {
   log: Log;
   config: Config;
   asking: DueParts;
+  merchants: Merchants;
 }
 
 export class Worker {
@@ -52,6 +56,13 @@ export class Worker {
       new Loop("acquirers", ACQUIRERS_MS, parts.log, () => performDue(parts.asking)),
       new Loop("settlements", SETTLEMENTS_MS, parts.log, () => settleDue(parts)),
       new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
+      new Loop("rotation", ROTATION_MS, parts.log, async () => {
+        const marks = this.deliverer.takePreviousNeeded();
+        if (marks.length > 0) await parts.merchants.markPreviousNeeded(marks);
+      }),
+      new Loop("history", RETENTION_MS, parts.log, () =>
+        forgetHistory(database, clock.now(), config.webhookHistoryDays),
+      ),
       new Loop("retention", RETENTION_MS, parts.log, () => forgetOld(database, clock.now())),
     ];
   }

@@ -151,4 +151,3 @@ export const callbackSchema = z.discriminatedUnion("kind", [
     .refine(paidHasTransaction, needsTransaction),
   z.strictObject({ ...callbackFields, kind: z.literal("refund"), status: refundStatus }),
 ]);
-export type CallbackBody = z.infer<typeof callbackSchema>;

@@ -247,8 +247,12 @@ describe("an unknown outcome", () => {
     await expectUnknown(calls.askRefund(refund, inTime()));
   });
 
-  test("comes at the adapter's own deadline when its caller has none", async () => {
-    const { url } = await host((response) => void response.writeHead(200).write("{"));
+  test("comes at the adapter's own deadline when its caller has none, even if something trickles in", async () => {
+    const { url } = await host((response) => {
+      response.writeHead(200).write("{");
+      const drip = setInterval(() => response.write(" "), 50);
+      response.on("close", () => clearInterval(drip));
+    });
     const calls = adapter(url, { deadline_ms: 400 });
     for (const call of [calls.open(request, forever()), calls.ask(request, forever())]) {
       const begun = performance.now();

@@ -57,6 +57,9 @@ export interface ClaimedRow extends Record<string, unknown> {
   event_created_at: Micros;
   next_attempt_at: Micros;
   clock_offset_seconds: bigint;
+  host: string;
+  /** What it was before somebody asked for this one try; it goes back to that if the try fails. */
+  resend_of: "delivered" | "undelivered" | null;
 }
 
 /**
@@ -71,13 +74,15 @@ export function claimDeliveries(claim: {
   token: string;
   perBook: number;
   limit: number;
-  /** Addresses that take no more for the moment: what is due there stays where it is. */
-  fullUrls: readonly string[];
+  /** First attempts, or later ones: each has its own part of the index, so that neither waits behind the other. */
+  which: "first" | "again";
+  /** Hosts that take no more for the moment: what is due there stays where it is. */
+  fullHosts: readonly string[];
 }): Statement {
-  const { books, realNow } = claim;
+  const { books, realNow, which } = claim;
   const [merchants, environments] = bookArrays(books ?? []);
   return {
-    name: books ? "claim deliveries of books" : "claim deliveries",
+    name: `claim ${which} deliveries${books ? " of books" : ""}`,
     text: `with due as (
   select d.merchant_id, d.environment, d.event_id, b.clock_offset_seconds
   from (
@@ -90,9 +95,10 @@ export function claimDeliveries(claim: {
     select d.merchant_id, d.environment, d.event_id, d.next_attempt_at
     from deliveries d
     where d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending'
+      and d.attempts ${which === "first" ? "= 0" : "> 0"}
       and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
       and (d.leased_until is null or d.leased_until <= $1::timestamptz)
-      and d.url <> all($6::text[])
+      and d.host <> all($6::text[])
     order by d.next_attempt_at
     limit $4::integer
     for update skip locked
@@ -103,7 +109,8 @@ export function claimDeliveries(claim: {
   set lease_token = $2::uuid, leased_until = $3::timestamptz
   from due
   where d.merchant_id = due.merchant_id and d.environment = due.environment and d.event_id = due.event_id
-  returning d.merchant_id, d.environment, d.event_id, d.url, d.attempts, d.next_attempt_at, due.clock_offset_seconds
+  returning d.merchant_id, d.environment, d.event_id, d.url, d.host, d.attempts, d.resend_of, d.next_attempt_at,
+    due.clock_offset_seconds
 )
 select l.*, e.type, e.body, e.created_at as event_created_at
 from leased l
@@ -115,7 +122,7 @@ order by l.next_attempt_at`,
       sqlTime(realNow + claim.leaseSeconds * SECOND),
       claim.perBook,
       claim.limit,
-      claim.fullUrls,
+      claim.fullHosts,
       ...(books ? [merchants, environments] : []),
     ],
   };
@@ -173,7 +180,8 @@ export function recordAttempts(records: readonly AttemptRecord[]): Statement {
       succeeded, status, reason, address, request_headers, response_headers, response_body)
 ), settled as (
   update deliveries d
-  set state = v.state, attempts = v.attempt, next_attempt_at = v.next_attempt_at, lease_token = null, leased_until = null
+  set state = v.state, attempts = v.attempt, next_attempt_at = v.next_attempt_at, lease_token = null, leased_until = null,
+    resend_of = null
   from v
   where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
     and d.lease_token = v.lease_token

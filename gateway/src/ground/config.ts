@@ -38,6 +38,7 @@ const variables = z.object({
   OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   ACQUIRERS_FILE: z.string().min(1).optional(),
   PRODUCTION_ACTIVE: flag.default(false),
+  WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
   TRUST_PROXY: count.default(0),
   STRANGER_LIMIT_PER_MINUTE: count.default(6000),
@@ -64,6 +65,8 @@ export interface Config {
   /** Acquirers of our own protocol; undefined means `<data>/acquirers.json`, if it is there. */
   acquirersFile: string | undefined;
   productionActive: boolean;
+  /** How long events, and each attempt to deliver them, are kept. */
+  webhookHistoryDays: number;
   webhookAllowHosts: ReadonlySet<string>;
   strangerLimitPerMinute: number;
   /** How many proxies stand in front of the service. */
@@ -112,6 +115,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
     acquirersFile: value.ACQUIRERS_FILE === undefined ? undefined : resolve(value.ACQUIRERS_FILE),
     productionActive: value.PRODUCTION_ACTIVE,
+    webhookHistoryDays: value.WEBHOOK_HISTORY_DAYS,
     webhookAllowHosts: new Set(
       value.WEBHOOK_ALLOW_HOSTS.split(",")
         .map((host) => host.trim().toLowerCase())

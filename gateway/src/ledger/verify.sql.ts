@@ -336,7 +336,8 @@ where ${inBook("i")} and i.settlement_id = any($3::uuid[])`,
 const millisecond = (moment: string, later: number): string =>
   `rpad(lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint + ${later}), 12, '0'), 32, '0')::uuid`;
 
-/** The first paid payment of a page that was not told of exactly once. Told in its own moment, so a narrow range is read. */
+/** The first paid payment of a page that was not told of exactly once. Told in its own moment, so a narrow
+ * range is read; what was told before the book's history begins is forgotten, and not asked for. */
 export const paymentsUntold = firstOf(
   "events of payments",
   `select p.payment_id as id, case
@@ -349,7 +350,8 @@ cross join lateral (
   where ${inBook("e")} and e.subject_id = p.payment_id and e.type = 'payment.succeeded'
     and e.event_id >= ${millisecond("p.paid_at", 0)} and e.event_id < ${millisecond("p.paid_at", 1)}
 ) t
-where ${inBook("p")} and p.payment_id = any($3::uuid[]) and p.status in ${paid}`,
+where ${inBook("p")} and p.payment_id = any($3::uuid[]) and p.status in ${paid}
+  and p.paid_at >= coalesce((select h.forgotten_before from event_horizons h where ${inBook("h")}), '-infinity')`,
 );
 
 /** The first event of a page that tells of a payment's success, and it is not there, not paid, or was paid at another time. */

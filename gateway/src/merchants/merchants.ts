@@ -1,11 +1,11 @@
 // Making and changing merchants, credentials and webhook addresses. Rare, so outside the lanes: one transaction each.
 import { randomBytes } from "node:crypto";
-import { type Clock, sqlTime } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
-import { type Book, type Environment, environments } from "./books.ts";
+import { type Book, type Environment, bookArrays, environments } from "./books.ts";
 import { type Scope, credentialOwner, scopes as allScopes, webhookOwner } from "./directory.ts";
 import {
   type MerchantSettings,
@@ -27,6 +27,15 @@ export interface MerchantSummary {
   suspended: boolean;
   rateLimitPerMinute: number;
   settings: MerchantSettings;
+}
+
+export interface WebhookRegistration {
+  url: string | undefined;
+  rotatedAt: Micros | undefined;
+  /** Until when the secret before the last rotation signs as well; past times mean that it no longer does. */
+  previousUntil: Micros | undefined;
+  /** When a delivery that carried its signature was last accepted. */
+  previousNeededAt: Micros | undefined;
 }
 
 type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
@@ -154,6 +163,68 @@ returning client_id`,
     const secret = newWebhookSecret();
     const done = await this.touched(book.merchantId, (query) => query(this.webhookStatement(book, url, secret)));
     return done ? secret : undefined;
+  }
+
+  /**
+   * Issues a new signing secret. The one before it signs as well for `overlapSeconds` of real time, so that a receiver can
+   * change over without losing a delivery. Undefined when there is no such merchant.
+   */
+  async rotateWebhook(book: Book, overlapSeconds: number): Promise<string | undefined> {
+    const secret = newWebhookSecret();
+    const now = this.clock.now();
+    const overlaps = overlapSeconds > 0;
+    const done = await this.touched(book.merchantId, (query) =>
+      query({
+        text: `update webhook_endpoints
+set previous_sealed = case when $5::boolean then secret_sealed end, previous_needed_at = null,
+  previous_until = case when $5::boolean then $6::timestamptz end,
+  secret_sealed = $3::bytea, rotated_at = $4::timestamptz, updated_at = $4::timestamptz
+where merchant_id = $1::uuid and environment = $2::environment`,
+        values: [
+          uuidOf(book.merchantId),
+          book.environment,
+          this.vault.seal(secret, webhookOwner(book)),
+          sqlTime(now),
+          overlaps,
+          sqlTime(now + overlapSeconds * SECOND),
+        ],
+      }),
+    );
+    return done ? secret : undefined;
+  }
+
+  /** The address of a book's events and where the rotation of its secret stands. Undefined when there is no such merchant. */
+  async webhook(book: Book): Promise<WebhookRegistration | undefined> {
+    const [row] = await this.database.query<{
+      url: string | null;
+      rotated_at: Micros | null;
+      previous_until: Micros | null;
+      previous_needed_at: Micros | null;
+    }>({
+      text: `select url, rotated_at, previous_until, previous_needed_at
+from webhook_endpoints
+where merchant_id = $1::uuid and environment = $2::environment`,
+      values: [uuidOf(book.merchantId), book.environment],
+    });
+    if (!row) return undefined;
+    return {
+      url: row.url ?? undefined,
+      rotatedAt: row.rotated_at ?? undefined,
+      previousUntil: row.previous_until ?? undefined,
+      previousNeededAt: row.previous_needed_at ?? undefined,
+    };
+  }
+
+  /** Remembers when deliveries that carried the signature of a secret before were last accepted. */
+  async markPreviousNeeded(marks: readonly { book: Book; at: Micros }[]): Promise<void> {
+    await this.database.query({
+      name: "mark previous webhook secrets",
+      text: `update webhook_endpoints w
+set previous_needed_at = greatest(w.previous_needed_at, v.needed_at)
+from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[]) as v(merchant_id, environment, needed_at)
+where w.merchant_id = v.merchant_id and w.environment = v.environment and v.needed_at <= w.previous_until`,
+      values: [...bookArrays(marks.map(({ book }) => book)), marks.map(({ at }) => sqlTime(at))],
+    });
   }
 
   private webhookStatement(book: Book, url: string | undefined, secret: string): Statement {

@@ -318,12 +318,12 @@ test("a receiver that hangs holds up its own deliveries and nobody else's", asyn
     const held: (() => void)[] = [];
     hanging.answer = (_delivery, response) => void held.push(() => response.end());
     await Promise.all(Array.from({ length: 80 }, () => create(slow.client, { callback_url: hanging.url() })));
-    await vi.waitFor(() => expect(hanging.received.length).toBeGreaterThanOrEqual(32), 5_000);
+    await vi.waitFor(() => expect(hanging.received.length).toBeGreaterThanOrEqual(4), 5_000);
     const begun = performance.now();
     await create(quick.client);
     await vi.waitFor(() => expect(at("/200/quick")).toHaveLength(1), 3_000);
     expect(performance.now() - begun).toBeLessThan(3_000);
-    expect(hanging.received).toHaveLength(32);
+    expect(hanging.received).toHaveLength(4); // as many as a host gets that has never answered
     hanging.answer = (_delivery, response) => void response.end();
     for (const release of held) release();
     await vi.waitFor(() => expect(hanging.received).toHaveLength(80), 10_000);

@@ -15,19 +15,18 @@ import {
 import { attemptDelaysSeconds } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
-import type { Directory } from "../merchants/directory.ts";
+import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.ts";
 import { type Database, isConnectionLoss } from "../store/database.ts";
-import { type AttemptResult, CONNECTIONS_PER_HOST, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.ts";
+import { type Passenger, Seats } from "./seats.ts";
+import { type AttemptResult, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.ts";
 
 /** Longer than one attempt can take: a lease that runs out means that its worker is gone. */
 const LEASE_SECONDS = (DELIVERY_TIMEOUT_MS / 1000) * 3;
-/** For how long a delivery is set aside whose host has no free seat. */
+/** For how long a delivery is set aside that found no free seat. */
 const PARK_SECONDS = 1;
 /** Between two attempts that are both overdue. */
 const CATCH_UP_SECONDS = 30;
 const POLL_MS = 500;
-/** Deliveries on their way at the same time. */
-const IN_FLIGHT_MAX = 256;
 const BATCH_MAX = 128;
 /** How long a stop waits for what is on its way. */
 const STOP_MS = 6_500;
@@ -45,11 +44,13 @@ export interface DelivererParts {
 
 export class Deliverer {
   private readonly parts: DelivererParts;
-  /** Seats taken at each host, and the addresses they are taken for. */
-  private readonly seats = new Map<string, { taken: number; urls: Set<string>; waiting: Map<string, Book> }>();
+  private readonly seats = new Seats();
+  /** Books whose due deliveries found no seat: looked at again when one becomes free. */
+  private waiting = new Map<string, Book>();
   /** Books in which something is known to be due. */
   private hinted = new Map<string, Book>();
-  private inFlight = 0;
+  /** Books whose deliveries were accepted while they carried the signature of the secret before. */
+  private previousNeeded = new Map<string, { book: Book; at: Micros }>();
   private finished: AttemptRecord[] = [];
   private recording: Promise<void> | undefined;
   private claiming = false;
@@ -72,10 +73,10 @@ export class Deliverer {
   async stop(): Promise<void> {
     this.stopping = true;
     clearInterval(this.timer);
-    for (let waited = 0; this.inFlight > 0 && waited < STOP_MS; waited += 20) await pause(20);
+    for (let waited = 0; this.seats.onTheWay > 0 && waited < STOP_MS; waited += 20) await pause(20);
     this.cutOff = true;
     await this.parts.sender.close();
-    while (this.inFlight > 0) await pause(5); // the calls that were cut off say so at once
+    while (this.seats.onTheWay > 0) await pause(5); // the calls that were cut off say so at once
     while (this.recording) await this.recording;
     for (const [token, rows] of Map.groupBy(this.unsent, (cut) => cut.token)) {
       await this.parts.database.query(
@@ -86,6 +87,13 @@ export class Deliverer {
         ),
       );
     }
+  }
+
+  /** What was noticed about secrets before a rotation, since it was last asked. */
+  takePreviousNeeded(): { book: Book; at: Micros }[] {
+    const marks = [...this.previousNeeded.values()];
+    this.previousNeeded = new Map();
+    return marks;
   }
 
   /** Says that a book may have something due; it is looked at now rather than at the next poll. */
@@ -118,66 +126,52 @@ export class Deliverer {
 
   private async claim(books: Book[] | undefined): Promise<void> {
     const { database, clock, metrics } = this.parts;
-    const room = Math.min(BATCH_MAX, IN_FLIGHT_MAX - this.inFlight);
-    if (room <= 0) return;
+    // Later attempts are never urgent: they are looked for at each poll, and while there are more of them.
+    for (const which of ["first", "again"] as const) await this.claimSome(which, books);
+    if (books) return;
+    const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(clock.now()));
+    metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
+  }
+
+  private async claimSome(which: "first" | "again", books: Book[] | undefined): Promise<void> {
+    const { database, clock } = this.parts;
+    const limit = Math.min(BATCH_MAX, this.seats.room(which));
+    if (limit <= 0) {
+      for (const book of books ?? []) this.waiting.set(bookKey(book), book);
+      return;
+    }
     const realNow = clock.now();
     const token = randomUUID();
-    const fullUrls = [...this.seats.values()].filter(isFull).flatMap(({ urls }) => [...urls]);
-    const rows = await database.query<ClaimedRow>(
-      claimDeliveries({ books, realNow, leaseSeconds: LEASE_SECONDS, token, perBook: room, limit: room, fullUrls }),
-    );
-    if (!books) {
-      const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(realNow));
-      metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
-    }
-    const parked: ClaimedRow[] = [];
-    for (const row of rows) {
-      if (this.sit(row)) this.send(row, token);
-      else parked.push(row);
-    }
+    const fullHosts = this.seats.full();
+    const claim = { books, realNow, leaseSeconds: LEASE_SECONDS, token, perBook: limit, limit, which, fullHosts };
+    const rows = await database.query<ClaimedRow>(claimDeliveries(claim));
+    const parked = rows.filter((row) => !this.seats.take(passenger(row)));
+    for (const row of parked) this.waiting.set(bookKey(bookOfRow(row)), bookOfRow(row));
+    for (const row of rows) if (!parked.includes(row)) this.send(row, token);
     if (parked.length > 0) await database.query(parkDeliveries(parked, token, realNow + PARK_SECONDS * SECOND));
     // A claim that was full may have left more behind.
-    if (rows.length >= room) for (const row of rows) this.hint(bookKey(bookOfRow(row)));
-  }
-
-  /** Takes one of the few seats at the row's host. A host that is slow or dead fills its own and nobody else's. */
-  private sit(row: ClaimedRow): boolean {
-    const { host } = new URL(row.url);
-    let seat = this.seats.get(host);
-    if (!seat) this.seats.set(host, (seat = { taken: 0, urls: new Set(), waiting: new Map() }));
-    if (isFull(seat)) {
-      const book = bookOfRow(row);
-      seat.waiting.set(bookKey(book), book);
-      return false;
-    }
-    seat.taken++;
-    seat.urls.add(row.url);
-    return true;
-  }
-
-  private rise(row: ClaimedRow): void {
-    const { host } = new URL(row.url);
-    const seat = this.seats.get(host);
-    if (!seat) return;
-    seat.taken--;
-    for (const key of seat.waiting.keys()) this.hint(key);
-    seat.waiting.clear();
-    if (seat.taken === 0) this.seats.delete(host);
+    if (rows.length >= limit) for (const row of rows) this.hint(bookKey(bookOfRow(row)));
   }
 
   private send(row: ClaimedRow, token: string): void {
-    this.inFlight++;
+    let answered: boolean | undefined;
     this.deliver(row, token)
+      .then((result) => {
+        answered = result;
+      })
       .catch((error: unknown) =>
         this.parts.log.error({ err: error }, "a delivery was not tried; its lease will run out"),
       )
       .finally(() => {
-        this.inFlight--;
-        this.rise(row);
+        this.seats.leave(passenger(row), answered);
+        const waiting = this.waiting;
+        this.waiting = new Map();
+        for (const key of waiting.keys()) this.hint(key);
       });
   }
 
-  private async deliver(row: ClaimedRow, leaseToken: string): Promise<void> {
+  /** Tries once and records it. Gives whether the host answered at all; undefined when nothing was sent to it. */
+  private async deliver(row: ClaimedRow, leaseToken: string): Promise<boolean | undefined> {
     const { directory, sender, clock, metrics } = this.parts;
     const book = bookOfRow(row);
     const merchant = await directory.merchant(book.merchantId);
@@ -188,12 +182,20 @@ export class Deliverer {
     if (attempt === 1) {
       metrics.deliveryLagSeconds.observe(Math.max(0, (clock.now() + offset - row.event_created_at) / SECOND));
     }
-    const result = webhook
-      ? await sender.send({ url: row.url, key: webhook.key, eventId, type: row.type, body: row.body, attempt })
+    const secrets = webhook && secretsOf(webhook, clock.now());
+    const result = secrets
+      ? await sender.send({
+          url: row.url,
+          secrets,
+          eventId,
+          type: row.type,
+          body: row.body,
+          attempt,
+        })
       : unsignable(clock.now());
     if (this.cutOff && !result.succeeded) {
       this.unsent.push({ row, token: leaseToken }); // we hung up, not the receiver: the try does not count
-      return;
+      return undefined;
     }
     metrics.deliveries.inc({ result: result.succeeded ? "delivered" : "failed" });
     this.record({
@@ -204,8 +206,11 @@ export class Deliverer {
       ...result,
       requestHeaders: JSON.stringify(result.requestHeaders),
       responseHeaders: result.responseHeaders && JSON.stringify(result.responseHeaders),
-      ...nextStep(result.succeeded, attempt, row.event_created_at, clock.now() + offset),
+      ...nextStep(result.succeeded, attempt, row.event_created_at, clock.now() + offset, row.resend_of ?? undefined),
     });
+    if (result.succeeded && (secrets?.length ?? 0) > 1)
+      this.previousNeeded.set(bookKey(book), { book, at: clock.now() });
+    return secrets && result.status !== undefined;
   }
 
   /** Attempts that end while a batch is being written go into the next one together. */
@@ -245,8 +250,17 @@ export class Deliverer {
   }
 }
 
-function isFull({ taken }: { taken: number }): boolean {
-  return taken >= CONNECTIONS_PER_HOST;
+/** What signs a delivery made now. */
+export function secretsOf(
+  { key, standardKey, previous }: Webhook,
+  realNow: Micros,
+): [WebhookSecret, ...WebhookSecret[]] {
+  const current = { key, standardKey };
+  return previous !== undefined && realNow < previous.until ? [current, previous] : [current];
+}
+
+function passenger({ host, merchant_id: merchantId, attempts }: ClaimedRow): Passenger {
+  return { host, merchantId, first: attempts === 0 };
 }
 
 function pause(ms: number): Promise<void> {
@@ -262,8 +276,11 @@ export function nextStep(
   attempt: number,
   eventCreatedAt: Micros,
   bookTime: Micros,
+  resendOf?: "delivered" | "undelivered",
 ): { state: AttemptRecord["state"]; nextAttemptAt: Micros } {
   if (succeeded) return { state: "delivered", nextAttemptAt: bookTime };
+  // One try by hand: when it fails, the delivery is what it was.
+  if (resendOf !== undefined) return { state: resendOf, nextAttemptAt: bookTime };
   const delay = attemptDelaysSeconds[attempt];
   if (delay === undefined) return { state: "undelivered", nextAttemptAt: bookTime };
   const planned = eventCreatedAt + delay * SECOND;

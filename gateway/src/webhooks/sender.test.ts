@@ -10,7 +10,7 @@ import { generate } from "selfsigned";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type Certificates, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { systemClock } from "../ground/clock.ts";
-import { signingKey } from "../ground/crypto.ts";
+import { webhookSecret } from "../merchants/directory.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender } from "./sender.ts";
 
 const names = vi.hoisted(() => new Map<string, () => Promise<string[]>>());
@@ -71,7 +71,7 @@ function sender(...allowed: string[]): Sender {
 function delivery(url: string, changes: Partial<OutgoingDelivery> = {}): OutgoingDelivery {
   return {
     url,
-    key: signingKey(SECRET),
+    secrets: [webhookSecret(SECRET)],
     eventId: "evt_06e1f0000000000000000000a1",
     type: "payment.succeeded",
     body: '{"id":"evt_06e1f0000000000000000000a1","note":"é € 漢"}',

@@ -1,9 +1,12 @@
 // The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line.
-import type { KeyObject } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
+import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { Agent, buildConnector, errors } from "undici";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
+import type { WebhookSecret } from "../merchants/directory.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 
 /** Sockets that one host may hold, dead or alive. */
@@ -13,12 +16,51 @@ const ANSWER_MAX_BYTES = 16_384;
 
 export interface OutgoingDelivery {
   url: string;
-  key: KeyObject;
+  /** The current secret first; after a rotation, for a while, the one before it too. */
+  secrets: readonly [WebhookSecret, ...WebhookSecret[]];
   eventId: string;
   type: string;
   /** The exact bytes, frozen with the event. */
   body: string;
   attempt: number;
+  /** Moves the timestamp that is sent and signed; a sandbox can ask for it. */
+  timestampSkewSeconds?: number;
+  /** Sends the body in pieces over a few seconds; a sandbox can ask for it. */
+  slowly?: boolean;
+}
+
+/** What the headers of a delivery are made of. */
+export interface SignedDelivery extends Pick<OutgoingDelivery, "secrets" | "eventId" | "type" | "body" | "attempt"> {
+  /** Begins the service's own headers. */
+  prefix: string;
+  serviceName: string;
+  /** Unix seconds. */
+  timestamp: number;
+}
+
+/**
+ * The headers of interface 6.2, whose one signature is the current secret's; and beside them those of Standard Webhooks,
+ * which have room for the signature of each secret.
+ */
+export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
+  const { prefix, serviceName, secrets, eventId, type, body, attempt } = delivery;
+  const timestamp = String(delivery.timestamp);
+  const standard = secrets.map(
+    ({ standardKey }) =>
+      `v1,${createHmac("sha256", standardKey).update(`${eventId}.${timestamp}.`).update(body).digest("base64")}`,
+  );
+  return {
+    "content-type": "application/json; charset=utf-8",
+    "user-agent": `${serviceName.replaceAll(" ", "-")}-webhooks/1`,
+    [`${prefix}Event-Id`]: eventId,
+    [`${prefix}Event-Type`]: type,
+    [`${prefix}Timestamp`]: timestamp,
+    [`${prefix}Signature`]: sign(secrets[0].key, timestamp, body),
+    [`${prefix}Delivery-Attempt`]: String(attempt),
+    "webhook-id": eventId,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": standard.join(" "),
+  };
 }
 
 export interface AttemptResult {
@@ -65,16 +107,9 @@ export class Sender {
   async send(delivery: OutgoingDelivery): Promise<AttemptResult> {
     const startedAt = this.clock.now();
     const begun = stopwatchMs();
-    const timestamp = String(Math.floor(startedAt / SECOND));
-    const requestHeaders: Record<string, string> = {
-      "content-type": "application/json; charset=utf-8",
-      "user-agent": `${this.serviceName.replaceAll(" ", "-")}-webhooks/1`,
-      [`${this.prefix}Event-Id`]: delivery.eventId,
-      [`${this.prefix}Event-Type`]: delivery.type,
-      [`${this.prefix}Timestamp`]: timestamp,
-      [`${this.prefix}Signature`]: sign(delivery.key, timestamp, delivery.body),
-      [`${this.prefix}Delivery-Attempt`]: String(delivery.attempt),
-    };
+    const timestamp = Math.floor(startedAt / SECOND) + (delivery.timestampSkewSeconds ?? 0);
+    const { prefix, serviceName } = this;
+    const requestHeaders = deliveryHeaders({ ...delivery, prefix, serviceName, timestamp });
     const result: AttemptResult = {
       startedAt,
       durationMs: 0,
@@ -97,8 +132,8 @@ export class Sender {
         origin: url.origin,
         path: url.pathname + url.search,
         method: "POST",
-        headers: requestHeaders,
-        body: delivery.body,
+        headers: delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders,
+        body: delivery.slowly ? Readable.from(inPieces(delivery.body)) : delivery.body,
         signal: deadline,
         headersTimeout: DELIVERY_TIMEOUT_MS,
         bodyTimeout: DELIVERY_TIMEOUT_MS,
@@ -124,6 +159,18 @@ export class Sender {
 
   async close(): Promise<void> {
     await this.agent.destroy();
+  }
+}
+
+const length = (body: string): string => String(Buffer.byteLength(body));
+
+/** A body that takes about three seconds to arrive. */
+async function* inPieces(body: string): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(body);
+  const size = Math.ceil(bytes.length / 6);
+  for (let at = 0; at < bytes.length; at += size) {
+    yield bytes.subarray(at, at + size);
+    await pause(500);
   }
 }
 

@@ -13,6 +13,10 @@ alter table webhook_endpoints
 alter table deliveries
   add column resend_of delivery_state check (resend_of <> 'pending'),
   add column host text generated always as (lower(substring(url from '^https://([^/?#]+)'))) stored;
+-- What is due, book by book. First attempts and later ones apart: a backlog of the one never hides the other.
+drop index deliveries_due;
+create index deliveries_first on deliveries (merchant_id, environment, next_attempt_at) where state = 'pending' and attempts = 0;
+create index deliveries_again on deliveries (merchant_id, environment, next_attempt_at) where state = 'pending' and attempts > 0;
 -- What a merchant looks for after an outage.
 create index deliveries_undelivered on deliveries (merchant_id, environment, event_id) where state = 'undelivered';
 

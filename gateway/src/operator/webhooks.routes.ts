@@ -1,0 +1,87 @@
+// The signing secrets of webhooks: rotation with an overlap, and a view that says when the old one was last needed.
+import { z } from "zod";
+import { type Micros, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { reply } from "../http/envelope.ts";
+import { timestamp } from "../http/shapes.ts";
+import { environments } from "../merchants/books.ts";
+import type { Merchants } from "../merchants/merchants.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+
+const DAY = 86_400;
+const environment = z.enum(environments);
+const rotateSchema = z.strictObject({
+  environment,
+  overlap_seconds: z
+    .int()
+    .min(0)
+    .max(30 * DAY)
+    .optional()
+    .meta({ description: "How long the secret before signs as well; a day when absent." }),
+});
+const rotatedSchema = z.strictObject({
+  environment,
+  webhook_secret: z.string().meta({ description: "Shown this once." }),
+});
+const registrationSchema = z.strictObject({
+  environment,
+  url: z.string().nullable(),
+  rotated_at: timestamp.nullable(),
+  previous: z
+    .strictObject({
+      until: timestamp,
+      last_needed_at: timestamp
+        .nullable()
+        .meta({ description: "When a delivery that carried its signature was last accepted." }),
+    })
+    .nullable()
+    .meta({ description: "The secret before the last rotation, while it signs as well." }),
+});
+
+const time = (at: Micros | undefined): string | null => (at === undefined ? null : wireTime(at));
+
+export function webhookEndpoints(merchants: Merchants, now: () => Micros): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "POST",
+      path: "/ops/v1/merchants/{id}/webhook/rotate",
+      summary: "Issue a new signing secret; the one before signs as well for a while",
+      tag: "Merchants",
+      role: "admin",
+      body: rotateSchema,
+      success: { status: 200, description: "The new secret.", schema: rotatedSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { id = "" }, body }) {
+        const book = { merchantId: id, environment: body.environment };
+        const found = isId("merchant", id);
+        const secret = found ? await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY) : undefined;
+        if (secret === undefined) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, { environment: body.environment, webhook_secret: secret });
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: "/ops/v1/merchants/{id}/webhook",
+      summary: "Where a merchant's events go, and how far the rotation of its secret is",
+      tag: "Merchants",
+      role: "viewer",
+      query: z.strictObject({ environment }),
+      success: { status: 200, description: "The registration.", schema: registrationSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { id = "" }, query }) {
+        const book = { merchantId: id, environment: query.environment };
+        const found = isId("merchant", id) ? await merchants.webhook(book) : undefined;
+        if (!found) throw new Fault("OBJECT_NOT_FOUND");
+        const { url, rotatedAt, previousUntil, previousNeededAt } = found;
+        const overlaps = previousUntil !== undefined && previousUntil > now();
+        return reply(200, {
+          environment: query.environment,
+          url: url ?? null,
+          rotated_at: time(rotatedAt),
+          previous: overlaps ? { until: wireTime(previousUntil), last_needed_at: time(previousNeededAt) } : null,
+        });
+      },
+    }),
+  ];
+}
