@@ -77,6 +77,7 @@ export async function load(
   seconds: number,
   label: string,
   references?: string[],
+  shape: { pace?: number; callbacks?: string[] } = {},
 ): Promise<LoadReport> {
   const child = spawn(process.execPath, [new URL("load.ts", import.meta.url).pathname], {
     env: {
@@ -88,6 +89,7 @@ export async function load(
         connections: CONNECTIONS,
         label,
         references,
+        ...shape,
       }),
     },
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,8 +1,11 @@
-// The load generator: closed loop over raw keep-alive sockets, every request signed and unique, every answer checked.
+// The load generator over raw keep-alive sockets: every request signed and unique, every answer checked. Closed loop; or, with
+// `pace`, open loop: requests have their times, and one that is sent late counts its latency from the time it was due.
 import { createHmac, createSecretKey } from "node:crypto";
 import { connect, type Socket } from "node:net";
 
-const { demo, port, seconds, connections, label, references } = JSON.parse(process.env.LOAD ?? "{}") as {
+const { demo, port, seconds, connections, label, references, pace, callbacks } = JSON.parse(
+  process.env.LOAD ?? "{}",
+) as {
   demo: { client_id: string; secret: string };
   port: number;
   seconds: number;
@@ -10,6 +13,10 @@ const { demo, port, seconds, connections, label, references } = JSON.parse(proce
   label: string;
   /** Payments to refund, a little each time; without them payments are created. */
   references?: string[];
+  /** Requests a second. */
+  pace?: number;
+  /** Addresses for the events of payments, in turn; an empty one leaves them to the registered address. */
+  callbacks?: string[];
 };
 
 const key = createSecretKey(Buffer.from(demo.secret));
@@ -22,9 +29,11 @@ const end = begun + seconds * 1000;
 
 function nextRequest(): string {
   const number = ++sent;
+  const callback = callbacks?.[number % callbacks.length] ?? "";
+  const own = callback === "" ? "" : `,"callback_url":"${callback}"`;
   const body = references
     ? `{"payment_reference":"${references[number % references.length]}","amount_minor":1,"reason":"part ${number}"}`
-    : `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}}`;
+    : `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}${own}}`;
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
   return (
@@ -34,6 +43,13 @@ function nextRequest(): string {
   );
 }
 
+let claimed = 0;
+
+function setTimeoutOrNow(ms: number, work: () => void): void {
+  if (ms <= 0) work();
+  else setTimeout(work, ms);
+}
+
 /** One connection: a request, its whole answer, the next request, until the time is over. */
 function drive(): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -41,13 +57,16 @@ function drive(): Promise<void> {
     let buffer = "";
     let started = 0;
     const next = (): void => {
-      if (performance.now() >= end) {
+      const due = pace === undefined ? performance.now() : begun + (claimed++ * 1000) / pace;
+      if (Math.max(due, performance.now()) >= end) {
         socket.end();
         resolve();
         return;
       }
-      started = performance.now();
-      socket.write(nextRequest());
+      setTimeoutOrNow(due - performance.now(), () => {
+        started = Math.min(due, performance.now());
+        socket.write(nextRequest());
+      });
     };
     socket.setNoDelay(true);
     socket.setEncoding("latin1");

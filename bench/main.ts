@@ -2,10 +2,12 @@
 import { parseArgs } from "node:util";
 import { type BenchResult, createCase } from "./create.ts";
 import { refundCase } from "./refund.ts";
+import { type WebhooksResult, webhooksCase } from "./webhooks.ts";
 
-const cases: Record<string, (options: { seconds: number }) => Promise<BenchResult>> = {
+const cases: Record<string, (options: { seconds: number }) => Promise<BenchResult | WebhooksResult>> = {
   create: createCase,
   refund: refundCase,
+  webhooks: webhooksCase,
 };
 
 const baselines: Record<string, string> = {
@@ -26,8 +28,29 @@ for (const name of names) {
   }
   const result = await run({ seconds: Number(values.seconds) });
   if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
-  else report(result);
+  else if (result.case === "webhooks") reportWebhooks(result as WebhooksResult);
+  else report(result as BenchResult);
   if (result.errors > 0) process.exitCode = 1;
+}
+
+function reportWebhooks(result: WebhooksResult): void {
+  const lines: [string, string][] = [
+    ["backlog drained over TLS", `${result.backlog} at ${result.drained_per_s} a second`],
+    ["second half beside the first", result.steadiness.toFixed(2)],
+    [
+      "event to receiver, p50 / p99",
+      `${result.lag_p50_ms} / ${result.lag_p99_ms} ms at ${result.paced_per_s} a second`,
+    ],
+    ["with a fifth to hosts that never answer", `${result.holes_p50_ms} / ${result.holes_p99_ms} ms`],
+    ["ratio of the medians", result.holes_ratio.toFixed(2)],
+    ["sockets to the receiver", String(result.sockets)],
+    ["memory of the service", `${result.memory_mib} MiB`],
+    ["lost, doubled or failed", String(result.errors)],
+    ["verify afterwards", result.verified ? "clean" : "NOT CLEAN"],
+  ];
+  console.log("\nwebhooks\n");
+  for (const [name, value] of lines) console.log(`  ${name.padEnd(42)} ${value}`);
+  console.log("");
 }
 
 function report(result: BenchResult): void {

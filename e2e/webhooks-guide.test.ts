@@ -1,0 +1,132 @@
+// Goal: whoever follows the guide to webhooks has a correct receiver. Method: its vectors are computed again, its receiver is
+// run as printed behind TLS and sits the exam, and its commands are typed.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import tls from "node:tls";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { checks } from "../gateway/src/sandbox/exam-checks.ts";
+import { Client, operate } from "./kit/client.ts";
+import { makeCertificates } from "./kit/receiver.ts";
+import { Service, freePort } from "./kit/service.ts";
+
+const text = readFileSync(new URL("../docs/guides/webhooks.md", import.meta.url), "utf8");
+const blocks = (language: string): string[] =>
+  [...text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, block]) => block ?? "");
+
+test("the vectors are right, to the byte", () => {
+  const [secret = "", signature, standard] = blocks("text").map((block) => block.trim());
+  const body = blocks("json")[0]?.trimEnd() ?? "";
+  expect(Buffer.byteLength(body)).toBe(293);
+  const hmac = (key: string | Buffer, signed: string): Buffer => createHmac("sha256", key).update(signed).digest();
+  expect(hmac(secret, `1795246942.${body}`).toString("hex")).toBe(signature);
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const { id } = JSON.parse(body) as { id: string };
+  expect(`v1,${hmac(key, `${id}.1795246942.${body}`).toString("base64")}`).toBe(standard);
+});
+
+test("every paragraph that the exam names stands in the guide, under its heading", () => {
+  for (const { guide } of Object.values(checks)) {
+    const heading = guide.anchor.replaceAll("-", " ");
+    const section = text.split(/^### /m).find((part) => part.toLowerCase().replaceAll(",", "").startsWith(heading));
+    expect(section, guide.anchor).toContain(guide.text);
+  }
+});
+
+describe("the receiver as printed", () => {
+  let place: string;
+  let service: Service;
+  let receiver: ChildProcess;
+  let front: tls.Server;
+  let client: Client;
+  let said = "";
+
+  beforeAll(async () => {
+    place = mkdtempSync(join(tmpdir(), "gerbang-receiver-"));
+    const certificates = await makeCertificates();
+    const env = { WEBHOOK_ALLOW_HOSTS: "localhost", NODE_EXTRA_CA_CERTS: certificates.caFile };
+    service = await Service.start({ env });
+    const port = await freePort();
+    front = tls.createServer({ key: certificates.key, cert: certificates.cert }, (socket) => {
+      const inner = connect(port, "127.0.0.1");
+      socket.pipe(inner).pipe(socket);
+      for (const end of [socket, inner]) end.on("error", () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+    const { webhook_secret: secret } = await operate(
+      service.demo,
+      "PUT",
+      `/merchants/${service.demo.merchant_id}/webhook`,
+      { environment: "sandbox", url: `https://localhost:${(front.address() as AddressInfo).port}/` },
+    );
+    writeFileSync(join(place, "receiver.mjs"), blocks("js")[0] ?? "");
+    receiver = spawn(process.execPath, [join(place, "receiver.mjs")], {
+      env: { PORT: String(port), WEBHOOK_SECRET: secret as string },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    receiver.stdout?.setEncoding("utf8").on("data", (part: string) => void (said += part));
+    await vi.waitFor(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          const probe = connect(port, "127.0.0.1", () => resolve(void probe.end()));
+          probe.on("error", reject);
+        }),
+      { timeout: 10_000, interval: 100 },
+    );
+    client = new Client(service.demo);
+  });
+  afterAll(async () => {
+    receiver.kill();
+    front.close();
+    await service.discard();
+    rmSync(place, { recursive: true, force: true });
+  });
+
+  test("takes a real event", async () => {
+    const { json } = await client.post("/v1/payments", {
+      amount_minor: 150_000,
+      currency: "IDR",
+      payment_method: "qris",
+      reference_id: "guide-1",
+    });
+    await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+    await vi.waitFor(() => expect(said).toContain("paid: guide-1"), { timeout: 10_000, interval: 100 });
+  });
+
+  test("passes the exam", async () => {
+    const { status, json } = await client.post("/v1/sandbox/webhook/exam", {});
+    expect(status).toBe(200);
+    expect(json.checks.filter((check: { passed: boolean }) => !check.passed)).toEqual([]);
+    expect(json.passed).toBe(true);
+  });
+
+  test.runIf(spawnSync("curl", ["--version"]).status === 0 && spawnSync("openssl", ["version"]).status === 0)(
+    "the commands run as printed",
+    async () => {
+      const { json } = await client.get("/v1/events?limit=1");
+      const [call = ""] = [
+        ...readFileSync(new URL("../docs/guides/getting-started.md", import.meta.url), "utf8").matchAll(
+          /^call\(\) \{[\s\S]*?^\}$/gm,
+        ),
+      ].map(([block]) => block);
+      const script = [
+        "set -e",
+        call,
+        `EVENT=${json.data[0].id}`,
+        ...blocks("sh").map((block) => block.replaceAll("\n", "\necho\n")),
+      ];
+      const { demo } = service;
+      const { status, stdout } = spawnSync("bash", ["-c", script.join("\n")], {
+        env: { ...process.env, BASE_URL: demo.base_url, CLIENT_ID: demo.client_id, SECRET: demo.secret },
+        encoding: "utf8",
+      });
+      expect(status, stdout).toBe(0);
+      expect(stdout).not.toContain('"error"');
+      expect(stdout).toContain('"resent":');
+      expect(stdout).toContain('"mode":"duplicate"');
+    },
+  );
+});
