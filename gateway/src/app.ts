@@ -18,6 +18,7 @@ import { Edge } from "./http/edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { Health } from "./http/health.ts";
 import { Strangers } from "./http/rate.ts";
+import { Refusals } from "./http/refusals.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";
@@ -30,6 +31,7 @@ import { Audit } from "./operator/audit.sql.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { operatorContract } from "./operator/openapi.ts";
+import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { moneyEndpoints } from "./operator/money.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
@@ -41,8 +43,14 @@ import { paymentEndpoints } from "./payments/payments.routes.ts";
 import type { PaymentParts } from "./payments/payments.ts";
 import { Router } from "./routing/routing.sql.ts";
 import { RuleSets } from "./routing/rules.sql.ts";
+import { doctorEndpoints } from "./sandbox/doctor.routes.ts";
+import { Examiner } from "./sandbox/exam.ts";
+import { examEndpoints } from "./sandbox/exam.routes.ts";
+import { Listening } from "./sandbox/listen.routes.ts";
+import { misbehaveEndpoints } from "./sandbox/misbehave.routes.ts";
 import { PayerTokens, openPayerPages } from "./sandbox/payer-page.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
+import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Database } from "./store/database.ts";
 import { Lanes } from "./store/lanes.ts";
 import { settleDue } from "./settlements/schedule.ts";
@@ -50,7 +58,9 @@ import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
 import { version } from "./version.ts";
 import { bookKey } from "./merchants/books.ts";
+import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { normalized, objectionTo, vet } from "./webhooks/guard.ts";
+import { Sender } from "./webhooks/sender.ts";
 import { Worker } from "./worker.ts";
 
 export interface AppOptions {
@@ -130,12 +140,20 @@ export function createApp(options: AppOptions): App {
     merchants,
     asking: { ...asking, acquiring },
   });
+  const examiner = new Examiner(
+    new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts),
+    clock,
+  );
+  const { webhookHeaderPrefix: headerPrefix, serviceName } = config;
+  const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
+  const refusals = new Refusals({ database, vault, clock, log });
   const endpoints: Endpoint[] = [
     ...paymentEndpoints({ ...payments, database, clock, acquiring, checkCallbackUrl: checkUrl("callback_url") }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database, outbox }),
     ...settlementEndpoints({ database, outbox }),
     ...refundEndpoints({ database, outbox, acquirer: (code) => router.acquirer(code) }),
+    ...eventEndpoints({ database, outbox }),
     ...sandboxEndpoints({
       ...payments,
       database,
@@ -148,6 +166,11 @@ export function createApp(options: AppOptions): App {
         worker.hint(bookKey(book));
       },
     }),
+    ...triggerEndpoints({ outbox }),
+    ...misbehaveEndpoints({ database }),
+    ...examEndpoints({ examiner, database }),
+    ...doctorEndpoints({ database, vault, clock, headerPrefix }),
+    ...listening.endpoints(),
   ];
   const strangers = new Strangers(config.strangerLimitPerMinute, clock);
   const server = createServer({
@@ -165,6 +188,7 @@ export function createApp(options: AppOptions): App {
     database,
     clock,
     log,
+    refusals,
   });
   for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
   const environment = config.productionActive ? "production" : "sandbox";
@@ -187,6 +211,7 @@ export function createApp(options: AppOptions): App {
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
     ...receiptEndpoints(database, lanes),
+    ...operatorEventEndpoints({ database, directory, lanes, outbox }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...auditEndpoints(audit),
   ];
@@ -212,7 +237,9 @@ export function createApp(options: AppOptions): App {
       if (options.roles.has("worker")) worker.start();
     },
     async stop() {
-      await Promise.all([server.close(), worker.stop()]);
+      listening.stop();
+      await Promise.all([server.close(), worker.stop(), examiner.close()]);
+      await refusals.stop();
       await lanes.idle();
       watch.stop();
       await database.end();

@@ -13,7 +13,7 @@ const floors: string[][] = [
   ["merchants"],
   ["ledger", "events"],
   ["acquirers"],
-  ["risk", "routing", "simulator"],
+  ["risk", "routing", "simulator", "listener"],
   ["http"],
   ["payments", "balances"],
   ["disputes"],
@@ -89,8 +89,9 @@ test("a room writes only its own tables", () => {
     refunds: /^refunds$/,
     disputes: /^(disputes|dispute_evidence)$/,
     settlements: /^(settlements|settlement_items|settlement_clocks)$/,
-    http: /^(idempotency_keys|seen_signatures|rate_windows)$/,
+    http: /^(idempotency_keys|seen_signatures|rate_windows|refused_requests)$/,
     routing: /^(routing_rule_sets|acquirer_states)$/,
+    webhooks: /^misbehaviours$/,
     operator: /^operator_audit$/,
   };
   const foreign = files.flatMap((file) => {

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { acquirerCommand } from "./acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
 import { ledgerCommand, migrateCommand, openapiCommand, signCommand, verifyCommand } from "./commands.ts";
+import { listenCommand } from "./listen-command.ts";
 import { serveCommand } from "./serve.ts";
 
 const commands: Record<string, { run(args: string[]): Promise<number>; help: string }> = {
@@ -12,6 +13,10 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
   ledger: {
     run: ledgerCommand,
     help: "export a book: export --merchant mer_… --environment … --format hledger|beancount|jsonl",
+  },
+  listen: {
+    run: listenCommand,
+    help: "hand a sandbox's events on to this machine: --forward-to http://localhost:3000/hook",
   },
   sign: { run: signCommand, help: "print the headers for a request: --client-id … --secret … [--body '{…}']" },
   acquirer: { run: acquirerCommand, help: "run a simulated acquirer to try it with [--port 8090 --host 127.0.0.1]" },

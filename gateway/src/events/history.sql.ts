@@ -43,7 +43,10 @@ set forgotten_before = greatest(h.forgotten_before, excluded.forgotten_before)`,
   };
 }
 
-/** One step in one book: the oldest events, with their deliveries and attempts. What still waits for its delivery stays. */
+/**
+ * One step in one book: the oldest events, with their deliveries and attempts. What still waits for its delivery stays, and
+ * so does a minute before the horizon: a re-send that looked before the horizon moved has ended by then.
+ */
 function forgetEvents(book: Book, before: Micros): Statement {
   return {
     name: "forget events",
@@ -52,7 +55,7 @@ function forgetEvents(book: Book, before: Micros): Statement {
   from events e
   left join deliveries d using (merchant_id, environment, event_id)
   where e.merchant_id = any($1::uuid[]) and e.environment = any($2::text[]::environment[])
-    and e.created_at < $3::timestamptz and d.state is distinct from 'pending'
+    and e.created_at < $3::timestamptz - interval '1 minute' and d.state is distinct from 'pending'
   order by e.event_id
   limit ${STEP}
 ), attempts as (

@@ -58,6 +58,8 @@ export interface ClaimedRow extends Record<string, unknown> {
   next_attempt_at: Micros;
   clock_offset_seconds: bigint;
   host: string;
+  /** Tries that somebody asked for. */
+  by_hand: number;
   /** What it was before somebody asked for this one try; it goes back to that if the try fails. */
   resend_of: "delivered" | "undelivered" | null;
 }
@@ -109,7 +111,8 @@ export function claimDeliveries(claim: {
   set lease_token = $2::uuid, leased_until = $3::timestamptz
   from due
   where d.merchant_id = due.merchant_id and d.environment = due.environment and d.event_id = due.event_id
-  returning d.merchant_id, d.environment, d.event_id, d.url, d.host, d.attempts, d.resend_of, d.next_attempt_at,
+  returning d.merchant_id, d.environment, d.event_id, d.url, d.host, d.attempts, d.by_hand, d.resend_of,
+    d.next_attempt_at,
     due.clock_offset_seconds
 )
 select l.*, e.type, e.body, e.created_at as event_created_at
@@ -185,11 +188,11 @@ export function recordAttempts(records: readonly AttemptRecord[]): Statement {
   from v
   where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
     and d.lease_token = v.lease_token
-  returning d.merchant_id, d.environment, d.event_id
+  returning d.merchant_id, d.environment, d.event_id, d.url
 )
-insert into delivery_attempts (merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, status,
+insert into delivery_attempts (merchant_id, environment, event_id, url, attempt, started_at, duration_ms, succeeded, status,
   reason, address, request_headers, response_headers, response_body)
-select v.merchant_id, v.environment, v.event_id, v.attempt, v.started_at, v.duration_ms, v.succeeded, v.status,
+select v.merchant_id, v.environment, v.event_id, settled.url, v.attempt, v.started_at, v.duration_ms, v.succeeded, v.status,
   v.reason, v.address, v.request_headers::json, v.response_headers::json, v.response_body
 from v
 join settled using (merchant_id, environment, event_id)

@@ -14,6 +14,11 @@ export class Outbox {
     this.listeners.push(listener);
   }
 
+  /** Says that a book has something due. For after the commit that made it so. */
+  wake(key: string): void {
+    for (const listener of this.listeners) listener(key);
+  }
+
   /**
    * Writes an event, and a delivery when there is an address. `now` is the book's time. Gives the event's identity.
    * Answers to section 1, fact 3: nothing is sent before the commit.
@@ -28,9 +33,7 @@ export class Outbox {
     set.insert(events, { ...head, subjectId, body: envelopeOf(head, data) });
     if (url !== undefined) {
       set.insert(deliveries, { book, eventId: head.eventId, url, nextAttemptAt: now });
-      set.afterCommit(() => {
-        for (const listener of this.listeners) listener(bookKey(book));
-      });
+      set.afterCommit(() => this.wake(bookKey(book)));
     }
     return head.eventId;
   }

@@ -37,6 +37,8 @@ const variables = z.object({
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   ACQUIRERS_FILE: z.string().min(1).optional(),
+  GERBANG_CLIENT_ID: z.string().min(1).optional(),
+  GERBANG_SECRET: z.string().min(1).optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
@@ -64,6 +66,8 @@ export interface Config {
   operatorViewerToken: string | undefined;
   /** Acquirers of our own protocol; undefined means `<data>/acquirers.json`, if it is there. */
   acquirersFile: string | undefined;
+  /** A merchant's key, for the commands that speak as one; undefined means the demo merchant's. */
+  credential: { clientId: string; secret: string } | undefined;
   productionActive: boolean;
   /** How long events, and each attempt to deliver them, are kept. */
   webhookHistoryDays: number;
@@ -94,6 +98,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   if (given.OPERATOR_VIEWER_TOKEN !== undefined && given.OPERATOR_VIEWER_TOKEN === given.OPERATOR_TOKEN) {
     problems.push("OPERATOR_VIEWER_TOKEN: must differ from OPERATOR_TOKEN");
   }
+  const { GERBANG_CLIENT_ID: clientId, GERBANG_SECRET: secret } = given;
+  if ((clientId === undefined) !== (secret === undefined)) {
+    problems.push("GERBANG_CLIENT_ID and GERBANG_SECRET: belong together, give both or neither");
+  }
   if (problems.length > 0 || !parsed.success) {
     throw new ConfigError(`The configuration has mistakes:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
   }
@@ -114,6 +122,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     operatorToken: value.OPERATOR_TOKEN,
     operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
     acquirersFile: value.ACQUIRERS_FILE === undefined ? undefined : resolve(value.ACQUIRERS_FILE),
+    credential: clientId === undefined || secret === undefined ? undefined : { clientId, secret },
     productionActive: value.PRODUCTION_ACTIVE,
     webhookHistoryDays: value.WEBHOOK_HISTORY_DAYS,
     webhookAllowHosts: new Set(

@@ -15,6 +15,7 @@ import type { Reply } from "./envelope.ts";
 import { judgeFields } from "./fields.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, recordedAnswer } from "./idempotency.ts";
 import { type Rate, tooMany } from "./rate.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** The largest body, of any request. */
 export const BODY_MAX_BYTES = 262_144;
@@ -29,6 +30,7 @@ export interface EdgeParts {
   database: Database;
   clock: Clock;
   log: Log;
+  refusals: Refusals;
 }
 
 export class Edge {
@@ -38,11 +40,13 @@ export class Edge {
   private readonly database: Database;
   private readonly clock: Clock;
   private readonly log: Log;
+  private readonly refusals: Refusals;
   private readonly runningKeys = new RunningKeys();
 
   constructor(parts: EdgeParts) {
-    const { directory, admission, lanes, database, clock, log } = parts;
+    const { directory, admission, lanes, database, clock, log, refusals } = parts;
     this.log = log;
+    this.refusals = refusals;
     this.directory = directory;
     this.admission = admission;
     this.lanes = lanes;
@@ -72,6 +76,7 @@ export class Edge {
       idempotencyKey: "",
       params: request.params as Record<string, string>,
       query: {},
+      hungUp: () => request.raw.socket.destroyed,
     };
     return endpoint.kind === "read" ? this.read(endpoint, call, request) : this.write(endpoint, call, request, body);
   }
@@ -88,12 +93,19 @@ export class Edge {
     const wellFormed = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId);
     const client = wellFormed ? await this.directory.client(clientId) : undefined;
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
-    if (typeof timestamp !== "string" || typeof signature !== "string" || !/^\d+$/.test(timestamp)) {
-      throw new Fault("SIGNATURE_INVALID");
-    }
+    if (typeof timestamp !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_INVALID");
+    const refused = (code: "SIGNATURE_INVALID" | "TIMESTAMP_OUT_OF_WINDOW"): Fault => {
+      this.refusals.note({
+        requestId: request.id,
+        client,
+        request: { timestamp, signature, body, target: request.url },
+      });
+      return new Fault(code);
+    };
+    if (!/^\d+$/.test(timestamp)) throw refused("SIGNATURE_INVALID");
     const now = Math.floor(this.clock.now() / SECOND);
-    if (Math.abs(Number(timestamp) - now) > TOLERANCE_SECONDS) throw new Fault("TIMESTAMP_OUT_OF_WINDOW");
-    if (!sameText(signature, sign(client.key, timestamp, body))) throw new Fault("SIGNATURE_INVALID");
+    if (Math.abs(Number(timestamp) - now) > TOLERANCE_SECONDS) throw refused("TIMESTAMP_OUT_OF_WINDOW");
+    if (!sameText(signature, sign(client.key, timestamp, body))) throw refused("SIGNATURE_INVALID");
     return { client, validUntil: Number(timestamp) + TOLERANCE_SECONDS, signature };
   }
 

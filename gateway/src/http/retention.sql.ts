@@ -1,10 +1,13 @@
-// What the edge may forget: used-up signatures, old rate windows, idempotency keys after 72 hours. In small steps.
+// What the edge may forget: used-up signatures, old rate windows, idempotency keys after 72 hours,
+// and what was wrong with refused requests after a day. In small steps.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import type { Database, Statement } from "../store/database.ts";
 
 const STEP = 2_000;
 const PAUSE_MS = 20;
 const STEPS_MAX = 200;
+const DAY: Micros = 86_400 * SECOND;
 
 function steps(realNow: Micros): Statement[] {
   const seconds = Math.floor(realNow / SECOND);
@@ -51,6 +54,24 @@ limit ${STEP}
 )
 returning 1`,
       values: [sqlTime(realNow)],
+    },
+    {
+      name: "forget refused requests",
+      text: `delete from refused_requests
+where (merchant_id, request_id) in (
+  select r.merchant_id, r.request_id
+  from merchants m
+  cross join lateral (
+    select r.merchant_id, r.request_id
+    from refused_requests r
+    where r.merchant_id = m.merchant_id and r.request_id < $1::uuid -- identities are in the order of time
+    order by r.request_id
+    limit ${STEP}
+  ) r
+  limit ${STEP}
+)
+returning 1`,
+      values: [uuidOf(newId("request", realNow - DAY))],
     },
   ];
 }

@@ -11,7 +11,7 @@ import { isId } from "../ground/ids.ts";
 import { reply } from "../http/envelope.ts";
 import { listSchema, text, timestamp } from "../http/shapes.ts";
 import { type Book, environments } from "../merchants/books.ts";
-import type { Directory, Merchant } from "../merchants/directory.ts";
+import type { Directory } from "../merchants/directory.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -28,6 +28,7 @@ import { itemOfRow, selectItems } from "../settlements/settlements.sql.ts";
 import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
+import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page } from "../http/lists.ts";
 import { limitOf, pageFields } from "./lists.ts";
@@ -79,8 +80,6 @@ const evidenceSchema = z.strictObject({
 export function moneyEndpoints(parts: MoneyParts): OperatorEndpoint[] {
   return [...reviewEndpoints(parts), ...disputeEndpoints(parts), ...settlementEndpoints(parts), entriesEndpoint(parts)];
 }
-
-const OF_BOOK = "/ops/v1/merchants/{id}/books/{environment}";
 
 function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
   const judge = (word: "approve" | "refuse", command: typeof approvePayment): OperatorEndpoint =>
@@ -163,7 +162,7 @@ function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): O
       query: disputesQuerySchema,
       success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
       errors: ["OBJECT_NOT_FOUND"],
-      handle: async ({ params, query }) => listDisputes(database, (await find(directory, params)).book, query),
+      handle: async ({ params, query }) => listDisputes(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
       method: "POST",
@@ -175,7 +174,7 @@ function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): O
       success: { status: 201, description: "The dispute.", schema: disputeSchema },
       errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
       async handle({ params, body }) {
-        const { book, merchant } = await find(directory, params);
+        const { book, merchant } = await findBook(directory, params);
         const command = openDispute(outbox, merchant, book, body.payment_reference, body);
         return reply(201, disputeView(await lanes.move(book.merchantId, command)));
       },
@@ -190,7 +189,7 @@ function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): O
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
       errors,
       async handle({ params, body }) {
-        const { book, merchant } = await find(directory, params);
+        const { book, merchant } = await findBook(directory, params);
         const command = resolveDispute(outbox, merchant, book, await key(book, params.uuid ?? ""), body.outcome);
         return reply(200, disputeView(await lanes.move(book.merchantId, command)));
       },
@@ -205,7 +204,7 @@ function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): O
       success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
       errors,
       async handle({ params, body }) {
-        const { book, merchant } = await find(directory, params);
+        const { book, merchant } = await findBook(directory, params);
         const command = submitEvidence(outbox, merchant, book, await key(book, params.uuid ?? ""), body);
         return reply(200, disputeView(await lanes.move(book.merchantId, command)));
       },
@@ -225,7 +224,7 @@ function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts)
       query: settlementsQuerySchema,
       success: { status: 200, description: "A page of batches.", schema: listSchema(settlementSchema) },
       errors: ["OBJECT_NOT_FOUND"],
-      handle: async ({ params, query }) => listSettlements(database, (await find(directory, params)).book, query),
+      handle: async ({ params, query }) => listSettlements(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
       method: "POST",
@@ -236,7 +235,7 @@ function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts)
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       errors,
       async handle({ params }) {
-        const { book, merchant } = await find(directory, params);
+        const { book, merchant } = await findBook(directory, params);
         const command = paySettlement(outbox, merchant, book, params.uuid ?? "");
         return reply(200, settlementView(await lanes.move(book.merchantId, command)));
       },
@@ -250,7 +249,7 @@ function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts)
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       errors,
       async handle({ params }) {
-        const { book } = await find(directory, params);
+        const { book } = await findBook(directory, params);
         const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
         const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
         const command = returnSettlement(book, params.uuid ?? "", items);
@@ -271,18 +270,6 @@ function entriesEndpoint({ database, directory }: MoneyParts): OperatorEndpoint 
     success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
     errors: ["OBJECT_NOT_FOUND"],
     handle: async ({ params, query }) =>
-      listEntries(database, (await find(directory, params)).book, params.currency ?? "", query),
+      listEntries(database, (await findBook(directory, params)).book, params.currency ?? "", query),
   });
-}
-
-/** The merchant and the book that a path names. Throws OBJECT_NOT_FOUND. */
-async function find(
-  directory: Directory,
-  params: Readonly<Record<string, string>>,
-): Promise<{ merchant: Merchant; book: Book }> {
-  const { id = "" } = params;
-  const environment = environments.find((name) => name === params.environment);
-  const merchant = isId("merchant", id) ? await directory.merchant(id) : undefined;
-  if (!merchant || !environment) throw new Fault("OBJECT_NOT_FOUND", { message: "No such book." });
-  return { merchant, book: { merchantId: id, environment } };
 }

@@ -206,7 +206,13 @@ export class Deliverer {
       ...result,
       requestHeaders: JSON.stringify(result.requestHeaders),
       responseHeaders: result.responseHeaders && JSON.stringify(result.responseHeaders),
-      ...nextStep(result.succeeded, attempt, row.event_created_at, clock.now() + offset, row.resend_of ?? undefined),
+      ...nextStep(
+        result.succeeded,
+        attempt - row.by_hand,
+        row.event_created_at,
+        clock.now() + offset,
+        row.resend_of ?? undefined,
+      ),
     });
     if (result.succeeded && (secrets?.length ?? 0) > 1)
       this.previousNeeded.set(bookKey(book), { book, at: clock.now() });
@@ -269,7 +275,7 @@ function pause(ms: number): Promise<void> {
 
 /**
  * What becomes of a delivery after an attempt: delivered, undelivered after the last, or due again by the schedule that
- * counts from the event. After a stop that slept through several due times the next one is taken, never all at once.
+ * counts from the event; `attempt` counts the tries of the schedule, not those by hand. After a stop that slept through several due times the next one is taken, never all at once.
  */
 export function nextStep(
   succeeded: boolean,

@@ -12,7 +12,10 @@ alter table webhook_endpoints
 -- A try by hand: what the delivery was before it, and goes back to when the try fails. Undelivered is undelivered again.
 alter table deliveries
   add column resend_of delivery_state check (resend_of <> 'pending'),
+  add column by_hand smallint not null default 0 check (by_hand >= 0), -- tries that somebody asked for: no rungs of the ladder
   add column host text generated always as (lower(substring(url from '^https://([^/?#]+)'))) stored;
+-- Where an attempt went: a delivery may be asked for again at another address.
+alter table delivery_attempts add column url text check (length(url) <= 2048);
 -- What is due, book by book. First attempts and later ones apart: a backlog of the one never hides the other.
 drop index deliveries_due;
 create index deliveries_first on deliveries (merchant_id, environment, next_attempt_at) where state = 'pending' and attempts = 0;
@@ -46,7 +49,7 @@ grant select, insert, update, delete on misbehaviours to gerbang_app;
 create table refused_requests (
   merchant_id uuid not null,
   request_id uuid not null,
-  diagnosis text not null check (diagnosis ~ '^[a-z_]{1,40}$'),
+  diagnosis text not null check (diagnosis ~ '^[a-z0-9_]{1,40}$'),
   refused_at timestamptz not null,
   primary key (merchant_id, request_id)
 );

@@ -1,0 +1,156 @@
+// Goal: whatever happens to the workers and to the receiver, every committed event ends delivered or undelivered, told with
+// the same bytes, its attempts numbered without a gap. Method: an API process, a worker process that is killed again and
+// again while payments flow, a receiver that answers by script, and then time moved to the end of the ladder.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Client, operate } from "./kit/client.ts";
+import { type Received, Receiver, makeCertificates } from "./kit/receiver.ts";
+import { Service, gerbang } from "./kit/service.ts";
+
+/** What the receiver does to an event's attempts, in turn; the last for all that follow. */
+const scripts = [
+  ["200"],
+  ["500", "200"],
+  ["302", "404", "200"],
+  ["reset", "200"],
+  ["500", "302", "reset", "500", "302", "reset", "500", "200"],
+  ["500"],
+];
+const KILLS = 6;
+
+let api: Service;
+let worker: Service;
+let receiver: Receiver;
+let client: Client;
+let database: pg.Client;
+/** How often each event has come, by what the receiver saw. */
+const visits = new Map<string, number>();
+
+const scriptOf = (delivery: Received): string[] =>
+  scripts[Number(/(\d+)$/.exec(String(delivery.event.data.reference_id))?.[1] ?? 0) % scripts.length] ?? ["200"];
+
+beforeAll(async () => {
+  const certificates = await makeCertificates();
+  receiver = await Receiver.start(certificates);
+  receiver.answer = (delivery, response) => {
+    const visit = visits.get(delivery.event.id) ?? 0;
+    visits.set(delivery.event.id, visit + 1);
+    const script = scriptOf(delivery);
+    const act = script[Math.min(visit, script.length - 1)] ?? "200";
+    if (act === "reset") response.destroy();
+    else response.writeHead(Number(act), act === "302" ? { location: receiver.url("/elsewhere") } : {}).end();
+  };
+  const env = { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost" };
+  const first = await Service.start({ env });
+  const { demo, dataDirectory, port } = first;
+  await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { rate_limit_per_minute: 10_000_000 });
+  await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, { environment: "sandbox", url: receiver.url() });
+  await first.stop();
+  api = await Service.start({ dataDirectory, port, env, args: ["--role", "api"] });
+  client = new Client(demo);
+  const cluster = join(dataDirectory, "postgres", "cluster");
+  const { owner, service } = JSON.parse(readFileSync(join(cluster, "gerbang.json"), "utf8")) as Record<string, string>;
+  const databasePort = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")[3];
+  const secrets = JSON.parse(readFileSync(join(dataDirectory, "secrets.json"), "utf8")) as Record<string, string>;
+  database = new pg.Client(`postgres://postgres:${owner}@127.0.0.1:${databasePort}/gerbang`);
+  await database.connect();
+  worker = await Service.start({
+    args: ["--role", "worker"],
+    env: {
+      ...env,
+      DATABASE_URL: `postgres://gerbang_service:${service}@127.0.0.1:${databasePort}/gerbang`,
+      MASTER_KEY: secrets.masterKey ?? "",
+      OPERATOR_TOKEN: secrets.operatorToken ?? "",
+    },
+  });
+});
+afterAll(async () => {
+  await database.end();
+  await worker.discard();
+  const { code, stdout } = await gerbang(["verify"], { GERBANG_DATA: api.dataDirectory });
+  await api.discard();
+  await receiver.close();
+  expect(code, stdout).toBe(0);
+});
+
+async function states(): Promise<Record<string, number>> {
+  const { rows } = await database.query<{ state: string; n: string }>(
+    "select coalesce(d.state::text, 'nowhere') as state, count(*) as n from events e left join deliveries d using (merchant_id, environment, event_id) group by 1",
+  );
+  return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
+}
+
+test("workers killed in a loop, a receiver that fails in every way: nothing is lost and nothing is skipped", async () => {
+  let flowing = true;
+  let made = 0;
+  const flow = async (lane: number): Promise<void> => {
+    while (flowing) {
+      const body = {
+        amount_minor: 100_000,
+        currency: "IDR",
+        payment_method: "qris",
+        reference_id: `flow-${lane}-${made++}`,
+      };
+      const { status, json } = await client.post("/v1/payments", body);
+      expect(status).toBe(201);
+      if (made % 3 === 0)
+        await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+    }
+  };
+  const flows = [1, 2, 3].map(flow);
+  for (let kill = 0; kill < KILLS; kill++) {
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await worker.kill("SIGKILL");
+    await worker.start();
+  }
+  flowing = false;
+  await Promise.all(flows);
+  expect(made).toBeGreaterThan(60);
+  // What a killed worker had claimed waits for its lease; then time moves from one step of the ladder to the next, and on
+  // while something is left: an attempt that came late moves the one after it.
+  const ladder = [30, 90, 480, 3_000, 7_200, 10_800, 21_600];
+  for (let step = 0; ; step++) {
+    await idle();
+    if (((await states()).pending ?? 0) === 0) break;
+    expect(step).toBeLessThan(20);
+    await client.post("/v1/sandbox/clock/advance", { seconds: ladder[step] ?? 60 });
+  }
+  const { delivered = 0, undelivered = 0, ...others } = await states();
+  expect(others).toEqual({});
+  expect(delivered).toBeGreaterThan(undelivered);
+  expect(undelivered).toBeGreaterThan(5);
+}, 240_000);
+
+/** Waits until nothing is due at this moment of the sandbox. */
+async function idle(): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { rows } = await database.query(
+        `select from deliveries d join books b using (merchant_id, environment)
+where d.state = 'pending' and (d.leased_until > now() or d.next_attempt_at <= now() + make_interval(secs => b.clock_offset_seconds))
+limit 1`,
+      );
+      expect(rows).toHaveLength(0);
+    },
+    { timeout: 60_000, interval: 250 },
+  );
+}
+
+test("each event was told with one body under one identity, its attempts numbered from one without a gap", async () => {
+  for (const [eventId, deliveries] of Map.groupBy(receiver.received, ({ event }) => event.id as string)) {
+    expect(new Set(deliveries.map(({ body }) => body)).size, eventId).toBe(1);
+    expect(deliveries.every(({ headers }) => headers["x-svc-event-id"] === eventId)).toBe(true);
+  }
+  const { rows } = await database.query<{ event_id: string; numbers: number[]; attempts: number; state: string }>(
+    `select d.event_id, d.attempts, d.state, array_agg(a.attempt::integer order by a.attempt) as numbers
+from deliveries d left join delivery_attempts a using (merchant_id, environment, event_id)
+group by d.event_id, d.attempts, d.state`,
+  );
+  for (const { event_id: eventId, numbers, attempts, state } of rows) {
+    expect(numbers, eventId).toEqual(Array.from({ length: attempts }, (_, index) => index + 1));
+    if (state === "undelivered") expect(attempts, eventId).toBe(8);
+    else expect(attempts, eventId).toBeLessThanOrEqual(8);
+  }
+});

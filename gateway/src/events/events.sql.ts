@@ -1,0 +1,201 @@
+// Reading events: what was told, where its delivery stands, and every attempt as it went. Writes nothing.
+import type { Micros } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import { type Book, bookOfRow, otherBook } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { EventType } from "./event.ts";
+
+export const deliveryStates = ["pending", "delivered", "undelivered"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** Where the way of an event to its address stands. */
+export interface Delivery {
+  state: DeliveryState;
+  url: string;
+  attempts: number;
+  /** The book's time; of a pending one only it means anything. */
+  nextAttemptAt: Micros;
+}
+
+export interface ToldEvent {
+  book: Book;
+  eventId: string;
+  /** The envelope, as the bytes that every attempt sends. */
+  body: string;
+  /** Absent when there was no address to send it to. */
+  delivery: Delivery | undefined;
+}
+
+/** One attempt as it went. Times are real time. */
+export interface Attempt {
+  attempt: number;
+  /** Where it went; undefined for attempts older than this record of it. */
+  url: string | undefined;
+  startedAt: Micros;
+  durationMs: number;
+  succeeded: boolean;
+  status: number | undefined;
+  reason: string | undefined;
+  address: string | undefined;
+  requestHeaders: Record<string, string>;
+  /** Absent when no answer came. */
+  responseHeaders: Record<string, string> | undefined;
+  /** The first bytes of the answer. */
+  responseBody: Buffer | undefined;
+}
+
+/** Identities begin with their event's time in milliseconds: the least that an event of this moment can have. */
+function leastIdOf(at: Micros): string {
+  const ms = Math.floor(at / 1000)
+    .toString(16)
+    .padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}
+
+const columns = `e.merchant_id, e.environment, e.event_id, e.body, d.state, d.url, d.attempts, d.next_attempt_at`;
+
+export function eventOfRow(row: Row): ToldEvent {
+  return {
+    book: bookOfRow(row),
+    eventId: idOf("event", row.event_id as string),
+    body: row.body as string,
+    delivery: row.state === null ? undefined : deliveryOfRow(row),
+  };
+}
+
+export function deliveryOfRow(row: Row): Delivery {
+  return {
+    state: row.state as DeliveryState,
+    url: row.url as string,
+    attempts: row.attempts as number,
+    nextAttemptAt: row.next_attempt_at as Micros,
+  };
+}
+
+/** One event of a merchant in whichever environment: the caller tells "other environment" from "not found". */
+export function selectEvent(merchantId: string, eventId: string): Statement {
+  return {
+    name: "select event",
+    text: `select ${columns}
+from events e
+left join deliveries d using (merchant_id, environment, event_id)
+where e.merchant_id = $1::uuid and e.environment = any('{sandbox,production}'::environment[]) and e.event_id = $2::uuid`,
+    values: [uuidOf(merchantId), uuidOf(eventId)],
+  };
+}
+
+export interface EventFilter {
+  book: Book;
+  type: EventType | undefined;
+  /** "none": there was no address to send it to. */
+  delivery: DeliveryState | "none" | undefined;
+  createdFrom: Micros | undefined;
+  /** Exclusive. */
+  createdBefore: Micros | undefined;
+  /** Only events older than this one. */
+  after: string | undefined;
+  limit: number;
+}
+
+/** A page of events, newest first, and one more than `limit`. */
+export function selectEvents(filter: EventFilter): Statement {
+  const { book, delivery } = filter;
+  const values: unknown[] = [uuidOf(book.merchantId), book.environment];
+  const conditions: string[] = [];
+  const where = (condition: string, value: unknown): void => {
+    values.push(value);
+    conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
+  };
+  if (filter.type !== undefined) where("e.type = ?::text", filter.type);
+  if (delivery === "none") conditions.push("  and d.event_id is null\n");
+  // Written out rather than sent: only so is the part of the index that holds one state of use.
+  else if (delivery !== undefined) conditions.push(`  and d.state = '${delivery}'\n`);
+  if (filter.createdFrom !== undefined) where("e.event_id >= ?::uuid", leastIdOf(filter.createdFrom));
+  if (filter.createdBefore !== undefined) where("e.event_id < ?::uuid", leastIdOf(filter.createdBefore));
+  if (filter.after !== undefined) where("e.event_id < ?::uuid", uuidOf(filter.after));
+  values.push(filter.limit + 1);
+  return {
+    text: `select ${columns}
+from events e
+left join deliveries d using (merchant_id, environment, event_id)
+where e.merchant_id = $1::uuid and e.environment = $2::environment
+${conditions.join("")}order by e.event_id desc
+limit $${values.length}::integer`,
+    values,
+  };
+}
+
+/** A page of an event's attempts, newest first, and one more than `limit`. */
+export function selectAttempts(
+  { book, eventId }: { book: Book; eventId: string },
+  after: number | undefined,
+  limit: number,
+): Statement {
+  return {
+    name: "select delivery attempts",
+    text: `select *
+from delivery_attempts
+where merchant_id = $1::uuid and environment = $2::environment and event_id = $3::uuid
+  and ($4::smallint is null or attempt < $4::smallint)
+order by attempt desc
+limit $5::integer`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(eventId), after, limit + 1],
+  };
+}
+
+export function attemptOfRow(row: Row): Attempt {
+  const { response_headers: answered } = row;
+  return {
+    attempt: row.attempt as number,
+    url: (row.url as string | null) ?? undefined,
+    startedAt: row.started_at as Micros,
+    durationMs: row.duration_ms as number,
+    succeeded: row.succeeded as boolean,
+    status: (row.status as number | null) ?? undefined,
+    reason: (row.reason as string | null) ?? undefined,
+    address: (row.address as string | null) ?? undefined,
+    requestHeaders: JSON.parse(row.request_headers as string) as Record<string, string>,
+    responseHeaders: answered === null ? undefined : (JSON.parse(answered as string) as Record<string, string>),
+    responseBody: (row.response_body as Buffer | null) ?? undefined,
+  };
+}
+
+/** Which of these events are the merchant's in the other environment. */
+export function selectElsewhere(book: Book, eventIds: readonly string[]): Statement {
+  const other = otherBook(book);
+  return {
+    name: "select events elsewhere",
+    text: `select event_id
+from events
+where merchant_id = $1::uuid and environment = $2::environment and event_id = any($3::uuid[])`,
+    values: [uuidOf(other.merchantId), other.environment, eventIds.map(uuidOf)],
+  };
+}
+
+/** The identities of a book's events since a moment, oldest first, in one state or in all; one more than `limit`. */
+export function selectSince(since: {
+  book: Book;
+  from: Micros;
+  state: "delivered" | "undelivered" | "all";
+  /** Only events younger than this one. */
+  after: string | undefined;
+  limit: number;
+}): Statement {
+  const { book, state, after } = since;
+  return {
+    name: `select ${state} events since`,
+    text: `select event_id
+from ${state === "all" ? "events" : "deliveries"}
+where merchant_id = $1::uuid and environment = $2::environment${state === "all" ? "" : ` and state = '${state}'`}
+  and event_id >= $3::uuid and ($4::uuid is null or event_id > $4::uuid)
+order by event_id
+limit $5::integer`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      leastIdOf(since.from),
+      after === undefined ? null : uuidOf(after),
+      since.limit + 1,
+    ],
+  };
+}

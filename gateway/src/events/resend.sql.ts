@@ -1,0 +1,116 @@
+// Events that are to be tried again by hand, as the lanes see them: where they belong today, and their deliveries, locked.
+import { sqlTime } from "../ground/clock.ts";
+import { assert } from "../ground/fault.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Table, bulkUpdate } from "../store/table.ts";
+import { type Delivery, deliveryOfRow } from "./events.sql.ts";
+
+type EventKey = { book: Book; eventId: string };
+
+export interface Resendable extends EventKey {
+  /** Of the payment that the event is about, itself or through a refund or a dispute. */
+  callbackUrl: string | undefined;
+  delivery: HeldDelivery | undefined;
+}
+
+export interface HeldDelivery extends Delivery {
+  /** A worker has it: it is being tried at this moment, and must be left alone. */
+  leased: boolean;
+  /** Tries that somebody asked for ahead of the schedule: they are no rungs of it. */
+  byHand: number;
+  /** What it was before somebody asked for one more try. */
+  resendOf: "delivered" | "undelivered" | undefined;
+}
+
+const heldOf = ({ delivery }: Resendable): HeldDelivery => {
+  assert(delivery && !delivery.leased, "only a delivery that nobody has is changed");
+  return delivery;
+};
+
+export const resendables: Table<EventKey, Resendable> = {
+  name: "resendable events",
+  rank: 52,
+  keyText: ({ book, eventId }) => `${bookKey(book)}/${eventId}`,
+  keyOf: (resendable) => resendable,
+  // What a worker has is not locked, nor waited for: it holds many at once and records them in an order of its own.
+  load: (keys) => ({
+    name: "lock resendable events",
+    text: `select e.merchant_id, e.environment, e.event_id, p.callback_url, free.event_id is null as leased,
+  coalesce(free.state, d.state) as state, coalesce(free.url, d.url) as url, coalesce(free.attempts, d.attempts) as attempts,
+  coalesce(free.next_attempt_at, d.next_attempt_at) as next_attempt_at, free.resend_of, free.by_hand
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, event_id)
+cross join lateral (
+  select *
+  from events e
+  where e.merchant_id = any($1::uuid[]) and e.merchant_id = w.merchant_id and e.environment = w.environment
+    and e.event_id = w.event_id
+    -- what is being forgotten is not told again
+    and e.created_at >= coalesce((
+      select h.forgotten_before
+      from event_horizons h
+      where h.merchant_id = e.merchant_id and h.environment = e.environment
+    ), '-infinity')
+  limit 1
+) e
+left join lateral (
+  select *
+  from deliveries d
+  where d.merchant_id = e.merchant_id and d.environment = e.environment and d.event_id = e.event_id
+  limit 1
+) d on true
+left join lateral (
+  select *
+  from deliveries d
+  where d.merchant_id = e.merchant_id and d.environment = e.environment and d.event_id = e.event_id
+    and d.lease_token is null
+  limit 1
+  for update skip locked
+) free on true
+left join lateral (
+  select p.callback_url
+  from payments p
+  where p.merchant_id = e.merchant_id and p.environment = e.environment
+    and p.payment_id = case split_part(e.type, '.', 1)
+      when 'payment' then e.subject_id
+      when 'refund' then (
+        select r.payment_id
+        from refunds r
+        where r.merchant_id = e.merchant_id and r.environment = e.environment and r.refund_id = e.subject_id
+      )
+      when 'dispute' then (
+        select c.payment_id
+        from disputes c
+        where c.merchant_id = e.merchant_id and c.environment = e.environment and c.dispute_id = e.subject_id
+      )
+    end
+  limit 1
+) p on true`,
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.eventId))],
+  }),
+  parse: (row) => ({
+    book: bookOfRow(row),
+    eventId: idOf("event", row.event_id as string),
+    callbackUrl: (row.callback_url as string | null) ?? undefined,
+    delivery:
+      row.state === null
+        ? undefined
+        : {
+            ...deliveryOfRow(row),
+            leased: row.leased as boolean,
+            byHand: (row.by_hand as number | null) ?? 0,
+            resendOf: (row.resend_of as HeldDelivery["resendOf"] | null) ?? undefined,
+          },
+  }),
+  update: bulkUpdate<Resendable>(
+    "deliveries",
+    { ...bookColumns, event_id: ["uuid", (resendable) => uuidOf(resendable.eventId)] },
+    {
+      url: ["text", (resendable) => heldOf(resendable).url],
+      state: ["delivery_state", (resendable) => heldOf(resendable).state],
+      next_attempt_at: ["timestamptz", (resendable) => sqlTime(heldOf(resendable).nextAttemptAt)],
+      by_hand: ["smallint", (resendable) => heldOf(resendable).byHand],
+      resend_of: ["delivery_state", (resendable) => heldOf(resendable).resendOf],
+    },
+  ),
+};

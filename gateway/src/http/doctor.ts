@@ -1,0 +1,145 @@
+// The doctor of signatures: what was wrong with a request that was refused. Pure; the words stand in diagnoses.ts.
+import { createHash, createHmac } from "node:crypto";
+import type { Diagnosis } from "./diagnoses.ts";
+import { serialisationsOf } from "./serialisations.ts";
+
+/** A request as it came. */
+export interface SignedRequest {
+  timestamp: string;
+  signature: string;
+  body: Buffer;
+  /** Path and query. */
+  target: string;
+  clientId: string;
+  /** Unix seconds. */
+  receivedAt: number;
+}
+
+export interface SecretsAtHand {
+  /** The one that belongs to the client_id. */
+  own: string;
+  /** Of the merchant's other credentials. */
+  live: readonly string[];
+  revoked: readonly string[];
+  webhooks: readonly string[];
+}
+
+const TOLERANCE_SECONDS = 300;
+
+/** What was wrong with the request. The first that fits; of several mistakes one is named, and the next refusal names the next. */
+export function diagnose(request: SignedRequest, secrets: SecretsAtHand): Diagnosis {
+  const { timestamp, signature, body, receivedAt } = request;
+  const misshapen = timestampFault(timestamp, signature);
+  if (misshapen !== undefined) return misshapen;
+  const read = readSignature(signature);
+  if (!read) return "unknown";
+  const fits = (key: string | Buffer, ...parts: (string | Buffer)[]): boolean => read.digest.equals(mac(key, parts));
+
+  if (fits(secrets.own, timestamp, ".", body)) {
+    if (read.spelling !== undefined) return read.spelling;
+    return Math.abs(Number(timestamp) - receivedAt) > TOLERANCE_SECONDS ? "clock" : "genuine";
+  }
+  const right = (key: string | Buffer): boolean => fits(key, timestamp, ".", body);
+  if (secrets.revoked.some(right)) return "old_secret";
+  if (secrets.live.some(right)) return "other_credential";
+  if (secrets.webhooks.some(right)) return "webhook_secret";
+  if (right(request.clientId)) return "client_id";
+  if (decodings(secrets.own).some(right)) return "secret_decoded";
+  if (alterations(secrets.own).some(right)) return "secret_altered";
+  for (const [diagnosis, parts] of otherTexts(request)) if (fits(secrets.own, ...parts)) return diagnosis;
+  for (const other of serialisationsOf(body.toString("utf8"))) {
+    if (fits(secrets.own, timestamp, ".", other)) return "reserialised_body";
+  }
+  return "unknown";
+}
+
+export function mac(key: string | Buffer, parts: readonly (string | Buffer)[]): Buffer {
+  const digest = createHmac("sha256", key);
+  for (const part of parts) digest.update(part);
+  return digest.digest();
+}
+
+function timestampFault(timestamp: string, signature: string): Diagnosis | undefined {
+  if (/^\d{13,19}$/.test(timestamp)) return "milliseconds";
+  if (/^\d+$/.test(timestamp)) return undefined;
+  if (/^\d+[.,]\d+$/.test(timestamp)) return "fraction_timestamp";
+  return /^[0-9a-f]{64}$/i.test(timestamp) && /^\d+$/.test(signature) ? "header_swapped" : "timestamp_format";
+}
+
+/** The digest that a signature stands for, however it is written, and what is wrong with its spelling. */
+function readSignature(signature: string): { digest: Buffer; spelling?: Diagnosis } | undefined {
+  if (/^[0-9a-f]{64}$/.test(signature)) return { digest: Buffer.from(signature, "hex") };
+  if (/^[0-9a-f]{64}$/i.test(signature)) return { digest: Buffer.from(signature, "hex"), spelling: "upper_case" };
+  const digest = fromBase64(signature);
+  if (digest) return { digest, spelling: "base64" };
+  const inside = /(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/i.exec(signature)?.[0];
+  return inside === undefined ? undefined : { digest: Buffer.from(inside, "hex"), spelling: "prefix" };
+}
+
+/** 32 bytes, or their hexadecimal digits, in either alphabet of base64. */
+function fromBase64(text: string): Buffer | undefined {
+  if (!/^[A-Za-z0-9+/_-]{43}=?$|^[A-Za-z0-9+/_-]{86}(==)?$/.test(text)) return undefined;
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length === 32) return bytes;
+  const hex = bytes.toString("latin1");
+  return /^[0-9a-f]{64}$/i.test(hex) ? Buffer.from(hex, "hex") : undefined;
+}
+
+/** The secret's bytes as programs get them that take it for base64 or hexadecimal, whole or without its beginning. */
+function decodings(secret: string): Buffer[] {
+  const rest = withoutBeginning(secret);
+  const texts = [secret, rest];
+  return [
+    ...texts.map((text) => Buffer.from(text, "base64")),
+    ...texts.map((text) => Buffer.from(text.replaceAll(/[^A-Za-z0-9+/=]/g, ""), "base64")),
+    ...texts.map((text) => Buffer.from(text, "hex")),
+  ];
+}
+
+function alterations(secret: string): string[] {
+  const around = ["\n", "\r\n", " "].flatMap((space) => [secret + space, space + secret]);
+  return [...around, `"${secret}"`, `'${secret}'`, withoutBeginning(secret), secret.toUpperCase()];
+}
+
+function withoutBeginning(secret: string): string {
+  return secret.replace(/^sk_(test|live)_/, "");
+}
+
+/** What else may have been signed, with the right secret. */
+function* otherTexts(request: SignedRequest): Generator<[Diagnosis, (string | Buffer)[]]> {
+  const { timestamp, body, target } = request;
+  const text = body.toString("utf8");
+  yield ["missing_dot", [timestamp, body]];
+  yield ["missing_dot", [timestamp, ":", body]];
+  yield ["body_only", [body]];
+  yield ["body_first", [body, ".", timestamp]];
+  yield ["body_first", [body, timestamp]];
+  if (body.length === 0) {
+    for (const other of emptyBodies(target)) yield ["body_for_empty", [timestamp, ".", other]];
+    return;
+  }
+  yield ["empty_for_body", [timestamp, "."]];
+  yield ["empty_for_body", [timestamp]];
+  for (const other of [
+    `${text}\n`,
+    `${text}\r\n`,
+    text.trimEnd(),
+    text.trim(),
+    `\uFEFF${text}`,
+    text.replace(/^\uFEFF/, ""),
+  ]) {
+    yield ["trailing_newline", [timestamp, ".", other]];
+  }
+  for (const encoding of ["hex", "base64"] as const) {
+    yield ["hashed_body", [timestamp, ".", createHash("sha256").update(body).digest(encoding)]];
+  }
+  for (const encoding of ["latin1", "utf16le"] as const)
+    yield ["charset", [timestamp, ".", Buffer.from(text, encoding)]];
+}
+
+/** What clients sign for a request without a body. */
+function emptyBodies(target: string): string[] {
+  const query = target.split("?")[1] ?? "";
+  const path = target.split("?")[0] ?? "";
+  return ["{}", "[]", "null", '""', "''", "undefined", "None", " ", "\n", "{}\n", path, target, query, `?${query}`];
+}

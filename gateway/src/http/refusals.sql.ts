@@ -1,0 +1,60 @@
+// All SQL of refused requests: diagnoses written in batches, kept for a day, and never more than some of one merchant.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Statement } from "../store/database.ts";
+import { type Diagnosis, unproven } from "./diagnoses.ts";
+
+export const KEPT_PER_MERCHANT = 200;
+
+export interface Diagnosed {
+  merchantId: string;
+  requestId: string;
+  diagnosis: Diagnosis;
+  refusedAt: Micros;
+}
+
+export function insertDiagnoses(diagnosed: readonly Diagnosed[]): Statement {
+  return {
+    name: "insert diagnoses",
+    text: `insert into refused_requests (merchant_id, request_id, diagnosis, refused_at)
+select *
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[])
+on conflict do nothing`,
+    values: [
+      diagnosed.map(({ merchantId }) => uuidOf(merchantId)),
+      diagnosed.map(({ requestId }) => uuidOf(requestId)),
+      diagnosed.map(({ diagnosis }) => diagnosis),
+      diagnosed.map(({ refusedAt }) => sqlTime(refusedAt)),
+    ],
+  };
+}
+
+/**
+ * Leaves these merchants their newest rows. What a stranger who knows a client_id can bring about goes first, so that no
+ * flood of it pushes out what the merchant's own developers want to read.
+ */
+export function trimDiagnoses(merchantIds: readonly string[]): Statement {
+  return {
+    name: "trim diagnoses",
+    text: `delete from refused_requests
+where (merchant_id, request_id) in (
+  select merchant_id, request_id
+  from (
+    select merchant_id, request_id,
+      row_number() over (partition by merchant_id order by diagnosis = any($2::text[]), request_id desc) as place
+    from refused_requests
+    where merchant_id = any($1::uuid[])
+  ) ranked
+  where place > ${KEPT_PER_MERCHANT}
+)`,
+    values: [merchantIds.map(uuidOf), unproven],
+  };
+}
+
+export function selectDiagnosis(merchantId: string, requestId: string): Statement {
+  return {
+    name: "select diagnosis",
+    text: "select diagnosis from refused_requests where merchant_id = $1::uuid and request_id = $2::uuid",
+    values: [uuidOf(merchantId), uuidOf(requestId)],
+  };
+}

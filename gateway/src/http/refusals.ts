@@ -1,0 +1,128 @@
+// Refused signatures of sandbox clients are looked into after their answer is given: what was wrong is kept, the request is
+// not. Whoever floods us with bad signatures gets little of our time: what is too much is dropped, and nobody waits for it.
+import { setTimeout as pause } from "node:timers/promises";
+import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
+import type { Vault } from "../ground/crypto.ts";
+import type { Log } from "../ground/log.ts";
+import type { Client } from "../merchants/directory.ts";
+import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
+import type { Database } from "../store/database.ts";
+import { type SignedRequest, diagnose } from "./doctor.ts";
+import { type Diagnosed, insertDiagnoses, trimDiagnoses } from "./refusals.sql.ts";
+
+const WAITING_MAX = 100;
+const WAITING_BYTES_MAX = 4 * 1024 * 1024;
+const PER_CLIENT_AND_SECOND = 3;
+const BATCH_MAX = 20;
+/** After each diagnosis so many times its duration belongs to others. */
+const REST = 4;
+
+export interface Refusal {
+  requestId: string;
+  client: Client;
+  request: Omit<SignedRequest, "clientId" | "receivedAt">;
+}
+
+interface Waiting extends Refusal {
+  refusedAt: Micros;
+}
+
+export interface RefusalParts {
+  database: Database;
+  vault: Vault;
+  clock: Clock;
+  log: Log;
+}
+
+export class Refusals {
+  private readonly parts: RefusalParts;
+  private queue: Waiting[] = [];
+  private bytes = 0;
+  private second = 0;
+  private counts = new Map<string, number>();
+  private working: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(parts: RefusalParts) {
+    this.parts = parts;
+  }
+
+  /** Takes note of a refusal, if it is a sandbox client's and there is room. Costs the caller next to nothing. */
+  note(refusal: Refusal): void {
+    const { client, request } = refusal;
+    if (this.stopped || client.book.environment !== "sandbox") return;
+    if (this.queue.length >= WAITING_MAX || this.bytes + request.body.length > WAITING_BYTES_MAX) return;
+    const refusedAt = this.parts.clock.now();
+    if (!this.allows(client.clientId, refusedAt)) return;
+    this.queue.push({ ...refusal, refusedAt });
+    this.bytes += request.body.length;
+    this.working ??= this.work().finally(() => {
+      this.working = undefined;
+    });
+  }
+
+  /** Forgets what waits, and ends when nothing is under way. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.queue = [];
+    await this.working;
+  }
+
+  private allows(clientId: string, now: Micros): boolean {
+    const second = Math.floor(now / SECOND);
+    if (second !== this.second) {
+      this.second = second;
+      this.counts = new Map();
+    }
+    const count = (this.counts.get(clientId) ?? 0) + 1;
+    this.counts.set(clientId, count);
+    return count <= PER_CLIENT_AND_SECOND;
+  }
+
+  private async work(): Promise<void> {
+    await pause(0); // the answer first
+    while (this.queue.length > 0) {
+      const found: Diagnosed[] = [];
+      for (let next = this.queue.shift(); next; next = found.length < BATCH_MAX ? this.queue.shift() : undefined) {
+        this.bytes -= next.request.body.length;
+        const diagnosed = await this.trying(this.look(next));
+        if (diagnosed) found.push(diagnosed);
+      }
+      if (found.length > 0) await this.trying(this.keep(found));
+    }
+  }
+
+  /** What goes wrong here is nobody's loss but the curious one's. */
+  private async trying<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch (error) {
+      this.parts.log.warn({ err: error }, "a refused signature was not looked into");
+      return undefined;
+    }
+  }
+
+  private async look({ requestId, client, request, refusedAt }: Waiting): Promise<Diagnosed> {
+    const { clientId, merchant, key } = client;
+    const { database, vault } = this.parts;
+    const { credentials, webhooks } = await readMerchantSecrets(database, vault, merchant.merchantId);
+    const others = credentials.filter((credential) => credential.clientId !== clientId);
+    const begun = stopwatchMs();
+    const diagnosis = diagnose(
+      { ...request, clientId, receivedAt: Math.floor(refusedAt / SECOND) },
+      {
+        own: key.export().toString("utf8"),
+        live: others.filter(({ revoked }) => !revoked).map(({ secret }) => secret),
+        revoked: others.filter(({ revoked }) => revoked).map(({ secret }) => secret),
+        webhooks: webhooks.flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
+      },
+    );
+    await pause(Math.ceil((stopwatchMs() - begun) * REST));
+    return { merchantId: merchant.merchantId, requestId, diagnosis, refusedAt };
+  }
+
+  private async keep(batch: readonly Diagnosed[]): Promise<void> {
+    await this.parts.database.query(insertDiagnoses(batch));
+    await this.parts.database.query(trimDiagnoses([...new Set(batch.map(({ merchantId }) => merchantId))]));
+  }
+}

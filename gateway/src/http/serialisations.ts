@@ -1,0 +1,98 @@
+// The same JSON as other programs would write it: what a client may have signed when it sent something else.
+
+/** How text is escaped: as JavaScript does, as Python's json.dumps, PHP's json_encode, or Go's json.Marshal. */
+const escapes = [
+  (json: string) => json,
+  (json: string) => ascii(json),
+  (json: string) => ascii(json.replaceAll("/", String.raw`\/`)),
+  (json: string) => json.replaceAll("/", String.raw`\/`),
+  (json: string) => json.replaceAll(/[<>&\u2028\u2029]/g, escaped),
+] as const;
+
+interface Layout {
+  /** Between items, where there is no indent, and between a key and its value. */
+  comma: string;
+  colon: string;
+  indent: string;
+}
+
+const layouts: readonly Layout[] = [
+  { comma: ",", colon: ":", indent: "" },
+  { comma: ", ", colon: ": ", indent: "" },
+  { comma: ",", colon: ": ", indent: "  " },
+  { comma: ",", colon: ": ", indent: "    " },
+  { comma: ",", colon: ": ", indent: "\t" },
+];
+
+/** Longer bodies cost more time than a likely answer is worth. */
+const LENGTH_MAX = 32_768;
+const DEPTH_MAX = 64;
+
+/** Other spellings of the JSON in `text`, one at a time and none twice; nothing when it is not JSON, too long or too deep. */
+export function* serialisationsOf(text: string): Generator<string> {
+  if (text.length > LENGTH_MAX) return;
+  let value: unknown;
+  try {
+    // Numbers stay as they were written: 1.0 is not 1 to whoever signs bytes.
+    value = JSON.parse(text, (_key, part: unknown, context?: { source?: string }) =>
+      typeof part === "number" ? new Literal(context?.source ?? String(part)) : part,
+    );
+  } catch {
+    return; // not JSON, or nested beyond what the parser walks
+  }
+  const known = new Set([text]);
+  for (const sorted of [false, true]) {
+    for (const escape of escapes) {
+      for (const layout of layouts) {
+        const other = write(value, { ...layout, sorted, escape }, 0);
+        if (other === undefined) return;
+        if (!known.has(other)) yield other;
+        known.add(other);
+      }
+    }
+  }
+}
+
+/** A number as it stood in the text. */
+class Literal {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+interface Style extends Layout {
+  sorted: boolean;
+  escape: (json: string) => string;
+}
+
+/** Undefined when the value is nested too deep. */
+function write(value: unknown, style: Style, depth: number): string | undefined {
+  if (depth > DEPTH_MAX) return undefined;
+  if (value instanceof Literal) return value.text;
+  if (typeof value !== "object" || value === null) return style.escape(JSON.stringify(value));
+  const isArray = Array.isArray(value);
+  const [open, close] = isArray ? ["[", "]"] : ["{", "}"];
+  const entries = isArray ? value.map((item: unknown): [string, unknown] => ["", item]) : Object.entries(value);
+  if (entries.length === 0) return open + close;
+  if (style.sorted && !isArray) entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts: string[] = [];
+  for (const [key, item] of entries) {
+    const written = write(item, style, depth + 1);
+    if (written === undefined) return undefined;
+    parts.push(isArray ? written : style.escape(JSON.stringify(key)) + style.colon + written);
+  }
+  if (style.indent === "") return open + parts.join(style.comma) + close;
+  const inner = `\n${style.indent.repeat(depth + 1)}`;
+  return `${open}${inner}${parts.join(`${style.comma}${inner}`)}\n${style.indent.repeat(depth)}${close}`;
+}
+
+/** Every character beyond ASCII as its UTF-16 units, in lower-case hexadecimal. */
+function ascii(json: string): string {
+  return json.replaceAll(/[\u007f-\uffff]/g, escaped);
+}
+
+function escaped(unit: string): string {
+  return String.raw`\u` + unit.charCodeAt(0).toString(16).padStart(4, "0");
+}

@@ -1,0 +1,124 @@
+// `gerbang listen`: events of a sandbox, handed on to a program on this machine, which no webhook from outside could reach.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { Agent } from "undici";
+import { z } from "zod";
+import { systemClock } from "./ground/clock.ts";
+import { type Config, ConfigError, readConfig } from "./ground/config.ts";
+import { Cursor } from "./listener/cursor.ts";
+import { Feed } from "./listener/feed.ts";
+import { Listener } from "./listener/listener.ts";
+import { say } from "./store-of-config.ts";
+
+/** After Ctrl-C a delivery that is under way may still be answered. */
+const GRACE_MS = 3_000;
+
+interface Identity {
+  baseUrl: string;
+  clientId: string;
+  secret: string;
+}
+
+export async function listenCommand(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      "forward-to": { type: "string" },
+      "base-url": { type: "string" },
+      "client-id": { type: "string" },
+      secret: { type: "string" },
+    },
+  });
+  const forwardTo = values["forward-to"];
+  if (forwardTo === undefined || !isHttp(forwardTo)) {
+    say(
+      "Usage: gerbang listen --forward-to http://localhost:3000/hook [--base-url … --client-id ak_test_… --secret …]",
+    );
+    return 2;
+  }
+  const config = readConfig();
+  const identity = identityOf(config, values["base-url"], values["client-id"], values.secret);
+  if (!identity.clientId.startsWith("ak_test_")) {
+    say("Only a sandbox can be listened to: use a key that begins with ak_test_.");
+    return 2;
+  }
+  const { stop, cut } = signals();
+  const cursor = new Cursor(join(config.dataDirectory, "listen"), identity.clientId);
+  const agent = new Agent({ keepAliveTimeout: 4_000 });
+  try {
+    return await new Listener({
+      feed: new Feed({ ...identity, clock: systemClock, agent }),
+      cursor,
+      clock: systemClock,
+      agent,
+      forwardTo,
+      print: (line) => void process.stdout.write(`${line}\n`),
+      say,
+      color: process.stdout.isTTY && process.stdout.hasColors(),
+      stop,
+      cut,
+    }).run();
+  } finally {
+    cursor.release();
+    await agent.destroy();
+  }
+}
+
+/** Ctrl-C, and a reader of our lines that has gone. */
+function signals(): { stop: AbortSignal; cut: AbortSignal } {
+  const stop = new AbortController();
+  const cut = new AbortController();
+  const end = (): void => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    void pause(GRACE_MS, undefined, { ref: false }).then(() => cut.abort());
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
+  process.stdout.on("error", end);
+  return { stop: stop.signal, cut: cut.signal };
+}
+
+const demoSchema = z.object({ base_url: z.string(), client_id: z.string(), secret: z.string() });
+
+/** From the options, else the environment, else the demo merchant of a development installation. */
+function identityOf(
+  config: Config,
+  baseUrl: string | undefined,
+  clientId: string | undefined,
+  secret: string | undefined,
+): Identity {
+  if ((clientId === undefined) !== (secret === undefined)) {
+    throw new ConfigError("--client-id and --secret belong together: give both, or neither");
+  }
+  const given = clientId !== undefined && secret !== undefined ? { clientId, secret } : config.credential;
+  const url = baseUrl ?? config.baseUrl;
+  if (given && url !== undefined) return { ...given, baseUrl: checked(url) };
+  const demo = readDemo(join(config.dataDirectory, "demo.json"));
+  return { baseUrl: checked(url ?? demo.base_url), ...(given ?? { clientId: demo.client_id, secret: demo.secret }) };
+}
+
+function readDemo(file: string): z.infer<typeof demoSchema> {
+  try {
+    return demoSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch (cause) {
+    throw new ConfigError(
+      `Whose events? Give --base-url, --client-id and --secret, or BASE_URL, GERBANG_CLIENT_ID and GERBANG_SECRET.\n` +
+        `Without them the demo merchant of ${file} is taken, which is not there: start the service once (npm start).`,
+      { cause },
+    );
+  }
+}
+
+function checked(baseUrl: string): string {
+  const url = baseUrl.replace(/\/+$/, "");
+  if (!isHttp(url) || !url.endsWith("/v1")) {
+    throw new ConfigError(`${baseUrl} is not the service's base address: it begins with http and ends in /v1`);
+  }
+  return url;
+}
+
+function isHttp(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

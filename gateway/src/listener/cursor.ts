@@ -1,0 +1,161 @@
+// Where a listener stands, kept in a file so that a crash, a sleep or a restart loses nothing and repeats next to nothing.
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { ConfigError } from "../ground/config.ts";
+import { assert } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+
+const eventId = z.string().refine((id) => isId("event", id));
+const fileSchema = z.object({ client_id: z.string(), after: eventId, seen: z.array(eventId).max(1_000) });
+
+/**
+ * Everything up to `after` was handed on, and so was each of `seen`, which lie beyond it.
+ *
+ * The service says of every answer up to where it is settled (`nextAfter`): nothing more can appear there. What lies up to
+ * it is done with once the answer's events up to it were handed on, in their order. What lies beyond is so young that older
+ * events may still appear beside it: it is remembered by name and left out of later answers, until it is settled as well.
+ */
+export interface Position {
+  after: string;
+  seen: readonly string[];
+}
+
+/** An event of an answer was handed on, and so were all before it in that answer. */
+export function handedOn(position: Position, id: string, nextAfter: string): Position {
+  return id <= nextAfter ? advance(position, id, []) : advance(position, nextAfter, [id]);
+}
+
+/** All events of an answer were handed on. */
+export function finished(position: Position, nextAfter: string): Position {
+  return advance(position, nextAfter, []);
+}
+
+function advance({ after, seen }: Position, to: string, newlySeen: readonly string[]): Position {
+  const further = to > after ? to : after;
+  return { after: further, seen: [...seen, ...newlySeen].filter((id) => id > further) };
+}
+
+export class Cursor {
+  private readonly file: string;
+  private readonly lock: string;
+  private readonly clientId: string;
+  private kept: Position | undefined;
+
+  /** Takes the cursor of a client for this process. Throws `ConfigError` when another one has it, or it cannot be read. */
+  constructor(directory: string, clientId: string) {
+    this.clientId = clientId;
+    this.file = join(directory, `${clientId}.json`);
+    this.lock = join(directory, `${clientId}.lock`);
+    mkdirSync(directory, { recursive: true, mode: 0o711 });
+    this.claim();
+    try {
+      this.kept = this.read();
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  }
+
+  /** Undefined before the first answer. */
+  get position(): Position | undefined {
+    return this.kept;
+  }
+
+  /** The newest event that was handed on. */
+  get newest(): string | undefined {
+    return this.kept && [this.kept.after, ...this.kept.seen].reduce((newest, id) => (id > newest ? id : newest));
+  }
+
+  begin(after: string): void {
+    this.keep({ after, seen: [] });
+  }
+
+  handedOn(id: string, nextAfter: string): void {
+    this.keep(handedOn(this.begun, id, nextAfter));
+  }
+
+  finished(nextAfter: string): void {
+    if (nextAfter > this.begun.after) this.keep(finished(this.begun, nextAfter));
+  }
+
+  release(): void {
+    rmSync(this.lock, { force: true });
+  }
+
+  private get begun(): Position {
+    assert(this.kept, "a cursor moves before it has begun");
+    return this.kept;
+  }
+
+  /** Written aside and moved into place: whenever the process dies, a whole file is there. */
+  private keep(position: Position): void {
+    const aside = `${this.file}.new`;
+    const handle = openSync(aside, "w", 0o600);
+    try {
+      writeSync(handle, `${JSON.stringify({ client_id: this.clientId, ...position })}\n`);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(aside, this.file);
+    this.kept = position;
+  }
+
+  private read(): Position | undefined {
+    let text: string;
+    try {
+      text = readFileSync(this.file, "utf8");
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code === "ENOENT") return undefined;
+      throw error;
+    }
+    try {
+      const { after, seen } = fileSchema.parse(JSON.parse(text));
+      return { after, seen };
+    } catch {
+      throw new ConfigError(
+        `${this.file} is damaged. Remove it to listen from now on; what came before is not handed on.`,
+      );
+    }
+  }
+
+  /** Two listeners with one cursor would each hand on a part. A lock whose process is gone counts for nothing. */
+  private claim(): void {
+    for (let round = 0; ; round++) {
+      try {
+        writeFileSync(this.lock, String(process.pid), { flag: "wx", mode: 0o600 });
+        return;
+      } catch (error) {
+        if ((error as { code?: unknown } | null)?.code !== "EEXIST") throw error;
+      }
+      const owner = Number(readFileSync(this.lock, "utf8"));
+      if (round > 2 || (owner !== process.pid && isRunning(owner))) {
+        throw new ConfigError(
+          `Another listener of ${this.clientId} runs here (process ${owner}). Stop it first; if there is none, remove ${this.lock}`,
+        );
+      }
+      this.release();
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown } | null)?.code === "EPERM";
+  }
+}

@@ -1,0 +1,156 @@
+// The listener: hears events of a sandbox and hands each on to a local address, in order, until that has answered.
+import { setTimeout as pause } from "node:timers/promises";
+import { type Agent, request } from "undici";
+import { type Clock, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
+import type { Cursor } from "./cursor.ts";
+import type { Answer, Feed, HeardEvent } from "./feed.ts";
+import { reasonOf } from "./reasons.ts";
+
+const WAIT_SECONDS = 20;
+/** A receiver on a developer's machine may stand at a breakpoint for a while. */
+const FORWARD_TIMEOUT_MS = 30_000;
+/** Signatures carry a time that receivers check: what lies here longer is asked for again, signed anew. */
+const FRESH_SECONDS = 60;
+const DELAY_MAX_MS = 30_000;
+
+export interface ListenerParts {
+  feed: Feed;
+  cursor: Cursor;
+  clock: Clock;
+  agent: Agent;
+  forwardTo: string;
+  /** One line for each event handed on. */
+  print: (line: string) => void;
+  /** Words about everything else. */
+  say: (text: string) => void;
+  color: boolean;
+  /** Ends the listening. */
+  stop: AbortSignal;
+  /** Ends also a delivery that is under way, a moment later. */
+  cut: AbortSignal;
+}
+
+type Heard = Extract<Answer, { kind: "heard" }>;
+
+export class Listener {
+  private readonly parts: ListenerParts;
+  /** Questions in a row that got no answer, and deliveries in a row that got none. */
+  private unheard = 0;
+  private unanswered = 0;
+  private started = false;
+
+  constructor(parts: ListenerParts) {
+    this.parts = parts;
+  }
+
+  /** Runs until it is stopped (0), or until the service refuses it for good (1). */
+  async run(): Promise<number> {
+    const { feed, cursor, stop, say } = this.parts;
+    let wait = 0;
+    while (!stop.aborted) {
+      const asked = stopwatchMs();
+      const answer = await feed.ask(cursor.position, wait, stop);
+      if (stop.aborted) break;
+      if (answer.kind === "refused") {
+        say(answer.reason);
+        return 1;
+      }
+      if (answer.kind === "heard") {
+        this.greet(answer);
+        const all = await this.handOn(answer);
+        if (answer.events.length > 0) await this.rest(answer.pauseMs);
+        // A service that is about to stop lets nobody wait: it is not to be asked in a circle.
+        else if (wait > 0 && stopwatchMs() - asked < 1_000) await this.rest(1_000);
+        wait = all ? WAIT_SECONDS : 0;
+      } else if (answer.kind === "busy") {
+        if (answer.seconds > 2) say(`The quota of requests is used up; going on in ${answer.seconds} s.`);
+        await this.rest(answer.seconds * 1000);
+      } else {
+        if (this.unheard === 0) say(`Lost the service: ${answer.reason}. Trying again until it is back …`);
+        await this.rest(delayMs(this.unheard++));
+        wait = 0; // the first answer says at once that it is back
+      }
+    }
+    return 0;
+  }
+
+  /** Says where it begins, once, and that the service is back. */
+  private greet({ events, more, nextAfter }: Heard): void {
+    const { cursor, say, forwardTo } = this.parts;
+    if (this.unheard > 0 && this.started) say("The service is back.");
+    this.unheard = 0;
+    if (this.started) return;
+    this.started = true;
+    if (cursor.position === undefined) {
+      cursor.begin(nextAfter);
+      say(`Ready: events from now on go to ${forwardTo}. Ctrl-C ends it.`);
+    } else {
+      const waiting = `${more ? "more than " : ""}${events.length} ${events.length === 1 ? "event" : "events"} waiting`;
+      say(`Ready: resuming after ${cursor.newest}, ${waiting}. Events go to ${forwardTo}. Ctrl-C ends it.`);
+    }
+  }
+
+  /** True when each event was answered; false when the rest is to be asked for again. */
+  private async handOn({ events, nextAfter }: Heard): Promise<boolean> {
+    const { cursor, clock, stop } = this.parts;
+    const signedAt = clock.now();
+    for (const event of events) {
+      if (stop.aborted || Math.abs(clock.now() - signedAt) > FRESH_SECONDS * SECOND) return false;
+      if (!(await this.deliver(event))) return false;
+      cursor.handedOn(event.id, nextAfter);
+    }
+    cursor.finished(nextAfter);
+    return true;
+  }
+
+  /** Any answer of the receiver counts. Without one the event stays first in line, and the others behind it. */
+  private async deliver(event: HeardEvent): Promise<boolean> {
+    const { forwardTo, print, say, stop } = this.parts;
+    const begun = stopwatchMs();
+    let status: number;
+    try {
+      status = await this.post(event);
+    } catch (error) {
+      if (stop.aborted) return false;
+      const delay = delayMs(this.unanswered++);
+      if (this.unanswered === 1) {
+        say(`${event.type} ${event.id} waits: ${forwardTo}: ${reasonOf(error)}. Trying again until it answers …`);
+      }
+      await this.rest(delay);
+      return false;
+    }
+    this.unanswered = 0;
+    print(this.line(event, status, Math.round(stopwatchMs() - begun)));
+    return true;
+  }
+
+  private async post({ body, headers }: HeardEvent): Promise<number> {
+    const { agent, forwardTo, cut } = this.parts;
+    const answer = await request(forwardTo, {
+      dispatcher: agent,
+      method: "POST",
+      headers,
+      body,
+      signal: AbortSignal.any([cut, AbortSignal.timeout(FORWARD_TIMEOUT_MS)]),
+    });
+    // The status has decided; what the body does afterwards changes nothing.
+    await answer.body.dump().catch(() => undefined);
+    return answer.statusCode;
+  }
+
+  private line({ id, type }: HeardEvent, status: number, ms: number): string {
+    const paint = (code: number, text: string): string => (this.parts.color ? `\u001B[${code}m${text}\u001B[0m` : text);
+    const time = wireTime(this.parts.clock.now()).slice(11);
+    const good = status >= 200 && status < 300;
+    return `${paint(2, time)}  ${type.padEnd(18)}  ${paint(2, id)}  ${paint(good ? 32 : 31, String(status))}  ${ms} ms`;
+  }
+
+  private async rest(ms: number): Promise<void> {
+    await pause(ms, undefined, { signal: this.parts.stop }).catch(() => undefined);
+  }
+}
+
+/** 1, 2, 4, 8, 16, 30, 30 … seconds. */
+function delayMs(before: number): number {
+  return Math.min(DELAY_MAX_MS, 1000 * 2 ** before);
+}

@@ -1,0 +1,25 @@
+// Why a connection did not work, as one would say it at the keyboard.
+
+const known: Record<string, string> = {
+  ECONNREFUSED: "nothing accepts connections there",
+  ECONNRESET: "the connection was reset",
+  ENOTFOUND: "the host name does not exist",
+  EAI_AGAIN: "the host name could not be looked up",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the network cannot be reached",
+  EPIPE: "the connection was closed",
+  UND_ERR_SOCKET: "the connection was closed before an answer came",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
+  UND_ERR_BODY_TIMEOUT: "the answer broke off",
+};
+
+export function reasonOf(error: unknown): string {
+  const { code, name, errors } = (error ?? {}) as { code?: unknown; name?: unknown; errors?: unknown[] };
+  if (name === "TimeoutError") return "no answer in time";
+  if (typeof code === "string" && known[code] !== undefined) return known[code];
+  // A name with several addresses: each was tried.
+  if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
+  if (typeof code === "string") return `the connection failed (${code})`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,90 @@
+// What an operator sees of a merchant's events and their deliveries, and sending one again.
+import type { ToldEvent } from "../events/events.sql.ts";
+import type { Outbox } from "../events/outbox.ts";
+import { reply } from "../http/envelope.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { listAttempts, listEvents, readEvent } from "../webhooks/events.routes.ts";
+import {
+  attemptListSchema,
+  attemptsQuerySchema,
+  eventListSchema,
+  eventSchema,
+  eventView,
+  eventsQuerySchema,
+} from "../webhooks/events.schema.ts";
+import { noSuchEvent, resendEvent } from "../webhooks/resend.ts";
+import { OF_BOOK, findBook } from "./books.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+
+export interface OperatorEventParts {
+  database: Database;
+  directory: Directory;
+  lanes: Lanes;
+  outbox: Outbox;
+}
+
+export function operatorEventEndpoints({ database, directory, lanes, outbox }: OperatorEventParts): OperatorEndpoint[] {
+  const errors = ["OBJECT_NOT_FOUND"] as const;
+  const find = async (book: Book, eventId = ""): Promise<ToldEvent> => {
+    const event = await readEvent(database, book.merchantId, eventId);
+    if (event?.book.environment !== book.environment) throw noSuchEvent();
+    return event;
+  };
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path: `${OF_BOOK}/events`,
+      summary: "List a merchant's events, newest first, with where their deliveries stand",
+      tag: "Events",
+      role: "viewer",
+      query: eventsQuerySchema,
+      success: { status: 200, description: "A page of events.", schema: eventListSchema },
+      errors,
+      handle: async ({ params, query }) => listEvents(database, (await findBook(directory, params)).book, query),
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: `${OF_BOOK}/events/{event_id}`,
+      summary: "Read a merchant's event",
+      tag: "Events",
+      role: "viewer",
+      success: { status: 200, description: "The event.", schema: eventSchema },
+      errors,
+      async handle({ params }) {
+        const { book } = await findBook(directory, params);
+        return reply(200, eventView(await find(book, params.event_id)));
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: `${OF_BOOK}/events/{event_id}/deliveries`,
+      summary: "List the attempts to deliver a merchant's event, newest first, each as it went",
+      tag: "Events",
+      role: "viewer",
+      query: attemptsQuerySchema,
+      success: { status: 200, description: "A page of attempts.", schema: attemptListSchema },
+      errors,
+      async handle({ params, query }) {
+        const { book } = await findBook(directory, params);
+        return listAttempts(database, await find(book, params.event_id), query);
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/events/{event_id}/resend`,
+      summary: "Try a merchant's event once more, now, at the address where it belongs today",
+      tag: "Events",
+      role: "admin",
+      success: { status: 200, description: "The event; its delivery is due.", schema: eventSchema },
+      errors,
+      async handle({ params }) {
+        const { book, merchant } = await findBook(directory, params);
+        const command = resendEvent({ outbox, merchant, book }, await find(book, params.event_id));
+        return reply(200, eventView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+  ];
+}

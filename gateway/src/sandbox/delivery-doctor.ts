@@ -1,0 +1,138 @@
+// The doctor of deliveries: whether a webhook as a receiver has it is ours, and if it does not verify, why. Pure.
+import { mac } from "../http/doctor.ts";
+import { serialisationsOf } from "../http/serialisations.ts";
+
+/** A delivery as the developer pasted it. */
+export interface PastedDelivery {
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** Unix seconds. */
+  receivedAt: number;
+}
+
+export interface DeliverySecrets {
+  current: string;
+  /** The one before the last rotation, while it is kept. */
+  previous: string | undefined;
+  /** Those of the merchant's other book. */
+  elsewhere: readonly string[];
+  /** Of the merchant's API keys. */
+  api: readonly string[];
+}
+
+const TOLERANCE_SECONDS = 300;
+
+/** The explanation of each diagnosis. `prefix` begins the service's own headers. */
+export const explanationsOf = (prefix: string) =>
+  ({
+    genuine:
+      `The delivery is ours, unchanged and of its time. If your receiver refuses it all the same, it does not compute what we do: ` +
+      `for ${prefix}Signature the key is the text of the secret, whsec_ included, over ${prefix}Timestamp, a dot and the body, in ` +
+      "lower-case hexadecimal; for webhook-signature the key is the bytes behind whsec_ decoded from base64, over webhook-id, " +
+      "webhook-timestamp and the body with dots between them, in base64 behind v1, .",
+    stale_timestamp:
+      "The signature is right, but the timestamp is more than 300 seconds from the moment of receipt. Refuse it, as a replay must be " +
+      "refused; if it has just arrived, set your machine's clock (NTP). Each new attempt carries a new timestamp.",
+    reserialised_body:
+      "The body is the same JSON, written another way than we sent it. Your framework has parsed and rewritten it: take the raw bytes " +
+      "of the request before any parsing, and verify those.",
+    trailing_newline:
+      "The body has lost or gained white space, such as a newline at the end. Take the raw bytes of the request, untrimmed.",
+    altered_body:
+      "The headers are those of an event of yours, but this is not the body that was sent with them: something between us and your " +
+      "code changed it, or it belongs to another delivery. Take the raw bytes of the request, and refuse what does not verify.",
+    old_secret:
+      "The delivery is ours, signed with the secret from before the last rotation. Accept the secret before and the new one until " +
+      "everything that was sent before the rotation has arrived.",
+    other_environment:
+      "The delivery is signed with the webhook secret of your other environment. Sandbox and production have a secret each: use the " +
+      "one that belongs to the address it arrived at.",
+    api_secret:
+      "The delivery is signed with the secret of an API key (sk_…). Webhooks are signed with their own secret (whsec_…); we never " +
+      "sign them with another, so this one was made elsewhere, such as in a test of yours.",
+    headers_missing:
+      `Headers to verify with are missing. Paste ${prefix}Timestamp and ${prefix}Signature, or webhook-id, webhook-timestamp and ` +
+      "webhook-signature, as they arrived.",
+    altered_headers:
+      `The headers are not in the form in which we send them: ${prefix}Timestamp is Unix seconds, ${prefix}Signature 64 lower-case ` +
+      "hexadecimal digits, webhook-signature v1, and base64. Paste them whole and unchanged.",
+    unknown:
+      "The signature fits neither your secrets, nor another spelling of this body, nor the body of the event that it names. Treat it " +
+      "as not ours: refuse it. If it did come from us, a header was changed on its way, or the secret has been replaced since.",
+  }) as const;
+
+export type DeliveryDiagnosis = keyof ReturnType<typeof explanationsOf>;
+
+export const deliveryDiagnoses = Object.keys(explanationsOf("")) as [DeliveryDiagnosis, ...DeliveryDiagnosis[]];
+
+/** One family of headers: the service's own, or those of Standard Webhooks. */
+interface Claim {
+  timestamp: string;
+  wellFormed: boolean;
+  fits: (secret: string, body: string) => boolean;
+}
+
+/** The names of headers in lower case, as they are looked up. */
+export function lowerCased(headers: Readonly<Record<string, string>>): Map<string, string> {
+  return new Map(Object.entries(headers).map(([name, value]) => [name.trim().toLowerCase(), value.trim()]));
+}
+
+/** What is wrong with the delivery. `sent` is the body of the event that its headers name, if there is one. */
+export function diagnoseDelivery(
+  delivery: PastedDelivery,
+  secrets: DeliverySecrets,
+  prefix: string,
+  sent: string | undefined,
+): DeliveryDiagnosis {
+  const claims = claimsOf(lowerCased(delivery.headers), prefix.toLowerCase());
+  if (claims.length === 0) return "headers_missing";
+  const verdicts = claims.map((claim) => judge(claim, delivery, secrets, sent));
+  return verdicts.find((verdict) => verdict !== "genuine") ?? "genuine";
+}
+
+function claimsOf(headers: ReadonlyMap<string, string>, prefix: string): Claim[] {
+  const claims: Claim[] = [];
+  const [timestamp, signature] = [headers.get(`${prefix}timestamp`), headers.get(`${prefix}signature`)];
+  if (timestamp !== undefined && signature !== undefined) {
+    claims.push({
+      timestamp,
+      wellFormed: /^\d{1,12}$/.test(timestamp) && /^[0-9a-f]{64}$/.test(signature),
+      fits: (secret, body) => mac(secret, [timestamp, ".", body]).toString("hex") === signature,
+    });
+  }
+  const [id, at, list] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) => headers.get(name));
+  if (id !== undefined && at !== undefined && list !== undefined) {
+    const signatures = list.split(/\s+/);
+    claims.push({
+      timestamp: at,
+      wellFormed: /^\d{1,12}$/.test(at) && signatures.some((one) => /^v1,[A-Za-z0-9+/]{43}=$/.test(one)),
+      fits: (secret, body) => {
+        const mark = secret.startsWith("whsec_") ? "whsec_" : "";
+        const key = mark === "" ? secret : Buffer.from(secret.slice(mark.length), "base64");
+        return signatures.includes(`v1,${mac(key, [`${id}.${at}.`, body]).toString("base64")}`);
+      },
+    });
+  }
+  return claims;
+}
+
+function judge(
+  { timestamp, wellFormed, fits }: Claim,
+  { body, receivedAt }: PastedDelivery,
+  secrets: DeliverySecrets,
+  sent: string | undefined,
+): DeliveryDiagnosis {
+  if (!wellFormed) return "altered_headers";
+  if (fits(secrets.current, body)) {
+    return Math.abs(Number(timestamp) - receivedAt) > TOLERANCE_SECONDS ? "stale_timestamp" : "genuine";
+  }
+  if (secrets.previous !== undefined && fits(secrets.previous, body)) return "old_secret";
+  if (secrets.elsewhere.some((secret) => fits(secret, body))) return "other_environment";
+  if (secrets.api.some((secret) => fits(secret, body))) return "api_secret";
+  const ours = (other: string): boolean =>
+    fits(secrets.current, other) || (secrets.previous !== undefined && fits(secrets.previous, other));
+  const spaced = [`${body}\n`, `${body}\r\n`, body.trimEnd(), body.trim(), body.replace(/^\uFEFF/, "")];
+  if (spaced.some(ours)) return "trailing_newline";
+  for (const other of serialisationsOf(body)) if (ours(other)) return "reserialised_body";
+  return sent !== undefined && ours(sent) ? "altered_body" : "unknown";
+}

@@ -1,0 +1,145 @@
+// The HTTP of the signature doctor: why a request was refused, and whether a webhook as it was received verifies.
+import { z } from "zod";
+import { type Clock, SECOND } from "../ground/clock.ts";
+import type { Vault } from "../ground/crypto.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { type Diagnosis, diagnoses, explanations } from "../http/diagnoses.ts";
+import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { reply } from "../http/envelope.ts";
+import { selectDiagnosis } from "../http/refusals.sql.ts";
+import { text } from "../http/shapes.ts";
+import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type DeliveryDiagnosis,
+  deliveryDiagnoses,
+  diagnoseDelivery,
+  explanationsOf,
+  lowerCased,
+} from "./delivery-doctor.ts";
+import { selectEventBody } from "./listen.sql.ts";
+
+export interface DoctorParts {
+  database: Database;
+  vault: Vault;
+  clock: Clock;
+  /** Begins the service's own webhook headers. */
+  headerPrefix: string;
+}
+
+/** A diagnosis follows its refusal within moments: who asks in the next instant is answered all the same. */
+const LOOKS = 8;
+const BETWEEN_LOOKS_MS = 100;
+
+const HEADERS_MAX = 60;
+const BODY_MAX = 131_072;
+
+const requestDiagnosisSchema = z.strictObject({
+  diagnosis: z.enum(diagnoses as [Diagnosis, ...Diagnosis[]]),
+  explanation: z.string().meta({ description: "What was wrong and what to change, in plain words." }),
+});
+
+const deliveryDiagnosisSchema = z.strictObject({
+  diagnosis: z.enum(deliveryDiagnoses),
+  explanation: z
+    .string()
+    .meta({ description: "Whether it is ours, what was wrong and what to change, in plain words." }),
+});
+
+const pastedSchema = z.strictObject({
+  headers: z
+    .record(text(1, 100), text(0, 2_000))
+    .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `must have at most ${HEADERS_MAX} headers`)
+    .meta({ description: "The headers as they arrived, names in any case." }),
+  body: text(0, BODY_MAX).meta({ description: "The raw body as it arrived." }),
+  received_at: z
+    .int()
+    .min(0)
+    .max(99_999_999_999)
+    .optional()
+    .meta({ description: "When it arrived, in Unix seconds; now when absent." }),
+});
+
+/** What was pasted, and what was found out about it before the command runs. */
+type Pasted = z.infer<typeof pastedSchema> & { diagnosis?: DeliveryDiagnosis | undefined };
+
+export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
+  const words = explanationsOf(parts.headerPrefix);
+  return [
+    readEndpoint({
+      path: "/v1/sandbox/requests/{request_id}/doctor",
+      summary: "Find out why a request's signature was refused, within a day of it",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: ["OBJECT_NOT_FOUND"],
+      success: { status: 200, description: "What was wrong.", schema: requestDiagnosisSchema },
+      async handle(call) {
+        const diagnosis = await findDiagnosis(parts.database, call, call.params.request_id ?? "");
+        return reply(200, { diagnosis, explanation: explanations[diagnosis] });
+      },
+    }),
+    writeEndpoint<Pasted>({
+      path: "/v1/sandbox/webhook/doctor",
+      summary: "Find out whether a webhook as you received it verifies, and if not, why",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: [],
+      success: { status: 200, description: "What was found.", schema: deliveryDiagnosisSchema },
+      body: { schema: pastedSchema, order: ["headers", "body", "received_at"] },
+      lane: "create",
+      async judge(call, _input, found) {
+        if ("fault" in found) throw found.fault;
+        return { ...found.value, diagnosis: await examine(parts, call, found.value) };
+      },
+      command: (_call, { diagnosis }) => ({
+        name: "diagnose delivery",
+        needs: [],
+        execute() {
+          assert(diagnosis !== undefined, "a delivery was not examined");
+          return reply(200, { diagnosis, explanation: words[diagnosis] });
+        },
+      }),
+    }),
+  ];
+}
+
+/** Throws OBJECT_NOT_FOUND: an unknown request, another merchant's, one that was not refused for its signature, or too many. */
+async function findDiagnosis(database: Database, { merchant }: Call, requestId: string): Promise<Diagnosis> {
+  for (let look = 1; isId("request", requestId) && look <= LOOKS; look++) {
+    const [row] = await database.query<{ diagnosis: Diagnosis }>(selectDiagnosis(merchant.merchantId, requestId));
+    if (row) return row.diagnosis;
+    if (look < LOOKS) await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MS));
+  }
+  throw new Fault("OBJECT_NOT_FOUND", {
+    message: "No request of yours with this request_id was refused for its signature in the last 24 hours.",
+  });
+}
+
+async function examine(
+  { database, vault, clock, headerPrefix }: DoctorParts,
+  { book }: Call,
+  pasted: Pasted,
+): Promise<DeliveryDiagnosis> {
+  const { credentials, webhooks } = await readMerchantSecrets(database, vault, book.merchantId);
+  const here = webhooks.find(({ environment }) => environment === book.environment);
+  assert(here, `${book.merchantId} has no webhook secret`);
+  const headers = lowerCased(pasted.headers);
+  const named = headers.get(`${headerPrefix.toLowerCase()}event-id`) ?? headers.get("webhook-id") ?? "";
+  const [event] = isId("event", named) ? await database.query<{ body: string }>(selectEventBody(book, named)) : [];
+  return diagnoseDelivery(
+    { ...pasted, receivedAt: pasted.received_at ?? Math.floor(clock.now() / SECOND) },
+    {
+      current: here.secret,
+      previous: here.previous,
+      elsewhere: webhooks
+        .filter((webhook) => webhook !== here)
+        .flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
+      api: credentials.map(({ secret }) => secret),
+    },
+    headerPrefix,
+    event?.body,
+  );
+}

@@ -1,0 +1,78 @@
+// The endpoint of the receiver exam. The exam runs before the command: only its scorecard is stored under the key.
+import { z } from "zod";
+import { SECOND } from "../ground/clock.ts";
+import { type Call, type Endpoint, writeEndpoint } from "../http/endpoint.ts";
+import { reply } from "../http/envelope.ts";
+import { recordedAnswer } from "../http/idempotency.ts";
+import { selectBookOffset } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import type { Examiner, Scorecard } from "./exam.ts";
+import { checkNames } from "./exam-checks.ts";
+import { noReceiver, receiverOf } from "./receiver.ts";
+
+/** What the exam gave; nothing without an address to run it against. */
+interface Examined {
+  scorecard?: Scorecard | undefined;
+}
+
+const scorecardSchema = z.strictObject({
+  passed: z.boolean().meta({ description: "Every check was passed." }),
+  checks: z.array(
+    z.strictObject({
+      name: z.enum(checkNames),
+      passed: z.boolean(),
+      sent: z
+        .strictObject({ headers: z.record(z.string(), z.string()), body: z.string() })
+        .meta({ description: "The delivery that decided, as it was sent." }),
+      received: z.strictObject({
+        status: z.int().nullable().meta({ description: "Null when no answer came." }),
+        duration_ms: z.int().min(0),
+        reason: z.string().nullable().meta({ description: "In plain words; null when the check was passed." }),
+      }),
+      guide: z.string().meta({ description: "How to do it right, and where the guide says so." }),
+    }),
+  ),
+});
+
+export function examEndpoints(parts: { examiner: Examiner; database: Database }): Endpoint[] {
+  return [
+    writeEndpoint<Examined>({
+      path: "/v1/sandbox/webhook/exam",
+      summary: "Examine your receiver: genuine, forged, altered, old, unknown, repeated and reordered deliveries",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: ["OBJECT_NOT_FOUND"],
+      success: { status: 200, description: "The scorecard.", schema: scorecardSchema },
+      body: { schema: z.strictObject({}), order: [] },
+      emptyBody: true,
+      async judge(call, _input, found) {
+        if ("fault" in found) throw found.fault;
+        await refuseUsedKey(parts.database, call);
+        const receiver = receiverOf(call);
+        if (!receiver) return {};
+        const [row] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
+        const now = call.realNow + Number(row?.clock_offset_seconds ?? 0n) * SECOND;
+        return { scorecard: await parts.examiner.examine(call.book, receiver, now) };
+      },
+      lane: "move",
+      command: (_call, { scorecard }) => ({
+        name: "keep scorecard",
+        needs: [],
+        execute() {
+          if (!scorecard) throw noReceiver();
+          return reply(200, scorecard);
+        },
+      }),
+    }),
+  ];
+}
+
+/**
+ * Throws when the key has a record: whatever is thrown here, the edge then answers with that record, and nothing is sent
+ * to the receiver again. Any record differs from an intent without an endpoint.
+ */
+async function refuseUsedKey(database: Database, { book, idempotencyKey, requestId, realNow }: Call): Promise<void> {
+  const intent = { book, key: idempotencyKey, endpoint: "", bodyDigest: Buffer.alloc(0), requestId };
+  await recordedAnswer(database, { ...intent, receivedAt: realNow }, realNow);
+}

@@ -1,0 +1,202 @@
+// Listening: a sandbox's events handed to a developer's machine that asks for them, for want of a public address. A long
+// poll: the answer waits until there is something to tell, looks twice a second, and holds no connection while it waits.
+import { z } from "zod";
+import { type Clock, type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { idOf, isId } from "../ground/ids.ts";
+import { type Call, type Endpoint, readEndpoint } from "../http/endpoint.ts";
+import { type Reply, reply } from "../http/envelope.ts";
+import { timestamp } from "../http/shapes.ts";
+import type { Client, Directory, Webhook } from "../merchants/directory.ts";
+import type { Database } from "../store/database.ts";
+import { secretsOf } from "../webhooks/deliverer.ts";
+import { deliveryHeaders } from "../webhooks/sender.ts";
+import { type Cursor, PAGE_MAX, SEEN_MAX, pageFor } from "./listen-page.ts";
+import { type HeardRow, selectHeard, selectNewest } from "./listen.sql.ts";
+import { Settled, lowestId } from "./settled.ts";
+
+const LOOK_MS = 500;
+const WAIT_DEFAULT_SECONDS = 20;
+const WAITS_PER_CLIENT = 4;
+const WAITS_MAX = 200;
+
+export interface ListenParts {
+  database: Database;
+  directory: Directory;
+  clock: Clock;
+  /** Begins the service's own webhook headers. */
+  headerPrefix: string;
+  serviceName: string;
+}
+
+const eventId = z.string().refine((value) => isId("event", value), "must be an event's id (evt_…)");
+
+const listenQuery = z.strictObject({
+  after: eventId.optional().meta({
+    description:
+      "Everything up to this event was handed on. Absent: nothing is given but where to begin, which is now.",
+  }),
+  seen: z
+    .string()
+    .refine((value) => {
+      const ids = value === "" ? [] : value.split(",");
+      return ids.length <= SEEN_MAX && ids.every((id) => isId("event", id));
+    }, `must be at most ${SEEN_MAX} ids of events with commas between them`)
+    .optional()
+    .meta({ description: "What was handed on beyond `after`: ids with commas between them." }),
+  wait: z
+    .string()
+    .regex(/^(\d|1\d|2[0-5])$/, "must be 0 to 25")
+    .optional()
+    .meta({ description: `Seconds to wait for an event, 0 to 25; ${WAIT_DEFAULT_SECONDS} when absent.` }),
+});
+
+const heardSchema = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      id: z.string(),
+      type: z.string(),
+      created_at: timestamp,
+      body: z.string().meta({ description: "The exact body of the delivery: hand on these bytes." }),
+      headers: z
+        .record(z.string(), z.string())
+        .meta({ description: "The headers of the delivery, signed just now as its first attempt." }),
+    }),
+  ),
+  next_after: z.string().meta({
+    description:
+      "The `after` to go on with once all of `data` are handed on. Events beyond it that were handed on go into `seen`.",
+  }),
+  has_more: z.boolean(),
+});
+
+interface HeardEvent {
+  eventId: string;
+  type: string;
+  createdAt: Micros;
+  body: string;
+}
+
+export class Listening {
+  private readonly parts: ListenParts;
+  private readonly settled = new Settled();
+  private readonly waits = new Map<string, number>();
+  private waiting = 0;
+  private stopped = false;
+
+  constructor(parts: ListenParts) {
+    this.parts = parts;
+  }
+
+  endpoints(): Endpoint[] {
+    return [
+      readEndpoint({
+        path: "/v1/sandbox/events/listen",
+        summary: "Wait for events of your sandbox, to hand them on to your own machine (`gerbang listen` does)",
+        tag: "Sandbox",
+        scope: "sandbox:write",
+        sandboxOnly: true,
+        errors: ["VALIDATION_ERROR"],
+        success: {
+          status: 200,
+          description: "The events that came, oldest first; none when the time was up.",
+          schema: heardSchema,
+        },
+        query: listenQuery,
+        handle: (call) => this.listen(call),
+      }),
+    ];
+  }
+
+  /** Ends all waiting; each listener is answered with nothing, and asks whoever serves next. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async listen(call: Call): Promise<Reply> {
+    const { after, seen = "", wait = String(WAIT_DEFAULT_SECONDS) } = call.query as z.infer<typeof listenQuery>;
+    if (after === undefined) return this.begin(call);
+    const cursor: Cursor = { after, seen: seen === "" ? [] : [...new Set(seen.split(","))] };
+    const { clientId } = call.client;
+    this.sit(clientId);
+    try {
+      return await this.hear(call, cursor, Number(wait) * 1000);
+    } finally {
+      this.rise(clientId);
+    }
+  }
+
+  /** From now on: from behind the newest event there is. */
+  private async begin({ book }: Call): Promise<Reply> {
+    const [row] = await this.parts.database.query<HeardRow>(selectNewest(book));
+    const newest = row?.event_id;
+    const nextAfter = newest === null || newest === undefined ? lowestId(0) : idOf("event", newest);
+    return reply(200, { data: [], next_after: nextAfter, has_more: false });
+  }
+
+  private async hear(call: Call, cursor: Cursor, waitMs: number): Promise<Reply> {
+    const { database, clock } = this.parts;
+    const begun = stopwatchMs();
+    for (;;) {
+      const client = await this.stillWelcome(call.client.clientId);
+      const settled = this.settled.upTo(call.book, clock.now());
+      const rows = await database.query<HeardRow>(selectHeard(call.book, cursor.after, cursor.seen, PAGE_MAX + 1));
+      this.settled.observe(call.book, Number(rows[0]?.clock_offset_seconds ?? 0n), clock.now());
+      const page = pageFor(cursor, rows.flatMap(eventOf), settled);
+      const over = stopwatchMs() - begun + LOOK_MS > waitMs || this.stopped || call.hungUp();
+      if (page.events.length > 0 || over) {
+        const data = page.events.map((event) => this.view(event, client));
+        return reply(200, { data, next_after: page.nextAfter, has_more: page.more });
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+  }
+
+  /** A credential that is revoked while it waits hears nothing more, as if it asked now. */
+  private async stillWelcome(clientId: string): Promise<Client> {
+    const client = await this.parts.directory.client(clientId);
+    if (!client) throw new Fault("CLIENT_NOT_FOUND");
+    if (client.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
+    return client;
+  }
+
+  private view(event: HeardEvent, { merchant, book }: Client): z.infer<typeof heardSchema>["data"][number] {
+    const { clock, headerPrefix, serviceName } = this.parts;
+    const { eventId: id, type, body, createdAt } = event;
+    const now = clock.now();
+    const headers = deliveryHeaders({
+      prefix: headerPrefix,
+      serviceName,
+      secrets: secretsOf(merchant.webhooks[book.environment] as Webhook, now),
+      eventId: id,
+      type,
+      body,
+      attempt: 1,
+      timestamp: Math.floor(now / SECOND),
+    });
+    return { id, type, created_at: wireTime(createdAt), body, headers };
+  }
+
+  private sit(clientId: string): void {
+    const own = this.waits.get(clientId) ?? 0;
+    if (own >= WAITS_PER_CLIENT) {
+      const message = `This client listens ${own} times already. End one of them first.`;
+      throw new Fault("RATE_LIMITED", { message, retryAfterSeconds: 5 });
+    }
+    if (this.waiting >= WAITS_MAX) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
+    this.waits.set(clientId, own + 1);
+    this.waiting++;
+  }
+
+  private rise(clientId: string): void {
+    const own = (this.waits.get(clientId) ?? 1) - 1;
+    if (own > 0) this.waits.set(clientId, own);
+    else this.waits.delete(clientId);
+    this.waiting--;
+  }
+}
+
+function eventOf(row: HeardRow): HeardEvent[] {
+  if (row.event_id === null) return [];
+  return [{ eventId: idOf("event", row.event_id), type: row.type, createdAt: row.created_at, body: row.body }];
+}

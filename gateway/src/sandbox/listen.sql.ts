@@ -1,0 +1,61 @@
+// All SQL of listening: the events of a book behind a cursor, with the offset of the book's clock, in one snapshot.
+import { uuidOf } from "../ground/ids.ts";
+import { type Book } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+
+/** Of each row the offset; of a book without new events one row without an event. */
+export interface HeardRow extends Record<string, unknown> {
+  clock_offset_seconds: bigint;
+  event_id: string | null;
+  type: string;
+  created_at: number;
+  body: string;
+}
+
+/** The events after `after` that are not in `seen`, oldest first. */
+export function selectHeard(book: Book, after: string, seen: readonly string[], limit: number): Statement {
+  return {
+    name: "listen to events",
+    text: `select b.clock_offset_seconds, e.event_id, e.type, e.created_at, e.body
+from books b
+left join lateral (
+  select e.event_id, e.type, e.created_at, e.body
+  from events e
+  where e.merchant_id = b.merchant_id and e.environment = b.environment
+    and e.event_id > $3::uuid and e.event_id <> all($4::uuid[])
+  order by e.event_id
+  limit $5::integer
+) e on true
+where b.merchant_id = $1::uuid and b.environment = $2::environment
+order by e.event_id`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(after), seen.map(uuidOf), limit],
+  };
+}
+
+/** The newest event of a book, if it has any, and the offset of its clock. */
+export function selectNewest(book: Book): Statement {
+  return {
+    name: "newest event",
+    text: `select b.clock_offset_seconds, e.event_id
+from books b
+left join lateral (
+  select e.event_id
+  from events e
+  where e.merchant_id = b.merchant_id and e.environment = b.environment
+  order by e.event_id desc
+  limit 1
+) e on true
+where b.merchant_id = $1::uuid and b.environment = $2::environment`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}
+
+export function selectEventBody(book: Book, eventId: string): Statement {
+  return {
+    name: "body of an event",
+    text: `select body
+from events
+where merchant_id = $1::uuid and environment = $2::environment and event_id = $3::uuid`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(eventId)],
+  };
+}

@@ -1,0 +1,130 @@
+// Sample events: made-up objects in the shape of real ones, because the views of the real ones show them. Nothing is stored.
+import { type Dispute, disputeView } from "../disputes/dispute.ts";
+import { type EventType, envelopeOf } from "../events/event.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import { type Payment, eventView } from "../payments/payment.ts";
+import { type Refund, refundView } from "../refunds/refund.ts";
+import { type Settlement, settlementView } from "../settlements/settlement.ts";
+
+const DAY: Micros = 86_400 * SECOND;
+const AMOUNT = 150_000n;
+const FEE = 1_050n;
+const CURRENCY = "IDR";
+
+/** The data of a sample event of this type: what a real one carries, and `sample`. `now` is the book's time. */
+export function sampleData(type: EventType, book: Book, now: Micros): Record<string, unknown> {
+  return { ...views[type](book, now), sample: true };
+}
+
+/** A whole sample event, for deliveries that are not on record. */
+export function sampleEvent(
+  type: EventType,
+  book: Book,
+  now: Micros,
+): { eventId: string; type: EventType; body: string } {
+  const eventId = newId("event", now);
+  const body = envelopeOf({ book, eventId, type, createdAt: now }, sampleData(type, book, now));
+  return { eventId, type, body };
+}
+
+const views: Record<EventType, (book: Book, now: Micros) => Record<string, unknown>> = {
+  "payment.created": (book, now) => eventView(payment(book, now, { status: "pending" })),
+  "payment.processing": (book, now) => eventView(payment(book, now, { status: "processing" })),
+  "payment.succeeded": (book, now) => eventView(payment(book, now, { status: "succeeded", paidAt: now })),
+  "payment.failed": (book, now) => eventView(payment(book, now, { status: "failed" })),
+  "payment.expired": (book, now) => eventView(payment(book, now, { status: "expired" })),
+  "payment.canceled": (book, now) => eventView(payment(book, now, { status: "canceled", canceledAt: now })),
+  "refund.succeeded": (book, now) => refundView(refund(book, now, "succeeded")),
+  "refund.failed": (book, now) => refundView(refund(book, now, "failed")),
+  "settlement.created": (book, now) => settlementView(settlement(book, now, {})),
+  "settlement.paid": (book, now) =>
+    settlementView(settlement(book, now, { status: "paid", paidAt: now, bankReference: "SAMPLE0001" })),
+  "dispute.opened": (book, now) => disputeView(dispute(book, now, {})),
+  "dispute.updated": (book, now) => disputeView(dispute(book, now, { status: "under_review" })),
+  "dispute.resolved": (book, now) => disputeView(dispute(book, now, { status: "won", resolvedAt: now })),
+};
+
+function payment(book: Book, now: Micros, stands: Partial<Payment> & Pick<Payment, "status">): Payment {
+  return {
+    book,
+    reference: newId("payment", now),
+    amountMinor: AMOUNT,
+    feeMinor: FEE,
+    refundedMinor: 0n,
+    refundPendingMinor: 0n,
+    disputeStatus: undefined,
+    currency: CURRENCY,
+    method: "qris",
+    referenceId: "sample-order",
+    description: undefined,
+    gatewayCode: "nusantara",
+    callbackUrl: undefined,
+    customerKey: null,
+    customer: undefined,
+    metadata: { order: "sample" },
+    instructions: undefined,
+    risk: { decision: "approve", score: 0, reasons: [] },
+    routing: { rules_version: 0, candidates: [] },
+    expiresAt: now + 1_800 * SECOND,
+    expiresIn: undefined,
+    createdAt: now,
+    updatedAt: now,
+    paidAt: undefined,
+    canceledAt: undefined,
+    cancelReason: undefined,
+    ...stands,
+  };
+}
+
+function refund(book: Book, now: Micros, status: Refund["status"]): Refund {
+  return {
+    book,
+    uuid: newId("refund", now),
+    paymentReference: newId("payment", now),
+    status,
+    amountMinor: AMOUNT,
+    currency: CURRENCY,
+    reason: undefined,
+    createdAt: now,
+    completedAt: now,
+  };
+}
+
+function settlement(book: Book, now: Micros, stands: Partial<Settlement>): Settlement {
+  return {
+    book,
+    uuid: newId("settlement", now),
+    status: "processing",
+    currency: CURRENCY,
+    periodStart: now - DAY,
+    periodEnd: now,
+    grossMinor: AMOUNT,
+    feeMinor: FEE,
+    refundMinor: 0n,
+    netMinor: AMOUNT - FEE,
+    paymentCount: 1,
+    createdAt: now,
+    payDueAt: now + DAY,
+    paidAt: undefined,
+    bankReference: undefined,
+    ...stands,
+  };
+}
+
+function dispute(book: Book, now: Micros, stands: Partial<Dispute>): Dispute {
+  return {
+    book,
+    uuid: newId("dispute", now),
+    paymentReference: newId("payment", now),
+    status: "needs_response",
+    reason: "product_not_received",
+    amountMinor: AMOUNT,
+    currency: CURRENCY,
+    evidenceDueAt: now + 7 * DAY,
+    openedAt: now,
+    resolvedAt: undefined,
+    ...stands,
+  };
+}

@@ -1,0 +1,45 @@
+// Trigger an event: a sample of any type, sent to the registered address by the same way as a real one.
+import { z } from "zod";
+import { eventTypes } from "../events/event.ts";
+import type { Outbox } from "../events/outbox.ts";
+import { type Endpoint, writeEndpoint } from "../http/endpoint.ts";
+import { reply } from "../http/envelope.ts";
+import { bookClocks, bookNow } from "../merchants/books.ts";
+import { need } from "../store/working-set.ts";
+import { noReceiver, receiverOf } from "./receiver.ts";
+import { sampleData } from "./samples.ts";
+
+const triggerSchema = z.strictObject({ type: z.enum(eventTypes) });
+const triggeredSchema = z.strictObject({
+  event_id: z.string().meta({ description: "Identity of the event that is on its way." }),
+  type: z.enum(eventTypes),
+});
+
+export function triggerEndpoints({ outbox }: { outbox: Outbox }): Endpoint[] {
+  return [
+    writeEndpoint<z.infer<typeof triggerSchema>>({
+      path: "/v1/sandbox/events/trigger",
+      summary: "Send an event of any type with sample data (`data.sample` is true) to your registered address",
+      tag: "Sandbox",
+      scope: "sandbox:write",
+      sandboxOnly: true,
+      errors: ["OBJECT_NOT_FOUND"],
+      success: { status: 200, description: "The event was recorded and will be delivered.", schema: triggeredSchema },
+      body: { schema: triggerSchema, order: ["type"] },
+      lane: "move",
+      command: (call, { type }) => ({
+        name: "trigger event",
+        needs: [need(bookClocks, call.book)],
+        execute(set, realNow) {
+          const { book } = call;
+          const url = receiverOf(call)?.url;
+          if (url === undefined) throw noReceiver();
+          const now = bookNow(set, book, realNow);
+          // A sample is about no object: whoever proves the books looks for none.
+          const event = { book, type, subjectId: undefined, url, data: sampleData(type, book, now) };
+          return reply(200, { event_id: outbox.emit(set, event, now), type });
+        },
+      }),
+    }),
+  ];
+}

@@ -1,0 +1,210 @@
+// The HTTP of events: what was told, how its delivery went (section 6.6), and sending it again (section 6.4).
+import { z } from "zod";
+import {
+  type Attempt,
+  type ToldEvent,
+  attemptOfRow,
+  eventOfRow,
+  selectAttempts,
+  selectElsewhere,
+  selectEvent,
+  selectEvents,
+  selectSince,
+} from "../events/events.sql.ts";
+import type { Outbox } from "../events/outbox.ts";
+import type { Micros } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { idOf, isId } from "../ground/ids.ts";
+import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Reply, reply } from "../http/envelope.ts";
+import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type ResendBody,
+  attemptListSchema,
+  attemptView,
+  attemptsQuerySchema,
+  eventListSchema,
+  eventSchema,
+  eventView,
+  eventsQuerySchema,
+  resendRules,
+  resentSchema,
+} from "./events.schema.ts";
+import { type Chosen, noSuchEvent, resendEvent, resendEvents } from "./resend.ts";
+
+/** How many events one call sends again. */
+const RESEND_MAX = 1_000;
+
+const nothing = z.strictObject({});
+
+export interface EventParts {
+  database: Database;
+  outbox: Outbox;
+}
+
+export function eventEndpoints(parts: EventParts): Endpoint[] {
+  return [...readingEndpoints(parts.database), resendEndpoint(parts), bulkEndpoint(parts)];
+}
+
+function readingEndpoints(database: Database): Endpoint[] {
+  return [
+    readEndpoint({
+      path: "/v1/events",
+      summary: "List events, newest first, with where their deliveries stand",
+      tag: "Events",
+      scope: "events:read",
+      errors: ["VALIDATION_ERROR"],
+      success: { status: 200, description: "A page of events.", schema: eventListSchema },
+      query: eventsQuerySchema,
+      handle: (call) => listEvents(database, call.book, call.query),
+    }),
+    readEndpoint({
+      path: "/v1/events/{id}",
+      summary: "Read an event",
+      tag: "Events",
+      scope: "events:read",
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      success: { status: 200, description: "The event.", schema: eventSchema },
+      handle: async (call) => reply(200, eventView(await findEvent(database, call))),
+    }),
+    readEndpoint({
+      path: "/v1/events/{id}/deliveries",
+      summary: "List the attempts to deliver an event, newest first, each as it went",
+      tag: "Events",
+      scope: "events:read",
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "VALIDATION_ERROR"],
+      success: { status: 200, description: "A page of attempts.", schema: attemptListSchema },
+      query: attemptsQuerySchema,
+      handle: async (call) => listAttempts(database, await findEvent(database, call), call.query),
+    }),
+  ];
+}
+
+function resendEndpoint({ database, outbox }: EventParts): Endpoint {
+  return writeEndpoint<{ event?: ToldEvent | undefined }>({
+    path: "/v1/events/{id}/resend",
+    summary: "Try an event once more, now, at the address where it belongs today",
+    tag: "Events",
+    scope: "events:write",
+    errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+    success: { status: 200, description: "The event; its delivery is due.", schema: eventSchema },
+    body: { schema: nothing, order: [] },
+    async judge(call, _input, found) {
+      if ("fault" in found) throw found.fault;
+      return { event: await readEvent(database, call.merchant.merchantId, call.params.id ?? "") };
+    },
+    command(call, { event }) {
+      const command = resendEvent({ outbox, merchant: call.merchant, book: call.book }, event);
+      return answering(command, (sent) => reply(200, eventView(sent)));
+    },
+    lane: "move",
+  });
+}
+
+function bulkEndpoint({ database, outbox }: EventParts): Endpoint {
+  return writeEndpoint<ResendBody & { choice?: Choice }>({
+    path: "/v1/events/resend",
+    summary: "Try several events once more: those named, or those since a moment, oldest first, at most 1,000",
+    tag: "Events",
+    scope: "events:write",
+    errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+    success: { status: 200, description: "How many are due now.", schema: resentSchema },
+    body: resendRules,
+    async judge(call, _input, found) {
+      if ("fault" in found) throw found.fault;
+      return { ...found.value, choice: await choose(database, call.book, found.value) };
+    },
+    command(call, { choice }) {
+      assert(choice, "a body that was judged has its events chosen");
+      const { chosen, next } = choice;
+      const command = resendEvents({ outbox, merchant: call.merchant, book: call.book }, chosen);
+      return answering(command, (resent) => reply(200, { resent, has_more: next !== null, next_cursor: next }));
+    },
+    lane: "move",
+  });
+}
+
+interface Choice {
+  chosen: Chosen;
+  /** Where the next call goes on. */
+  next: string | null;
+}
+
+/** The events that a body means, as they stand before the lane; there they are looked at again. */
+async function choose(database: Database, book: Book, body: ResendBody): Promise<Choice> {
+  if (body.event_ids) {
+    const eventIds = [...new Set(body.event_ids)];
+    const rows = await database.query(
+      selectElsewhere(
+        book,
+        eventIds.filter((id) => isId("event", id)),
+      ),
+    );
+    const elsewhere = new Set(rows.map((row) => idOf("event", row.event_id as string)));
+    return { chosen: { eventIds, elsewhere }, next: null };
+  }
+  const { state = "undelivered", starting_after: after } = body;
+  const from = rangeFrom("since", body.since) as Micros;
+  await checkCursor(database, book, after);
+  const rows = await database.query(selectSince({ book, from, state, after, limit: RESEND_MAX }));
+  const found = rows.slice(0, RESEND_MAX).map((row) => idOf("event", row.event_id as string));
+  const next = rows.length > RESEND_MAX ? (found.at(-1) ?? null) : null;
+  return { chosen: { found, state }, next };
+}
+
+/** An event of the merchant, of either environment, or undefined. */
+export async function readEvent(
+  database: Database,
+  merchantId: string,
+  eventId: string,
+): Promise<ToldEvent | undefined> {
+  if (!isId("event", eventId)) return undefined;
+  const [row] = await database.query(selectEvent(merchantId, eventId));
+  return row && eventOfRow(row);
+}
+
+async function findEvent(database: Database, call: Call): Promise<ToldEvent> {
+  const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
+  if (!event) throw noSuchEvent();
+  if (event.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  return event;
+}
+
+async function checkCursor(database: Database, book: Book, after: string | undefined): Promise<void> {
+  if (after === undefined) return;
+  const cursor = await readEvent(database, book.merchantId, after);
+  if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
+}
+
+/** A page of a book's list. `query` has passed `eventsQuerySchema`. */
+export async function listEvents(
+  database: Database,
+  book: Book,
+  query: z.infer<typeof eventsQuerySchema>,
+): Promise<Reply> {
+  const { type, delivery, starting_after: after } = query;
+  const createdFrom = rangeFrom("created_from", query.created_from);
+  const createdBefore = rangeBefore("created_to", query.created_to);
+  await checkCursor(database, book, after);
+  const limit = Number(query.limit ?? 25);
+  const rows = await database.query(selectEvents({ book, type, delivery, createdFrom, createdBefore, after, limit }));
+  return page(rows.map(eventOfRow), limit, eventView, ({ eventId }) => eventId);
+}
+
+/** A page of an event's attempts. `query` has passed `attemptsQuerySchema`. */
+export async function listAttempts(
+  database: Database,
+  event: ToldEvent,
+  query: z.infer<typeof attemptsQuerySchema>,
+): Promise<Reply> {
+  const { delivery } = event;
+  const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
+  // Attempts are numbered from 1 without gaps.
+  if (after !== undefined && after > (delivery?.attempts ?? 0)) throw unknownCursor(String(after));
+  const limit = Number(query.limit ?? 25);
+  const rows = await database.query(selectAttempts(event, after, limit));
+  const view = (attempt: Attempt): unknown => attemptView(attempt, attempt.url ?? delivery?.url ?? "", event.body);
+  return page(rows.map(attemptOfRow), limit, view, ({ attempt }) => String(attempt));
+}

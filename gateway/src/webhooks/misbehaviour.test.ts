@@ -1,0 +1,113 @@
+// Goal: what is changed on purpose is changed in that way only, and deliveries of everybody else cost and notice nothing.
+// Method: changes by property; a database that counts what it is asked, and one that is away.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { systemClock } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import type { Book } from "../merchants/books.ts";
+import { webhookSecret } from "../merchants/directory.ts";
+import type { Database, Row, Statement } from "../store/database.ts";
+import { HEARD_MS, Misbehaviours, misbehavingSend, planMisbehaviour, reordered, unheardOf } from "./misbehaviour.ts";
+import { type Misbehaviour, modes } from "./misbehaviours.sql.ts";
+import type { AttemptResult, OutgoingDelivery } from "./sender.ts";
+
+const now = systemClock.now();
+const log = createLog("silent");
+const sandbox: Book = { merchantId: newId("merchant", now), environment: "sandbox" };
+
+function deliveryOf(body: string): OutgoingDelivery {
+  const secrets = [webhookSecret("whsec_c2VjcmV0")] as const;
+  const url = "https://hook.merchant.com/";
+  return { url, secrets, eventId: "evt_1", type: "payment.created", body, attempt: 3 };
+}
+
+/** Answers with `rows` whatever is asked, and keeps what was asked. */
+function database(rows: Row[] | Error): { asked: string[]; database: Database } {
+  const asked: string[] = [];
+  const query = ({ name = "" }: Statement): Promise<Row[]> => {
+    asked.push(name);
+    return rows instanceof Error ? Promise.reject(rows) : Promise.resolve(rows);
+  };
+  return { asked, database: { query } as unknown as Database };
+}
+
+const misbehaving = (mode: Misbehaviour): Row => ({
+  merchant_id: uuidOf(sandbox.merchantId),
+  environment: "sandbox",
+  mode,
+  remaining: null,
+});
+
+test("the fields of a body change their order and nothing else, at every depth", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { minKeys: 1 }), (value) => {
+      const body = JSON.stringify(value);
+      const turned = reordered(deliveryOf(body)).body;
+      expect(JSON.parse(turned)).toEqual(JSON.parse(body));
+      const names = Object.keys(JSON.parse(body) as object).filter((name) => !/^\d+$/.test(name));
+      expect(Object.keys(JSON.parse(turned) as object).filter((name) => !/^\d+$/.test(name))).toEqual(
+        names.toReversed(),
+      );
+      expect(Buffer.byteLength(turned)).toBe(Buffer.byteLength(body));
+    }),
+  );
+});
+
+test("an event of an unknown type is another event with the same data, at its first attempt", () => {
+  const delivery = deliveryOf('{"id":"evt_1","type":"payment.created","data":{"amount_minor":9007199254740991}}');
+  const unknown = unheardOf(delivery, now);
+  expect(unknown).toMatchObject({ url: delivery.url, secrets: delivery.secrets, attempt: 1 });
+  expect(unknown.body).toBe(
+    `{"id":"${unknown.eventId}","type":"sandbox.unheard_of","data":{"amount_minor":9007199254740991}}`,
+  );
+});
+
+test("every plan but that of drop sends the delivery once or twice, and waits less than a lease lasts", () => {
+  const delivery = deliveryOf('{"id":"evt_1"}');
+  for (const mode of modes.filter((name) => name !== "none")) {
+    const steps = planMisbehaviour(mode, delivery, now);
+    const counted = steps.flatMap((step) => (step.do === "send" && step.counts ? [step.copies] : []));
+    expect([mode, counted]).toEqual([mode, mode === "drop" ? [] : [mode === "duplicate" ? 2 : 1]]);
+    expect(steps.reduce((sum, step) => sum + (step.do === "wait" ? step.ms : 0), 0)).toBeLessThanOrEqual(5_000);
+  }
+});
+
+test("while nobody misbehaves one question a second is asked for all deliveries together, and none for production", async () => {
+  const { asked, database: counting } = database([]);
+  const misbehaviours = new Misbehaviours({ database: counting, clock: systemClock, log });
+  const live: Book = { ...sandbox, environment: "production" };
+  await Promise.all(Array.from({ length: 100 }, () => misbehaviours.take(live)));
+  expect(asked).toEqual([]);
+  const taken = await Promise.all(
+    Array.from({ length: 1_000 }, () => misbehaviours.take({ ...sandbox, merchantId: newId("merchant", now) })),
+  );
+  expect(new Set(taken)).toEqual(new Set([undefined]));
+  expect(asked).toEqual(["select misbehaving books"]);
+  await new Promise((resolve) => setTimeout(resolve, HEARD_MS + 20));
+  await misbehaviours.take(sandbox);
+  expect(asked).toHaveLength(2);
+});
+
+test("a book that misbehaves is asked for at each of its deliveries, and no other is", async () => {
+  const { asked, database: counting } = database([misbehaving("drop")]);
+  const misbehaviours = new Misbehaviours({ database: counting, clock: systemClock, log });
+  expect(await misbehaviours.take({ ...sandbox, merchantId: newId("merchant", now) })).toBeUndefined();
+  expect(asked).toEqual(["select misbehaving books"]);
+  expect(await misbehaviours.take(sandbox)).toBe("drop");
+  expect(asked).toEqual(["select misbehaving books", "take misbehaviour"]);
+});
+
+test("with the database away a delivery is made as usual", async () => {
+  const misbehaviours = new Misbehaviours({ ...database(new Error("away")), clock: systemClock, log });
+  const sent: OutgoingDelivery[] = [];
+  const sender = {
+    send(delivery: OutgoingDelivery): Promise<AttemptResult> {
+      sent.push(delivery);
+      return Promise.resolve({ succeeded: true } as AttemptResult);
+    },
+  };
+  const delivery = deliveryOf('{"id":"evt_1"}');
+  expect(await misbehavingSend(sender, misbehaviours, sandbox, delivery)).toMatchObject({ succeeded: true });
+  expect(sent).toEqual([delivery]);
+});
