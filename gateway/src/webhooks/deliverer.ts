@@ -17,6 +17,7 @@ import type { Outbox } from "../events/outbox.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.ts";
 import { type Database, isConnectionLoss } from "../store/database.ts";
+import { type Misbehaviours, misbehavingSend } from "./misbehaviour.ts";
 import { type Passenger, Seats } from "./seats.ts";
 import { type AttemptResult, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.ts";
 
@@ -36,6 +37,7 @@ export interface DelivererParts {
   database: Database;
   directory: Directory;
   sender: Sender;
+  misbehaviours: Misbehaviours;
   outbox: Outbox;
   clock: Clock;
   metrics: Metrics;
@@ -172,7 +174,7 @@ export class Deliverer {
 
   /** Tries once and records it. Gives whether the host answered at all; undefined when nothing was sent to it. */
   private async deliver(row: ClaimedRow, leaseToken: string): Promise<boolean | undefined> {
-    const { directory, sender, clock, metrics } = this.parts;
+    const { directory, sender, misbehaviours, clock, metrics } = this.parts;
     const book = bookOfRow(row);
     const merchant = await directory.merchant(book.merchantId);
     const eventId = idOf("event", row.event_id);
@@ -184,7 +186,7 @@ export class Deliverer {
     }
     const secrets = webhook && secretsOf(webhook, clock.now());
     const result = secrets
-      ? await sender.send({
+      ? await misbehavingSend(sender, misbehaviours, book, {
           url: row.url,
           secrets,
           eventId,
@@ -216,7 +218,8 @@ export class Deliverer {
     });
     if (result.succeeded && (secrets?.length ?? 0) > 1)
       this.previousNeeded.set(bookKey(book), { book, at: clock.now() });
-    return secrets && result.status !== undefined;
+    const called = Object.keys(result.requestHeaders).length > 0;
+    return called ? result.status !== undefined : undefined;
   }
 
   /** Attempts that end while a batch is being written go into the next one together. */

@@ -25,12 +25,17 @@ export interface OutgoingDelivery {
   attempt: number;
   /** Moves the timestamp that is sent and signed; a sandbox can ask for it. */
   timestampSkewSeconds?: number;
+  /** What is signed instead of the body; an exam can ask for it. */
+  signedBody?: string;
   /** Sends the body in pieces over a few seconds; a sandbox can ask for it. */
   slowly?: boolean;
 }
 
 /** What the headers of a delivery are made of. */
-export interface SignedDelivery extends Pick<OutgoingDelivery, "secrets" | "eventId" | "type" | "body" | "attempt"> {
+export interface SignedDelivery extends Pick<
+  OutgoingDelivery,
+  "secrets" | "eventId" | "type" | "body" | "signedBody" | "attempt"
+> {
   /** Begins the service's own headers. */
   prefix: string;
   serviceName: string;
@@ -43,7 +48,8 @@ export interface SignedDelivery extends Pick<OutgoingDelivery, "secrets" | "even
  * which have room for the signature of each secret.
  */
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
-  const { prefix, serviceName, secrets, eventId, type, body, attempt } = delivery;
+  const { prefix, serviceName, secrets, eventId, type, attempt } = delivery;
+  const body = delivery.signedBody ?? delivery.body;
   const timestamp = String(delivery.timestamp);
   const standard = secrets.map(
     ({ standardKey }) =>
