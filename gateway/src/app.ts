@@ -238,7 +238,9 @@ export function createApp(options: AppOptions): App {
     },
     async stop() {
       listening.stop();
-      await Promise.all([server.close(), worker.stop(), examiner.close()]);
+      // A connection whose last answer is given during the stop would be kept open for the next question.
+      const idle = setInterval(() => server.server.closeIdleConnections(), 50);
+      await Promise.all([server.close(), worker.stop(), examiner.close()]).finally(() => clearInterval(idle));
       await refusals.stop();
       await lanes.idle();
       watch.stop();

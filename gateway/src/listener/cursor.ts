@@ -77,8 +77,8 @@ export class Cursor {
     return this.kept && [this.kept.after, ...this.kept.seen].reduce((newest, id) => (id > newest ? id : newest));
   }
 
-  begin(after: string): void {
-    this.keep({ after, seen: [] });
+  begin(position: Position): void {
+    this.keep(position);
   }
 
   handedOn(id: string, nextAfter: string): void {

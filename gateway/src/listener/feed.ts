@@ -24,6 +24,7 @@ const answerSchema = z.object({
   ),
   next_after: z.string(),
   has_more: z.boolean(),
+  seen: z.array(z.string()).default([]),
 });
 
 const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
@@ -35,8 +36,19 @@ export interface HeardEvent {
   headers: Record<string, string>;
 }
 
+export interface Heard {
+  kind: "heard";
+  events: HeardEvent[];
+  nextAfter: string;
+  more: boolean;
+  /** Where it begins: what is there beyond `nextAfter` and is not told. */
+  seen: string[];
+  /** For how long to leave the quota to others. */
+  pauseMs: number;
+}
+
 export type Answer =
-  | { kind: "heard"; events: HeardEvent[]; nextAfter: string; more: boolean; pauseMs: number }
+  | Heard
   /** The service is there and asks for patience. */
   | { kind: "busy"; seconds: number }
   /** It could not be reached, or is not well: the next question may fare better. */
@@ -91,9 +103,9 @@ function read(status: number, headers: Headers, text: string): Answer {
     const parsed = answerSchema.safeParse(value);
     if (!parsed.success)
       return { kind: "refused", reason: "the service answers in another form than this version knows" };
-    const { data, next_after: nextAfter, has_more: more } = parsed.data;
+    const { data, next_after: nextAfter, has_more: more, seen } = parsed.data;
     const [limit, remaining] = [numberOf(headers, "x-ratelimit-limit"), numberOf(headers, "x-ratelimit-remaining")];
-    return { kind: "heard", events: data, nextAfter, more, pauseMs: pauseFor(limit, remaining) };
+    return { kind: "heard", events: data, nextAfter, more, seen, pauseMs: pauseFor(limit, remaining) };
   }
   const parsed = errorSchema.safeParse(value);
   if (!parsed.success) return { kind: "lost", reason: `the answer (${status}) is not the service's` };

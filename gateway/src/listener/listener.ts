@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Agent, request } from "undici";
 import { type Clock, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import type { Cursor } from "./cursor.ts";
-import type { Answer, Feed, HeardEvent } from "./feed.ts";
+import type { Feed, Heard, HeardEvent } from "./feed.ts";
 import { reasonOf } from "./reasons.ts";
 
 const WAIT_SECONDS = 20;
@@ -29,8 +29,6 @@ export interface ListenerParts {
   /** Ends also a delivery that is under way, a moment later. */
   cut: AbortSignal;
 }
-
-type Heard = Extract<Answer, { kind: "heard" }>;
 
 export class Listener {
   private readonly parts: ListenerParts;
@@ -75,14 +73,14 @@ export class Listener {
   }
 
   /** Says where it begins, once, and that the service is back. */
-  private greet({ events, more, nextAfter }: Heard): void {
+  private greet({ events, more, nextAfter, seen }: Heard): void {
     const { cursor, say, forwardTo } = this.parts;
     if (this.unheard > 0 && this.started) say("The service is back.");
     this.unheard = 0;
     if (this.started) return;
     this.started = true;
     if (cursor.position === undefined) {
-      cursor.begin(nextAfter);
+      cursor.begin({ after: nextAfter, seen });
       say(`Ready: events from now on go to ${forwardTo}. Ctrl-C ends it.`);
     } else {
       const waiting = `${more ? "more than " : ""}${events.length} ${events.length === 1 ? "event" : "events"} waiting`;

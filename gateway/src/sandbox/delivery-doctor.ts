@@ -1,4 +1,5 @@
 // The doctor of deliveries: whether a webhook as a receiver has it is ours, and if it does not verify, why. Pure.
+import { isDeepStrictEqual } from "node:util";
 import { mac } from "../http/doctor.ts";
 import { serialisationsOf } from "../http/serialisations.ts";
 
@@ -134,5 +135,15 @@ function judge(
   const spaced = [`${body}\n`, `${body}\r\n`, body.trimEnd(), body.trim(), body.replace(/^\uFEFF/, "")];
   if (spaced.some(ours)) return "trailing_newline";
   for (const other of serialisationsOf(body)) if (ours(other)) return "reserialised_body";
-  return sent !== undefined && ours(sent) ? "altered_body" : "unknown";
+  if (sent === undefined || !ours(sent)) return "unknown";
+  return sameJson(body, sent) ? "reserialised_body" : "altered_body";
+}
+
+/** The same value, however it is spelt. */
+function sameJson(one: string, other: string): boolean {
+  try {
+    return isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
+  } catch {
+    return false; // not JSON, or deeper than can be walked
+  }
 }

@@ -72,7 +72,12 @@ const cases: [string, DeliveryDiagnosis, (delivery: Delivery) => Delivery | Prom
   [
     "as Python writes it",
     "reserialised_body",
-    (it) => ({ ...it, body: it.body.replaceAll(":", ": ").replaceAll(": //", "://").replace("–", "\\u2013") }),
+    (it) => ({ ...it, body: it.body.replaceAll('":', '": ').replaceAll(',"', ', "') }),
+  ],
+  [
+    "as nobody else writes it",
+    "reserialised_body",
+    (it) => ({ ...it, body: it.body.replaceAll('":', '" :\t').replaceAll("150000", "1.5e5") }),
   ],
   ["with a newline", "trailing_newline", (it) => ({ ...it, body: `${it.body}\n` })],
   ["with another amount", "altered_body", (it) => ({ ...it, body: it.body.replace("150000", "150001") })],

@@ -11,6 +11,12 @@ export interface Cursor {
   seen: readonly string[];
 }
 
+/** Where to begin: behind what is visible now. `newest` are the newest events there are, newest first, one beyond SEEN_MAX. */
+export function beginBehind(newest: readonly string[], settled: string): Cursor {
+  const seen = newest.slice(0, SEEN_MAX).filter((id) => id > settled);
+  return { after: newest[seen.length] ?? settled, seen };
+}
+
 export interface Heard<Event> {
   events: Event[];
   /** From where to go on once all of `events` are handed on: everything up to here is settled, and listed or known. */

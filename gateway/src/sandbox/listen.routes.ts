@@ -7,13 +7,14 @@ import { idOf, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../http/envelope.ts";
 import { timestamp } from "../http/shapes.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Client, Directory, Webhook } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import { secretsOf } from "../webhooks/deliverer.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
-import { type Cursor, PAGE_MAX, SEEN_MAX, pageFor } from "./listen-page.ts";
+import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, pageFor } from "./listen-page.ts";
 import { type HeardRow, selectHeard, selectNewest } from "./listen.sql.ts";
-import { Settled, lowestId } from "./settled.ts";
+import { Settled } from "./settled.ts";
 
 const LOOK_MS = 500;
 const WAIT_DEFAULT_SECONDS = 20;
@@ -68,6 +69,11 @@ const heardSchema = z.strictObject({
       "The `after` to go on with once all of `data` are handed on. Events beyond it that were handed on go into `seen`.",
   }),
   has_more: z.boolean(),
+  seen: z
+    .array(z.string())
+    .max(SEEN_MAX)
+    .optional()
+    .meta({ description: "Where it begins: what is there already beyond `next_after`, for the first `seen`." }),
 });
 
 interface HeardEvent {
@@ -126,12 +132,19 @@ export class Listening {
     }
   }
 
-  /** From now on: from behind the newest event there is. */
+  /** From now on: what is visible now is not told, what becomes visible is. */
   private async begin({ book }: Call): Promise<Reply> {
-    const [row] = await this.parts.database.query<HeardRow>(selectNewest(book));
-    const newest = row?.event_id;
-    const nextAfter = newest === null || newest === undefined ? lowestId(0) : idOf("event", newest);
-    return reply(200, { data: [], next_after: nextAfter, has_more: false });
+    const { database, clock } = this.parts;
+    const settled = this.settled.upTo(book, clock.now());
+    const rows = await database.query<HeardRow>(selectNewest(book, SEEN_MAX + 1));
+    this.notice(book, rows);
+    const newest = rows.flatMap(({ event_id: id }) => (id === null ? [] : [idOf("event", id)]));
+    const { after, seen } = beginBehind(newest, settled);
+    return reply(200, { data: [], next_after: after, has_more: false, seen });
+  }
+
+  private notice(book: Book, rows: readonly HeardRow[]): void {
+    this.settled.observe(book, Number(rows[0]?.clock_offset_seconds ?? 0n), this.parts.clock.now());
   }
 
   private async hear(call: Call, cursor: Cursor, waitMs: number): Promise<Reply> {
@@ -141,7 +154,7 @@ export class Listening {
       const client = await this.stillWelcome(call.client.clientId);
       const settled = this.settled.upTo(call.book, clock.now());
       const rows = await database.query<HeardRow>(selectHeard(call.book, cursor.after, cursor.seen, PAGE_MAX + 1));
-      this.settled.observe(call.book, Number(rows[0]?.clock_offset_seconds ?? 0n), clock.now());
+      this.notice(call.book, rows);
       const page = pageFor(cursor, rows.flatMap(eventOf), settled);
       const over = stopwatchMs() - begun + LOOK_MS > waitMs || this.stopped || call.hungUp();
       if (page.events.length > 0 || over) {

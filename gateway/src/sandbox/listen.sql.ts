@@ -32,10 +32,10 @@ order by e.event_id`,
   };
 }
 
-/** The newest event of a book, if it has any, and the offset of its clock. */
-export function selectNewest(book: Book): Statement {
+/** The newest events of a book, newest first; shaped as by `selectHeard`. */
+export function selectNewest(book: Book, limit: number): Statement {
   return {
-    name: "newest event",
+    name: "newest events",
     text: `select b.clock_offset_seconds, e.event_id
 from books b
 left join lateral (
@@ -43,10 +43,11 @@ left join lateral (
   from events e
   where e.merchant_id = b.merchant_id and e.environment = b.environment
   order by e.event_id desc
-  limit 1
+  limit $3::integer
 ) e on true
-where b.merchant_id = $1::uuid and b.environment = $2::environment`,
-    values: [uuidOf(book.merchantId), book.environment],
+where b.merchant_id = $1::uuid and b.environment = $2::environment
+order by e.event_id desc`,
+    values: [uuidOf(book.merchantId), book.environment, limit],
   };
 }
 

@@ -32,6 +32,8 @@ const BATCH_MAX = 128;
 /** How long a stop waits for what is on its way. */
 const STOP_MS = 6_500;
 const RECORD_TRIES = 20;
+/** A call that ends sooner held no seat for long, whatever it ended with. */
+const QUICK_MS = 1_000;
 
 export interface DelivererParts {
   database: Database;
@@ -172,7 +174,7 @@ export class Deliverer {
       });
   }
 
-  /** Tries once and records it. Gives whether the host answered at all; undefined when nothing was sent to it. */
+  /** Tries once and records it. Gives whether the host answered, or refused at once; undefined when it was not called. */
   private async deliver(row: ClaimedRow, leaseToken: string): Promise<boolean | undefined> {
     const { directory, sender, misbehaviours, clock, metrics } = this.parts;
     const book = bookOfRow(row);
@@ -219,7 +221,7 @@ export class Deliverer {
     if (result.succeeded && (secrets?.length ?? 0) > 1)
       this.previousNeeded.set(bookKey(book), { book, at: clock.now() });
     const called = Object.keys(result.requestHeaders).length > 0;
-    return called ? result.status !== undefined : undefined;
+    return called ? result.status !== undefined || result.durationMs < QUICK_MS : undefined;
   }
 
   /** Attempts that end while a batch is being written go into the next one together. */

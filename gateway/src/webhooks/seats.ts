@@ -82,7 +82,7 @@ export class Seats {
     return true;
   }
 
-  /** Gives a seat back; `answered` tells whether the host said anything at all, undefined when it was not called. */
+  /** Gives a seat back; `answered` tells whether the host answered, or failed at once; undefined when it was not called. */
   leave({ host, merchantId, first }: Passenger, answered: boolean | undefined): void {
     const state = this.hosts.get(host);
     if (!state) return;
