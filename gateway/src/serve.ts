@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { setFlagsFromString } from "node:v8";
 import { readAcquirers } from "./acquirers-of-config.ts";
 import { type App, createApp } from "./app.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
@@ -14,6 +15,10 @@ import { createLog } from "./ground/log.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore, say } from "./store-of-config.ts";
 import { migrate } from "./store/migrations.ts";
+
+// Left alone the heap grows by half of itself before it is cleaned: 350 MiB under load where 60 are in use. A quarter costs
+// no throughput that could be measured, and keeps the process near 230.
+setFlagsFromString("--heap-growing-percent=25");
 
 export async function serveCommand(args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: { role: { type: "string" } } });

@@ -31,7 +31,7 @@ afterAll(() => service.stop());
 async function newDelivery(by: Client): Promise<Delivery> {
   const { json } = await by.get("/v1/sandbox/events/listen");
   await by.post("/v1/payments", paymentBody({ description: "Kopi Gayo / 250 g – enak" }));
-  const { json: heard } = await by.get(`/v1/sandbox/events/listen?after=${json.next_after}`);
+  const { json: heard } = await by.get(`/v1/sandbox/events/listen?after=${json.next_after}&seen=${json.seen.join()}`);
   const [{ headers, body }] = heard.data as [Delivery];
   return { headers, body };
 }

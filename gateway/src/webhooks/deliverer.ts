@@ -18,6 +18,7 @@ import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/bo
 import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.ts";
 import { type Database, isConnectionLoss } from "../store/database.ts";
 import { type Misbehaviours, misbehavingSend } from "./misbehaviour.ts";
+import { Anteroom, type Waiting } from "./anteroom.ts";
 import { type Passenger, Seats } from "./seats.ts";
 import { type AttemptResult, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.ts";
 
@@ -25,6 +26,8 @@ import { type AttemptResult, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.t
 const LEASE_SECONDS = (DELIVERY_TIMEOUT_MS / 1000) * 3;
 /** For how long a delivery is set aside that found no free seat. */
 const PARK_SECONDS = 1;
+/** How long a claimed delivery waits for a seat before it is given back, well within its lease. */
+const PATIENCE_SECONDS = 10;
 /** Between two attempts that are both overdue. */
 const CATCH_UP_SECONDS = 30;
 const POLL_MS = 500;
@@ -49,8 +52,9 @@ export interface DelivererParts {
 export class Deliverer {
   private readonly parts: DelivererParts;
   private readonly seats = new Seats();
-  /** Books whose due deliveries found no seat: looked at again when one becomes free. */
-  private waiting = new Map<string, Book>();
+  private readonly anteroom = new Anteroom<ClaimedRow>();
+  /** Books that may have more due than was claimed: looked at again when there is room. */
+  private unfinished = new Map<string, Book>();
   /** Books in which something is known to be due. */
   private hinted = new Map<string, Book>();
   /** Books whose deliveries were accepted while they carried the signature of the secret before. */
@@ -77,19 +81,20 @@ export class Deliverer {
   async stop(): Promise<void> {
     this.stopping = true;
     clearInterval(this.timer);
+    this.unsent.push(...this.anteroom.takeOut());
     for (let waited = 0; this.seats.onTheWay > 0 && waited < STOP_MS; waited += 20) await pause(20);
     this.cutOff = true;
     await this.parts.sender.close();
     while (this.seats.onTheWay > 0) await pause(5); // the calls that were cut off say so at once
     while (this.recording) await this.recording;
-    for (const [token, rows] of Map.groupBy(this.unsent, (cut) => cut.token)) {
-      await this.parts.database.query(
-        parkDeliveries(
-          rows.map(({ row }) => row),
-          token,
-          this.parts.clock.now(),
-        ),
-      );
+    await this.giveBack(this.unsent, this.parts.clock.now());
+  }
+
+  /** Ends leases of deliveries that are not tried now. */
+  private async giveBack(given: readonly { row: ClaimedRow; token: string }[], until: Micros): Promise<void> {
+    for (const [token, cut] of Map.groupBy(given, (one) => one.token)) {
+      const rows = cut.map(({ row }) => row);
+      await this.parts.database.query(parkDeliveries(rows, token, until));
     }
   }
 
@@ -130,9 +135,11 @@ export class Deliverer {
 
   private async claim(books: Book[] | undefined): Promise<void> {
     const { database, clock, metrics } = this.parts;
-    // Later attempts are never urgent: they are looked for at each poll, and while there are more of them.
-    for (const which of ["first", "again"] as const) await this.claimSome(which, books);
+    await this.claimSome("first", books);
     if (books) return;
+    // Later attempts are never urgent: they are looked for at each poll.
+    await this.claimSome("again", undefined);
+    await this.giveBack(this.anteroom.takeOut(clock.now() - PATIENCE_SECONDS * SECOND), clock.now());
     const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(clock.now()));
     metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
   }
@@ -141,20 +148,58 @@ export class Deliverer {
     const { database, clock } = this.parts;
     const limit = Math.min(BATCH_MAX, this.seats.room(which));
     if (limit <= 0) {
-      for (const book of books ?? []) this.waiting.set(bookKey(book), book);
+      for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
       return;
     }
-    const realNow = clock.now();
+    const claimedAt = clock.now();
     const token = randomUUID();
-    const fullHosts = this.seats.full();
-    const claim = { books, realNow, leaseSeconds: LEASE_SECONDS, token, perBook: limit, limit, which, fullHosts };
+    const fullHosts = this.seats.full().filter((host) => this.anteroom.waitingFor(host) > this.lineOf(host) / 2);
+    const claim = {
+      books,
+      realNow: claimedAt,
+      leaseSeconds: LEASE_SECONDS,
+      token,
+      perBook: limit,
+      limit,
+      which,
+      fullHosts,
+    };
     const rows = await database.query<ClaimedRow>(claimDeliveries(claim));
-    const parked = rows.filter((row) => !this.seats.take(passenger(row)));
-    for (const row of parked) this.waiting.set(bookKey(bookOfRow(row)), bookOfRow(row));
-    for (const row of rows) if (!parked.includes(row)) this.send(row, token);
-    if (parked.length > 0) await database.query(parkDeliveries(parked, token, realNow + PARK_SECONDS * SECOND));
+    const parked = rows.filter((row) => !this.enter({ host: row.host, row, token, claimedAt }));
+    if (parked.length > 0) await database.query(parkDeliveries(parked, token, claimedAt + PARK_SECONDS * SECOND));
     // A claim that was full may have left more behind.
-    if (rows.length >= limit) for (const row of rows) this.hint(bookKey(bookOfRow(row)));
+    if (rows.length >= limit) for (const row of rows) this.unfinished.set(bookKey(bookOfRow(row)), bookOfRow(row));
+    if (rows.every(({ host }) => this.isShort(host))) this.claimRest();
+  }
+
+  /** True while so few wait for a host that more should be on their way from the database. */
+  private isShort(host: string): boolean {
+    return this.anteroom.waitingFor(host) <= this.lineOf(host) / 4;
+  }
+
+  /** How many deliveries may wait for a host in the anteroom: about as many as leave it within a lease. */
+  private lineOf(host: string): number {
+    return this.seats.limitOf(host) * 4;
+  }
+
+  /** Sends a delivery if there is a seat, or lets it wait for one. False when it can do neither. */
+  private enter(waiting: Waiting<ClaimedRow>): boolean {
+    if (this.anteroom.waitingFor(waiting.host) === 0 && this.seated(waiting)) return true;
+    return this.anteroom.add(waiting, this.lineOf(waiting.host));
+  }
+
+  private seated({ row, token }: Waiting<ClaimedRow>): boolean {
+    if (!this.seats.take(passenger(row))) return false;
+    this.send(row, token);
+    return true;
+  }
+
+  /** Goes on with books that have more due. */
+  private claimRest(): void {
+    if (this.unfinished.size === 0) return;
+    const { unfinished } = this;
+    this.unfinished = new Map();
+    for (const key of unfinished.keys()) this.hint(key);
   }
 
   private send(row: ClaimedRow, token: string): void {
@@ -168,9 +213,8 @@ export class Deliverer {
       )
       .finally(() => {
         this.seats.leave(passenger(row), answered);
-        const waiting = this.waiting;
-        this.waiting = new Map();
-        for (const key of waiting.keys()) this.hint(key);
+        if (!this.stopping) this.anteroom.admit(row.host, (waiting) => this.seated(waiting));
+        if (this.isShort(row.host)) this.claimRest();
       });
   }
 

@@ -96,6 +96,11 @@ export class Seats {
     if (answered !== undefined) this.judge(state, answered ? "proven" : "suspect");
   }
 
+  /** How many seats there are at a host, as it stands now. */
+  limitOf(host: string): number {
+    return this.limits[this.hosts.get(host)?.standing ?? "unproven"];
+  }
+
   /** Hosts that take no more at this moment, so that nothing of theirs is asked for. */
   full(): string[] {
     return [...this.hosts].filter(([, state]) => this.isFull(state)).map(([host]) => host);

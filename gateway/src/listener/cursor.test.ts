@@ -1,0 +1,72 @@
+// Goal: a listener's place survives whatever ends its process, and is nobody else's. Method: cursors on a directory of their
+// own, opened again, damaged, and claimed by processes that are alive or gone.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { newId } from "../ground/ids.ts";
+import { Cursor, finished, handedOn } from "./cursor.ts";
+
+const root = mkdtempSync(join(tmpdir(), "gerbang-cursor-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const CLIENT = "ak_test_0123456789abcdefghjkmnpqrs";
+const [a, b, c, d] = [1, 2, 3, 4].map((ms) => newId("event", ms * 1000)) as [string, string, string, string];
+let directory: string;
+let count = 0;
+beforeEach(() => {
+  directory = join(root, String(count++));
+});
+
+const file = (ending: string): string => join(directory, `${CLIENT}.${ending}`);
+
+test("what is settled is behind the cursor, what is younger is named until it is settled too", () => {
+  expect(handedOn({ after: a, seen: [] }, b, c)).toEqual({ after: b, seen: [] });
+  expect(handedOn({ after: a, seen: [] }, c, b)).toEqual({ after: b, seen: [c] });
+  expect(handedOn({ after: b, seen: [c] }, d, b)).toEqual({ after: b, seen: [c, d] });
+  expect(finished({ after: b, seen: [c, d] }, c)).toEqual({ after: c, seen: [d] });
+  expect(finished({ after: c, seen: [d] }, a)).toEqual({ after: c, seen: [d] }); // never back
+});
+
+test("it goes on where it stopped, with a whole file and nothing else left behind", () => {
+  const first = new Cursor(directory, CLIENT);
+  expect([first.position, first.newest]).toEqual([undefined, undefined]);
+  first.begin({ after: a, seen: [b] });
+  first.handedOn(d, b);
+  first.release();
+  const second = new Cursor(directory, CLIENT);
+  expect(second.position).toEqual({ after: b, seen: [d] });
+  expect(second.newest).toBe(d);
+  second.finished(d);
+  second.release();
+  expect(readdirSync(directory)).toEqual([`${CLIENT}.json`]);
+  expect(JSON.parse(readFileSync(file("json"), "utf8"))).toEqual({ client_id: CLIENT, after: d, seen: [] });
+});
+
+test.each(["", "{", "[]", '{"client_id":"x","after":"evt_1","seen":[]}', '{"after":1}'])(
+  "a damaged file is not guessed at: %s",
+  (text) => {
+    new Cursor(directory, CLIENT).release();
+    writeFileSync(file("json"), text);
+    expect(() => new Cursor(directory, CLIENT)).toThrow(/damaged\. Remove it/);
+    expect(existsSync(file("lock"))).toBe(false);
+  },
+);
+
+test("two listeners of one client are refused; one whose process is gone counts for nothing", async () => {
+  const other = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"]);
+  new Cursor(directory, CLIENT).release();
+  writeFileSync(file("lock"), String(other.pid));
+  expect(() => new Cursor(directory, CLIENT)).toThrow(`process ${other.pid}`);
+  new Cursor(directory, "ak_test_another").release(); // another client is none of its business
+  other.kill("SIGKILL");
+  await once(other, "exit");
+  for (const left of [String(other.pid), "", "garbage", "-1", "99999999"]) {
+    writeFileSync(file("lock"), left);
+    const cursor = new Cursor(directory, CLIENT);
+    expect(readFileSync(file("lock"), "utf8")).toBe(String(process.pid));
+    cursor.release();
+  }
+});

@@ -1,0 +1,282 @@
+// Goal: each event reaches the local program in order, whatever is away for a while, and the developer is told what waits.
+// Method: a service and a receiver of a few lines each, on real sockets, that misbehave as a test says.
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Agent } from "undici";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Clock, systemClock } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
+import { Cursor } from "./cursor.ts";
+import { Feed, pauseFor } from "./feed.ts";
+import { Listener } from "./listener.ts";
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+class Peer {
+  server: Server | undefined;
+  port = 0;
+  handle: Handler;
+
+  constructor(handle: Handler) {
+    this.handle = handle;
+  }
+
+  async open(): Promise<void> {
+    const server = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on("data", (part: Buffer) => parts.push(part));
+      request.on("end", () => this.handle(request, response, Buffer.concat(parts).toString()));
+    });
+    server.listen(this.port, "127.0.0.1");
+    await once(server, "listening");
+    this.port = (server.address() as AddressInfo).port;
+    this.server = server;
+  }
+
+  async close(): Promise<void> {
+    const { server } = this;
+    this.server = undefined;
+    if (!server) return;
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  }
+}
+
+const START = newId("event", 1_000_000);
+let directory: string;
+let service: Peer;
+let receiver: Peer;
+/** What the service has, and what its answers begin with instead, if anything. */
+let events: string[];
+let answers: Handler[];
+let asked: URL[];
+let got: { id: string; body: string; headers: IncomingMessage["headers"] }[];
+let printed: string[];
+let said: string[];
+let stop: AbortController;
+let cut: AbortController;
+let runs: Promise<number>[];
+let agent: Agent;
+
+const json = (response: ServerResponse, status: number, value: unknown, headers = {}): void =>
+  void response
+    .writeHead(status, { "x-ratelimit-limit": "100", "x-ratelimit-remaining": "90", ...headers })
+    .end(JSON.stringify(value));
+const fault =
+  (code: string, status: number, headers = {}): Handler =>
+  (_request, response) =>
+    json(response, status, { error: { code, message: "as said", request_id: "req_1" } }, headers);
+
+/** A service for which everything is settled at once: `after` is all that matters. */
+const serve: Handler = (request, response) => {
+  const url = new URL(request.url ?? "", "http://x");
+  asked.push(url);
+  const instead = answers.shift();
+  if (instead) return instead(request, response, "");
+  const after = url.searchParams.get("after");
+  if (after === null) return json(response, 200, { data: [], next_after: START, has_more: false, seen: [] });
+  const found = events.filter((id) => id > after);
+  const data = found
+    .slice(0, 100)
+    .map((id) => ({ id, type: "payment.created", body: `{"id":"${id}"}`, headers: { "x-id": id } }));
+  // Not to wait long is its right: the listener asks again.
+  setTimeout(
+    () => json(response, 200, { data, next_after: data.at(-1)?.id ?? after, has_more: found.length > 100 }),
+    found.length > 0 ? 0 : 50,
+  );
+};
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "gerbang-listener-"));
+  [events, answers, asked, got, printed, said, runs] = [[], [], [], [], [], [], []];
+  stop = new AbortController();
+  cut = new AbortController();
+  agent = new Agent();
+  service = new Peer(serve);
+  receiver = new Peer((request, response, body) => {
+    got.push({ id: request.headers["x-id"] as string, body, headers: request.headers });
+    response.writeHead(200).end("ok");
+  });
+  await Promise.all([service.open(), receiver.open()]);
+});
+afterEach(async () => {
+  stop.abort();
+  cut.abort();
+  await Promise.all(runs);
+  await agent.destroy();
+  await Promise.all([service.close(), receiver.close()]);
+  rmSync(directory, { recursive: true });
+});
+
+function run(clock: Clock = systemClock): Promise<number> {
+  const cursor = new Cursor(directory, "ak_test_1");
+  const baseUrl = `http://127.0.0.1:${service.port}/v1`;
+  const listener = new Listener({
+    feed: new Feed({ baseUrl, clientId: "ak_test_1", secret: "sk_test_1", clock, agent }),
+    cursor,
+    clock,
+    agent,
+    forwardTo: `http://127.0.0.1:${receiver.port}/hook`,
+    print: (line) => void printed.push(line),
+    say: (text) => void said.push(text),
+    color: false,
+    stop: stop.signal,
+    cut: cut.signal,
+  });
+  const running = listener.run().finally(() => cursor.release());
+  runs.push(running);
+  return running;
+}
+
+const newEvents = (many: number): string[] =>
+  Array.from({ length: many }, (_, n) => newId("event", systemClock.now() + n * 1000));
+const ready = (): Promise<void> => vi.waitFor(() => expect(said.join("\n")).toContain("Ready"), 5_000);
+const arrived = (many: number, timeout = 10_000): Promise<void> =>
+  vi.waitFor(() => expect(got.map(({ id }) => id)).toEqual(events.slice(0, many)), timeout);
+
+test("it begins now, hands on bodies and headers as they are, and prints a line for each", async () => {
+  const running = run();
+  await ready();
+  events = newEvents(3);
+  await arrived(3);
+  expect(got[0]?.body).toBe(`{"id":"${events[0]}"}`);
+  expect(said).toEqual([expect.stringMatching(/^Ready: events from now on go to http:.*\/hook\. Ctrl-C ends it\.$/)]);
+  for (const [at, line] of printed.entries()) {
+    expect(line).toMatch(new RegExp(`^\\d\\d:\\d\\d:\\d\\dZ  payment\\.created     ${events[at]}  200  \\d+ ms$`));
+  }
+  stop.abort();
+  expect(await running).toBe(0);
+});
+
+test("a second start goes on where the first stopped, and says what waits", async () => {
+  void run();
+  await ready();
+  events = newEvents(2);
+  await arrived(2);
+  stop.abort();
+  await Promise.all(runs);
+  stop = new AbortController();
+  events = [...events, ...newEvents(150)].sort();
+  said = [];
+  void run();
+  await arrived(152);
+  expect(said[0]).toMatch(new RegExp(`^Ready: resuming after ${events[1]}, more than 100 events waiting\\.`));
+});
+
+test("any answer counts, also a redirect, which is not followed", async () => {
+  const statuses = [500, 301, 404];
+  receiver.handle = (request, response) => {
+    got.push({ id: request.headers["x-id"] as string, body: "", headers: request.headers });
+    response.writeHead(statuses[got.length - 1] ?? 200, { location: "/elsewhere" }).end("x".repeat(100_000));
+  };
+  void run();
+  await ready();
+  events = newEvents(3);
+  await arrived(3);
+  await vi.waitFor(() => expect(printed.map((line) => line.split("  ")[3] ?? "")).toHaveLength(3));
+  expect(printed.map((line) => /  (\d{3})  /.exec(line)?.[1])).toEqual(["500", "301", "404"]);
+});
+
+test("a receiver that is away is waited for, in order, and nothing is skipped", async () => {
+  await receiver.close();
+  void run();
+  await ready();
+  events = newEvents(4);
+  await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
+  expect(said[1]).toMatch(
+    new RegExp(`^payment\\.created ${events[0]} waits: http:.*: nothing accepts connections there\\. Trying again`),
+  );
+  const before = asked.length;
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(asked.length).toBeGreaterThan(before); // asked for anew each time, so that its signature is fresh
+  await receiver.open();
+  await arrived(4);
+  expect(said).toHaveLength(2); // said once
+});
+
+test("a receiver that hangs up without an answer has not got it", async () => {
+  let hangUps = 2;
+  const usual = receiver.handle;
+  receiver.handle = (request, response, body) =>
+    hangUps-- > 0 ? request.socket.destroy() : usual(request, response, body);
+  void run();
+  await ready();
+  events = newEvents(2);
+  await arrived(2);
+});
+
+test("a service that is away is said so once, and again when it is back", async () => {
+  void run();
+  await ready();
+  await service.close();
+  await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
+  expect(said[1]).toMatch(/^Lost the service: .*\. Trying again until it is back …$/);
+  events = newEvents(2);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  answers = [fault("SERVICE_UNAVAILABLE", 503)];
+  await service.open();
+  await arrived(2, 15_000);
+  expect(said.slice(2)).toEqual(["The service is back."]);
+});
+
+test("it is patient when told to be, and gives up when asking again would not help", async () => {
+  answers = [
+    fault("RATE_LIMITED", 429, { "retry-after": "1" }),
+    fault("SIGNATURE_REPLAYED", 401),
+    fault("CLIENT_NOT_FOUND", 401),
+  ];
+  expect(await run()).toBe(1);
+  expect(asked).toHaveLength(3);
+  expect(said).toEqual(["CLIENT_NOT_FOUND: as said"]);
+});
+
+test("what was signed too long ago is asked for again instead of handed on", async () => {
+  let ahead = 0;
+  const clock: Clock = { now: () => systemClock.now() + ahead };
+  receiver.handle = (request, response) => {
+    got.push({ id: request.headers["x-id"] as string, body: "", headers: request.headers });
+    if (got.length === 2) ahead += 120_000_000; // the machine slept here
+    response.writeHead(200).end();
+  };
+  void run(clock);
+  await ready();
+  events = newEvents(4);
+  await arrived(4);
+  const afters = asked.map((url) => url.searchParams.get("after"));
+  expect(afters).toContain(events[1]);
+});
+
+test("a stop lets a delivery that is under way be answered, and no other begins", async () => {
+  const open: ServerResponse[] = [];
+  receiver.handle = (request, response) => {
+    got.push({ id: request.headers["x-id"] as string, body: "", headers: request.headers });
+    open.push(response);
+  };
+  const running = run();
+  await ready();
+  events = newEvents(3);
+  await vi.waitFor(() => expect(open).toHaveLength(1), 5_000);
+  stop.abort();
+  setTimeout(() => open[0]?.writeHead(200).end(), 300);
+  expect(await running).toBe(0);
+  expect([got.length, printed.length]).toEqual([1, 1]);
+  const cursor = new Cursor(directory, "ak_test_1");
+  expect(cursor.newest).toBe(events[0]);
+  cursor.release();
+});
+
+test("most of the quota is left to the developer's own program", () => {
+  const inAMinute = (limit: number): number => {
+    let used = 0;
+    for (let ms = 0; ms < 60_000; ms += 50 + pauseFor(limit, Math.max(0, limit - used))) used++;
+    return used;
+  };
+  expect(inAMinute(100)).toBeLessThan(75);
+  expect(pauseFor(undefined, undefined)).toBe(1_000);
+  expect(pauseFor(100_000, 99_000)).toBe(200);
+});
