@@ -84,10 +84,10 @@ async function states(): Promise<Record<string, number>> {
 }
 
 test("workers killed in a loop, a receiver that fails in every way: nothing is lost and nothing is skipped", async () => {
-  let flowing = true;
+  const flowing = { on: true };
   let made = 0;
   const flow = async (lane: number): Promise<void> => {
-    while (flowing && made < MADE_MAX) {
+    while (flowing.on && made < MADE_MAX) {
       const body = {
         amount_minor: 100_000,
         currency: "IDR",
@@ -108,7 +108,7 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
     await database.query("update deliveries set leased_until = now() where leased_until is not null");
     await worker.start();
   }
-  flowing = false;
+  flowing.on = false;
   await Promise.all(flows);
   expect(made).toBeGreaterThan(60);
   // Time moves from one step of the ladder to the next, and on

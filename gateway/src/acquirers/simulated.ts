@@ -77,8 +77,10 @@ export const scenarios = [
 const asked: ReadonlySet<string> = new Set(["gateway_error", "gateway_error_once", "gateway_timeout", "slow"]);
 /** Scenarios in which the payer needs nobody. */
 const decided: Readonly<Record<string, "paid" | "failed">> = { auto_success: "paid", decline: "failed" };
-/** How soon the simulator has decided, and how long it takes when it is slow. */
+/** How soon the simulator has decided. */
 const DECISION_MS = 1_000;
+/** How long it takes when it is slow. */
+const SLOW_MS = 300;
 
 function scenarioOf({ metadata }: { metadata: Readonly<Record<string, string>> | undefined }): string {
   return metadata?.["sandbox.scenario"] ?? "";
@@ -95,7 +97,7 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
         throw new AcquirerRefused(`${profile.code} answers with an error, as the scenario asks`);
       }
       if (scenario === "gateway_timeout") await silence(signal);
-      if (scenario === "slow") await setTimeout(DECISION_MS, undefined, { signal });
+      if (scenario === "slow") await setTimeout(SLOW_MS, undefined, { signal });
       return instructionsOf(profile, request);
     },
     ask(request) {
