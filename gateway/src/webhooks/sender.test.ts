@@ -6,11 +6,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, type Server, type Socket, createServer as createTcpServer } from "node:net";
 import tls from "node:tls";
+import { gzipSync } from "node:zlib";
 import { generate } from "selfsigned";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type Certificates, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { systemClock } from "../ground/clock.ts";
 import { webhookSecret } from "../merchants/directory.ts";
+import { vet } from "./guard.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender } from "./sender.ts";
 
 const names = vi.hoisted(() => new Map<string, () => Promise<string[]>>());
@@ -312,6 +314,31 @@ test("a name that leads to an address that is not public is refused without a co
     expect(result.address).toBeUndefined();
   }
   expect(connections()).toBe(0);
+});
+
+test("a name is looked up once an attempt and connected to as it was vetted: what it says the next time does not count", async () => {
+  const { port, connections } = await listen(createTcpServer((socket) => socket.end()));
+  const answers = [["93.184.215.14"], ["127.0.0.1"]];
+  let asked = 0;
+  names.set("rebind.merchant.com", () => Promise.resolve(answers[Math.min(asked++, 1)] ?? []));
+  expect(await vet("rebind.merchant.com", new Set())).toEqual([{ address: "93.184.215.14", family: 4 }]);
+  await expect(vet("rebind.merchant.com", new Set())).rejects.toThrow(/not a public address/);
+  // Public first, private at the attempt: refused before anything is sent.
+  asked = 1;
+  expectFailure(await sender().send(delivery(`https://rebind.merchant.com:${port}/`)), /^Refused: /);
+  expect([asked, connections()]).toEqual([2, 0]);
+});
+
+test("a bomb is not unpacked: what is kept are the bytes as they came", async () => {
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+  const url = await answering((_request, response) => {
+    response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
+  });
+  const before = process.memoryUsage().rss;
+  const result = await sender("localhost").send(delivery(url));
+  expect(result).toMatchObject({ succeeded: true, status: 200 });
+  expect(result.responseBody).toEqual(bomb.subarray(0, 16_384));
+  expect(process.memoryUsage().rss - before).toBeLessThan(32 * 1024 * 1024);
 });
 
 interface Slow {
