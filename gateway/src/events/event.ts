@@ -33,6 +33,9 @@ export interface OutboxEvent {
 /** The schedule of section 6.4: seconds after the event at which attempt 1 to 8 is due. */
 export const attemptDelaysSeconds = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200] as const;
 
+/** So many attempts of one event are kept, those by hand included. */
+export const ATTEMPTS_MAX = 1_000;
+
 /** The envelope of section 6.2, as the bytes that every attempt sends. */
 export function envelopeOf(event: Omit<OutboxEvent, "body" | "subjectId">, data: unknown): string {
   return JSON.stringify({

@@ -131,12 +131,12 @@ order by l.next_attempt_at`,
   };
 }
 
-/** Sets claimed deliveries aside for a moment, untried. */
-export function parkDeliveries(rows: readonly ClaimedRow[], token: string, until: Micros): Statement {
+/** Sets claimed deliveries aside for a moment, untried; or gives them back, without a moment. */
+export function parkDeliveries(rows: readonly ClaimedRow[], token: string, until: Micros | undefined): Statement {
   return {
     name: "park deliveries",
     text: `update deliveries d
-set leased_until = $5::timestamptz
+set leased_until = $5::timestamptz, lease_token = case when $5::timestamptz is not null then d.lease_token end
 from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as v(merchant_id, environment, event_id)
 where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
   and d.lease_token = $4::uuid`,
@@ -145,7 +145,7 @@ where d.merchant_id = v.merchant_id and d.environment = v.environment and d.even
       rows.map((row) => row.environment),
       rows.map((row) => row.event_id),
       token,
-      sqlTime(until),
+      until === undefined ? null : sqlTime(until),
     ],
   };
 }

@@ -25,7 +25,7 @@ const layouts: readonly Layout[] = [
 ];
 
 /** Longer bodies cost more time than a likely answer is worth. */
-const LENGTH_MAX = 32_768;
+const LENGTH_MAX = 8_192;
 const DEPTH_MAX = 64;
 
 /** Other spellings of the JSON in `text`, one at a time and none twice; nothing when it is not JSON, too long or too deep. */

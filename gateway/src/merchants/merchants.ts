@@ -222,7 +222,7 @@ where merchant_id = $1::uuid and environment = $2::environment`,
       text: `update webhook_endpoints w
 set previous_needed_at = greatest(w.previous_needed_at, v.needed_at)
 from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[]) as v(merchant_id, environment, needed_at)
-where w.merchant_id = v.merchant_id and w.environment = v.environment and v.needed_at <= w.previous_until`,
+where w.merchant_id = v.merchant_id and w.environment = v.environment and v.needed_at between w.rotated_at and w.previous_until`,
       values: [...bookArrays(marks.map(({ book }) => book)), marks.map(({ at }) => sqlTime(at))],
     });
   }

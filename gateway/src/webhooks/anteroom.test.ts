@@ -4,7 +4,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Anteroom, type Waiting } from "./anteroom.ts";
 
-const one = (host: string, row: number, claimedAt = 0): Waiting<number> => ({ host, row, token: "t", claimedAt });
+const one = (host: string, row: number, claimedAt = 0): Waiting<number> => ({
+  host,
+  merchantId: host,
+  row,
+  token: "t",
+  claimedAt,
+});
 
 test("a host's line is bounded, and goes in by its order", () => {
   const room = new Anteroom<number>();

@@ -4,6 +4,7 @@ import type { Micros } from "../ground/clock.ts";
 
 export interface Waiting<Row> {
   host: string;
+  merchantId: string;
   row: Row;
   token: string;
   claimedAt: Micros;
@@ -11,10 +12,13 @@ export interface Waiting<Row> {
 
 /** All that may wait at the same time. */
 const ALL_MAX = 512;
+/** Of one merchant. */
+const MERCHANT_MAX = 192;
 
 export class Anteroom<Row> {
   /** Hosts in the order in which they are looked at; each with its deliveries, the oldest first. */
   private readonly hosts = new Map<string, Waiting<Row>[]>();
+  private readonly merchants = new Map<string, number>();
   private count = 0;
 
   /** How many wait for a host. */
@@ -29,9 +33,11 @@ export class Anteroom<Row> {
   /** Lets a delivery wait, or gives false when `hostMax` wait for its host already, or too many in all. */
   add(waiting: Waiting<Row>, hostMax: number): boolean {
     const line = this.hosts.get(waiting.host) ?? [];
-    if (line.length >= hostMax || this.count >= ALL_MAX) return false;
+    const own = this.merchants.get(waiting.merchantId) ?? 0;
+    if (line.length >= hostMax || this.count >= ALL_MAX || own >= MERCHANT_MAX) return false;
     line.push(waiting);
     this.hosts.set(waiting.host, line);
+    this.merchants.set(waiting.merchantId, own + 1);
     this.count++;
     return true;
   }
@@ -45,10 +51,7 @@ export class Anteroom<Row> {
     for (const next of new Set([host, ...(other === undefined ? [] : [other])])) {
       const line = this.hosts.get(next);
       if (!line) continue;
-      while (line[0] && enter(line[0])) {
-        line.shift();
-        this.count--;
-      }
+      while (line[0] && enter(line[0])) this.left(line.shift());
       this.hosts.delete(next);
       if (line.length > 0) this.hosts.set(next, line); // behind the others
     }
@@ -63,7 +66,15 @@ export class Anteroom<Row> {
       if (stay.length > 0) this.hosts.set(host, stay);
       else this.hosts.delete(host);
     }
-    this.count -= out.length;
+    for (const waiting of out) this.left(waiting);
     return out;
+  }
+
+  private left(waiting: Waiting<Row> | undefined): void {
+    if (!waiting) return;
+    this.count--;
+    const others = (this.merchants.get(waiting.merchantId) ?? 1) - 1;
+    if (others > 0) this.merchants.set(waiting.merchantId, others);
+    else this.merchants.delete(waiting.merchantId);
   }
 }

@@ -310,6 +310,35 @@ test("a long jump of the clock fires one attempt, not all that were missed", asy
   expect(row.delay).toBeGreaterThan(40_000);
 });
 
+test("an attempt that the database refuses to keep as it went is kept plainly, and is not made again", async () => {
+  const path = "/229/unkeepable";
+  const { client, merchantId } = await shop(path);
+  await asOwner(service.database, (owner) =>
+    owner.query("alter table delivery_attempts add constraint no_229 check (status is distinct from 229)"),
+  );
+  await create(client);
+  expect(await settled(merchantId, 1)).toMatchObject({ state: "delivered" });
+  expect(await attemptsOf(merchantId)).toMatchObject([
+    { attempt: 1, succeeded: true, status: null, reason: expect.stringMatching(/could not be kept/) },
+  ]);
+  expect(at(path)).toHaveLength(1);
+});
+
+test("the last attempt that is kept is the last that is made", async () => {
+  const path = "/503/thousandth";
+  const { client, merchantId } = await shop(path);
+  await create(client);
+  await settled(merchantId, 1);
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      `update deliveries set attempts = 999, by_hand = 998, next_attempt_at = now() - interval '1 second'
+where merchant_id = $1::uuid`,
+      [uuidOf(merchantId)],
+    ),
+  );
+  expect(await settled(merchantId, 1_000)).toMatchObject({ state: "undelivered" });
+});
+
 test("a receiver that hangs holds up its own deliveries and nobody else's", async () => {
   const slow = await shop("/200/quick");
   const quick = await shop("/200/quick");

@@ -12,25 +12,28 @@ import {
   parkDeliveries,
   recordAttempts,
 } from "../events/outbox.sql.ts";
-import { attemptDelaysSeconds } from "../events/event.ts";
+import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.ts";
 import { type Database, isConnectionLoss } from "../store/database.ts";
 import { type Misbehaviours, misbehavingSend } from "./misbehaviour.ts";
 import { Anteroom, type Waiting } from "./anteroom.ts";
-import { type Passenger, Seats } from "./seats.ts";
-import { type AttemptResult, DELIVERY_TIMEOUT_MS, type Sender } from "./sender.ts";
+import { type Passenger, type Seat, Seats } from "./seats.ts";
+import type { AttemptResult, Sender } from "./sender.ts";
 
-/** Longer than one attempt can take: a lease that runs out means that its worker is gone. */
-const LEASE_SECONDS = (DELIVERY_TIMEOUT_MS / 1000) * 3;
+/** Longer than the wait for a seat and one attempt, misbehaving, can take: one that runs out means that its worker is gone. */
+const LEASE_SECONDS = 45;
 /** For how long a delivery is set aside that found no free seat. */
 const PARK_SECONDS = 1;
+/** As many of one book are claimed at least, when there are several to look at. */
+const BOOK_MIN = 16;
 /** How long a claimed delivery waits for a seat before it is given back, well within its lease. */
 const PATIENCE_SECONDS = 10;
 /** Between two attempts that are both overdue. */
 const CATCH_UP_SECONDS = 30;
 const POLL_MS = 500;
+const LADDER = attemptDelaysSeconds.length;
 const BATCH_MAX = 128;
 /** How long a stop waits for what is on its way. */
 const STOP_MS = 6_500;
@@ -61,10 +64,13 @@ export class Deliverer {
   private previousNeeded = new Map<string, { book: Book; at: Micros }>();
   private finished: AttemptRecord[] = [];
   private recording: Promise<void> | undefined;
-  private claiming = false;
+  private claiming: Promise<void> | undefined;
+  /** A poll came while a claim was under way, and is made up for before anything else. */
+  private pollDue = false;
   private stopping = false;
   private cutOff = false;
-  /** Deliveries whose call was cut off: given back, so that the next start does not wait for their leases. */
+  /** Deliveries that waited too long for a seat, and those whose call was cut off: given back, so that the next start does not wait for their leases. */
+  private readonly late: { row: ClaimedRow; token: string }[] = [];
   private readonly unsent: { row: ClaimedRow; token: string }[] = [];
   private timer: NodeJS.Timeout | undefined;
 
@@ -81,20 +87,25 @@ export class Deliverer {
   async stop(): Promise<void> {
     this.stopping = true;
     clearInterval(this.timer);
-    this.unsent.push(...this.anteroom.takeOut());
+    await this.claiming;
+    this.unsent.push(...this.late.splice(0), ...this.anteroom.takeOut());
     for (let waited = 0; this.seats.onTheWay > 0 && waited < STOP_MS; waited += 20) await pause(20);
     this.cutOff = true;
     await this.parts.sender.close();
     while (this.seats.onTheWay > 0) await pause(5); // the calls that were cut off say so at once
     while (this.recording) await this.recording;
-    await this.giveBack(this.unsent, this.parts.clock.now());
+    try {
+      await this.giveBack(this.unsent);
+    } catch (error) {
+      this.parts.log.warn({ err: error }, "deliveries could not be given back; their leases will run out");
+    }
   }
 
   /** Ends leases of deliveries that are not tried now. */
-  private async giveBack(given: readonly { row: ClaimedRow; token: string }[], until: Micros): Promise<void> {
+  private async giveBack(given: readonly { row: ClaimedRow; token: string }[]): Promise<void> {
     for (const [token, cut] of Map.groupBy(given, (one) => one.token)) {
       const rows = cut.map(({ row }) => row);
-      await this.parts.database.query(parkDeliveries(rows, token, until));
+      await this.parts.database.query(parkDeliveries(rows, token, undefined));
     }
   }
 
@@ -121,15 +132,18 @@ export class Deliverer {
   private claimSoon(books: Book[] | undefined): void {
     if (this.stopping || books?.length === 0) return;
     if (this.claiming) {
+      if (!books) this.pollDue = true;
       for (const book of books ?? []) this.hinted.set(bookKey(book), book);
       return;
     }
-    this.claiming = true;
-    this.claim(books)
+    this.claiming = this.claim(books)
       .catch((error: unknown) => this.parts.log.warn({ err: error }, "deliveries could not be claimed"))
       .finally(() => {
-        this.claiming = false;
-        if (this.hinted.size > 0) setImmediate(() => this.claimSoon(this.takeHints()));
+        this.claiming = undefined;
+        if (this.pollDue) {
+          this.pollDue = false;
+          setImmediate(() => this.claimSoon(undefined));
+        } else if (this.hinted.size > 0) setImmediate(() => this.claimSoon(this.takeHints()));
       });
   }
 
@@ -139,7 +153,7 @@ export class Deliverer {
     if (books) return;
     // Later attempts are never urgent: they are looked for at each poll.
     await this.claimSome("again", undefined);
-    await this.giveBack(this.anteroom.takeOut(clock.now() - PATIENCE_SECONDS * SECOND), clock.now());
+    await this.giveBack([...this.late.splice(0), ...this.anteroom.takeOut(clock.now() - PATIENCE_SECONDS * SECOND)]);
     const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(clock.now()));
     metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
   }
@@ -154,22 +168,25 @@ export class Deliverer {
     const claimedAt = clock.now();
     const token = randomUUID();
     const fullHosts = this.seats.full().filter((host) => this.anteroom.waitingFor(host) > this.lineOf(host) / 2);
-    const claim = {
-      books,
-      realNow: claimedAt,
-      leaseSeconds: LEASE_SECONDS,
-      token,
-      perBook: limit,
-      limit,
-      which,
-      fullHosts,
-    };
+    // Nobody's backlog fills a claim that others are waiting for.
+    const perBook = books ? Math.max(BOOK_MIN, Math.ceil(limit / books.length)) : BOOK_MIN;
+    const claim = { books, realNow: claimedAt, leaseSeconds: LEASE_SECONDS, token, perBook, limit, which, fullHosts };
     const rows = await database.query<ClaimedRow>(claimDeliveries(claim));
-    const parked = rows.filter((row) => !this.enter({ host: row.host, row, token, claimedAt }));
+    if (this.stopping) {
+      this.unsent.push(...rows.map((row) => ({ row, token })));
+      return;
+    }
+    const parked = rows.filter(
+      (row) => !this.enter({ host: row.host, merchantId: row.merchant_id, row, token, claimedAt }),
+    );
     if (parked.length > 0) await database.query(parkDeliveries(parked, token, claimedAt + PARK_SECONDS * SECOND));
-    // A claim that was full may have left more behind.
-    if (rows.length >= limit) for (const row of rows) this.unfinished.set(bookKey(bookOfRow(row)), bookOfRow(row));
-    if (rows.every(({ host }) => this.isShort(host))) this.claimRest();
+    // What was parked is for the next poll: asking again at once would only find more of the same.
+    if (parked.length === rows.length) return;
+    const full = rows.length >= limit;
+    for (const [key, own] of Map.groupBy(rows, (row) => bookKey(bookOfRow(row))))
+      if (full || own.length >= perBook) this.unfinished.set(key, bookOfRow(own[0] as ClaimedRow));
+    if (full) for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
+    if (parked.length === 0 && rows.every(({ host }) => this.isShort(host))) this.claimRest();
   }
 
   /** True while so few wait for a host that more should be on their way from the database. */
@@ -188,9 +205,14 @@ export class Deliverer {
     return this.anteroom.add(waiting, this.lineOf(waiting.host));
   }
 
-  private seated({ row, token }: Waiting<ClaimedRow>): boolean {
-    if (!this.seats.take(passenger(row))) return false;
-    this.send(row, token);
+  private seated({ row, token, claimedAt }: Waiting<ClaimedRow>): boolean {
+    if (claimedAt < this.parts.clock.now() - PATIENCE_SECONDS * SECOND) {
+      this.late.push({ row, token });
+      return true;
+    }
+    const seat = this.seats.take(passenger(row));
+    if (!seat) return false;
+    this.send(row, token, seat);
     return true;
   }
 
@@ -202,7 +224,7 @@ export class Deliverer {
     for (const key of unfinished.keys()) this.hint(key);
   }
 
-  private send(row: ClaimedRow, token: string): void {
+  private send(row: ClaimedRow, token: string, seat: Seat): void {
     let answered: boolean | undefined;
     this.deliver(row, token)
       .then((result) => {
@@ -212,7 +234,7 @@ export class Deliverer {
         this.parts.log.error({ err: error }, "a delivery was not tried; its lease will run out"),
       )
       .finally(() => {
-        this.seats.leave(passenger(row), answered);
+        this.seats.leave(seat, answered);
         if (!this.stopping) this.anteroom.admit(row.host, (waiting) => this.seated(waiting));
         if (this.isShort(row.host)) this.claimRest();
       });
@@ -231,6 +253,7 @@ export class Deliverer {
       metrics.deliveryLagSeconds.observe(Math.max(0, (clock.now() + offset - row.event_created_at) / SECOND));
     }
     const secrets = webhook && secretsOf(webhook, clock.now());
+    const last = attempt >= ATTEMPTS_MAX;
     const result = secrets
       ? await misbehavingSend(sender, misbehaviours, book, {
           url: row.url,
@@ -256,7 +279,7 @@ export class Deliverer {
       responseHeaders: result.responseHeaders && JSON.stringify(result.responseHeaders),
       ...nextStep(
         result.succeeded,
-        attempt - row.by_hand,
+        last ? LADDER : attempt - row.by_hand,
         row.event_created_at,
         clock.now() + offset,
         row.resend_of ?? undefined,
@@ -297,6 +320,15 @@ export class Deliverer {
           for (const record of batch) await this.recordBatch([record]);
           return;
         }
+        const [refused] = batch;
+        if (!isConnectionLoss(error) && refused && !isPlain(refused)) {
+          log.error(
+            { err: error, event_id: refused.eventId },
+            "an attempt cannot be recorded as it went; recording that it was made",
+          );
+          await this.recordBatch([plain(refused)]);
+          return;
+        }
         // The lease runs out and the delivery is tried again with the same number: at least once, never lost.
         log.warn({ err: error, attempts: batch.length }, "attempts could not be recorded");
         return;
@@ -312,6 +344,25 @@ export function secretsOf(
 ): [WebhookSecret, ...WebhookSecret[]] {
   const current = { key, standardKey };
   return previous !== undefined && realNow < previous.until ? [current, previous] : [current];
+}
+
+const PLAIN_REASON = "The attempt was made; what came back could not be kept.";
+
+function isPlain({ reason }: AttemptRecord): boolean {
+  return reason === PLAIN_REASON;
+}
+
+/** What can be kept of an attempt whatever came back. A record that is refused must not make its delivery go on for ever. */
+function plain(record: AttemptRecord): AttemptRecord {
+  return {
+    ...record,
+    reason: PLAIN_REASON,
+    status: undefined,
+    address: undefined,
+    requestHeaders: "{}",
+    responseHeaders: undefined,
+    responseBody: undefined,
+  };
 }
 
 function passenger({ host, merchant_id: merchantId, attempts }: ClaimedRow): Passenger {

@@ -1,4 +1,5 @@
 // Sending events again, by hand: one more try, now, of the same bytes, to where the event belongs today. For the lanes.
+import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
 import type { Delivery, ToldEvent } from "../events/events.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
 import type { Outbox } from "../events/outbox.ts";
@@ -10,9 +11,6 @@ import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
-
-/** So many attempts of one event are kept; the schedule alone makes eight. */
-const ATTEMPTS_MAX = 1_000;
 
 /** Whose events, and who is told that something is due. */
 export interface ResendParts {
@@ -114,7 +112,8 @@ function tryAgain(
   if (delivery?.leased) return { delivery: { ...delivery, state: "pending" } };
   const url = event.callbackUrl ?? merchant.webhooks[book.environment]?.url;
   if (url === undefined) return { objection: nowhere(event) };
-  if (delivery && delivery.attempts >= ATTEMPTS_MAX) return { objection: exhausted(event) };
+  if (delivery && delivery.attempts >= ATTEMPTS_MAX - attemptDelaysSeconds.length)
+    return { objection: exhausted(event) };
   if (!delivery) return { delivery: firstDelivery(set, event, url, now) };
   const ahead = delivery.nextAttemptAt > now ? 1 : 0;
   const due =

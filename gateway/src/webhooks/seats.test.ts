@@ -2,12 +2,13 @@
 // back. Method: examples of each limit, then random comings and goings against a count by hand.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Passenger, Seats, seatLimits } from "./seats.ts";
+import { type Passenger, type Seat, Seats, seatLimits } from "./seats.ts";
 
 const limits = {
   all: 20,
   again: 8,
   merchant: 12,
+  merchantDoubtful: 12,
   proven: 5,
   unproven: 2,
   suspect: 1,
@@ -18,10 +19,14 @@ const to = (host: string, merchantId = host, first = true): Passenger => ({ host
 const takes = (seats: Seats, passenger: Passenger, times = 100): number =>
   Array.from({ length: times }, () => seats.take(passenger)).filter(Boolean).length;
 
+function leave(seats: Seats, seat: Seat | undefined, answered: boolean): void {
+  if (!seat) throw new Error("no seat was taken");
+  seats.leave(seat, answered);
+}
+
 function proven(host: string): Seats {
   const seats = new Seats(limits);
-  seats.take(to(host));
-  seats.leave(to(host), true);
+  leave(seats, seats.take(to(host)), true);
   return seats;
 }
 
@@ -29,11 +34,11 @@ test("a host gets more seats once it has answered, and one when it did not", () 
   expect(takes(new Seats(limits), to("a"))).toBe(limits.unproven);
   expect(takes(proven("a"), to("a"))).toBe(limits.proven);
   const seats = proven("a");
-  seats.take(to("a"));
-  seats.leave(to("a"), false);
-  expect(takes(seats, to("a"))).toBe(limits.suspect);
+  leave(seats, seats.take(to("a")), false);
+  const only = seats.take(to("a"));
+  expect(takes(seats, to("a"))).toBe(limits.suspect - 1);
   expect(seats.full()).toEqual(["a"]);
-  seats.leave(to("a"), true);
+  leave(seats, only, true);
   expect(takes(seats, to("a"))).toBe(limits.proven);
 });
 
@@ -46,8 +51,15 @@ test("all hosts that are new, or do not answer, share a part of the seats; those
   expect(seats.full()).toContain("new-0");
 });
 
+test("of the seats for hosts that have not answered, a merchant gets a part, however many hosts it names", () => {
+  const seats = new Seats({ ...limits, merchantDoubtful: 4 });
+  for (let host = 0; host < 50; host++) takes(seats, to(`bad-${host}`, "m"));
+  expect(seats.onTheWay).toBe(4);
+  expect(takes(seats, to("new", "honest"))).toBe(limits.unproven);
+});
+
 test("later attempts leave room for first ones, and a merchant for others", () => {
-  const seats = new Seats({ ...limits, unproven: 100, unprovenTotal: 100 });
+  const seats = new Seats({ ...limits, merchantDoubtful: 100, unproven: 100, unprovenTotal: 100 });
   expect(takes(seats, to("a", "m", false))).toBe(limits.again);
   expect(seats.room("again")).toBe(0);
   expect(takes(seats, to("a", "m"))).toBe(limits.merchant - limits.again);
@@ -66,9 +78,10 @@ test("whatever comes and goes: no limit is passed, and in the end every seat is 
       fc.array(fc.record({ passenger, leaves: fc.nat(), answered: fc.option(fc.boolean(), { nil: undefined }) })),
       (steps) => {
         const seats = new Seats(limits);
-        const seated: Passenger[] = [];
+        const seated: Seat[] = [];
         for (const { passenger: next, leaves, answered } of steps) {
-          if (seats.take(next)) seated.push(next);
+          const seat = seats.take(next);
+          if (seat) seated.push(seat);
           const count = (by: (one: Passenger) => boolean): number => seated.filter(by).length;
           expect(seats.onTheWay).toBe(seated.length);
           expect(seated.length).toBeLessThanOrEqual(limits.all);

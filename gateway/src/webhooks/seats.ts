@@ -7,6 +7,8 @@ export interface SeatLimits {
   /** Of them, attempts that are not the first. */
   again: number;
   merchant: number;
+  /** Of a merchant's, at hosts that have not answered. */
+  merchantDoubtful: number;
   /** At a host that answers; at one that never has yet; at one whose last call got no answer. */
   proven: number;
   unproven: number;
@@ -20,6 +22,7 @@ export const seatLimits: SeatLimits = {
   all: 512,
   again: 256,
   merchant: 256,
+  merchantDoubtful: 64,
   proven: 32,
   unproven: 4,
   suspect: 1,
@@ -31,6 +34,12 @@ export interface Passenger {
   host: string;
   merchantId: string;
   first: boolean;
+}
+
+/** A seat that was taken; it is given back with this. */
+export interface Seat extends Passenger {
+  /** Taken at a host that had not answered by then. */
+  doubtful: boolean;
 }
 
 export type Standing = "proven" | "unproven" | "suspect";
@@ -46,7 +55,7 @@ const HOSTS_MAX = 10_000;
 export class Seats {
   private readonly limits: SeatLimits;
   private readonly hosts = new Map<string, Host>();
-  private readonly merchants = new Map<string, number>();
+  private readonly merchants = new Map<string, { taken: number; doubtful: number }>();
   private readonly totals: Record<Standing, number> = { proven: 0, unproven: 0, suspect: 0 };
   private taken = 0;
   private again = 0;
@@ -65,34 +74,40 @@ export class Seats {
     return which === "first" ? free : Math.min(free, this.limits.again - this.again);
   }
 
-  /** Takes a seat, or gives false when there is none for this one. */
-  take({ host, merchantId, first }: Passenger): boolean {
-    if (this.room(first ? "first" : "again") <= 0) return false;
-    if ((this.merchants.get(merchantId) ?? 0) >= this.limits.merchant) return false;
+  /** Takes a seat, or gives undefined when there is none for this one. */
+  take({ host, merchantId, first }: Passenger): Seat | undefined {
+    if (this.room(first ? "first" : "again") <= 0) return undefined;
     const state = this.hosts.get(host) ?? { standing: "unproven", taken: 0 };
-    if (this.isFull(state)) return false;
+    const merchant = this.merchants.get(merchantId) ?? { taken: 0, doubtful: 0 };
+    const doubtful = state.standing !== "proven";
+    if (merchant.taken >= this.limits.merchant) return undefined;
+    if (doubtful && merchant.doubtful >= this.limits.merchantDoubtful) return undefined;
+    if (this.isFull(state)) return undefined;
     this.hosts.delete(host);
     this.hosts.set(host, state); // the newest last: what is forgotten first is what was longest unused
     state.taken++;
     this.totals[state.standing]++;
     this.taken++;
     if (!first) this.again++;
-    this.merchants.set(merchantId, (this.merchants.get(merchantId) ?? 0) + 1);
+    merchant.taken++;
+    if (doubtful) merchant.doubtful++;
+    this.merchants.set(merchantId, merchant);
     this.forget();
-    return true;
+    return { host, merchantId, first, doubtful };
   }
 
   /** Gives a seat back; `answered` tells whether the host answered, or failed at once; undefined when it was not called. */
-  leave({ host, merchantId, first }: Passenger, answered: boolean | undefined): void {
+  leave({ host, merchantId, first, doubtful }: Seat, answered: boolean | undefined): void {
     const state = this.hosts.get(host);
-    if (!state) return;
+    const merchant = this.merchants.get(merchantId);
+    if (!state || !merchant) return;
     state.taken--;
     this.totals[state.standing]--;
     this.taken--;
     if (!first) this.again--;
-    const left = (this.merchants.get(merchantId) ?? 1) - 1;
-    if (left > 0) this.merchants.set(merchantId, left);
-    else this.merchants.delete(merchantId);
+    merchant.taken--;
+    if (doubtful) merchant.doubtful--;
+    if (merchant.taken === 0) this.merchants.delete(merchantId);
     if (answered !== undefined) this.judge(state, answered ? "proven" : "suspect");
   }
 
