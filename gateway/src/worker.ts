@@ -1,5 +1,5 @@
 // The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
-import { type DueParts, performDue } from "./callbacks/due.ts";
+import { DueOperations, type DueParts } from "./callbacks/due.ts";
 import { loseOverdue } from "./disputes/silence.ts";
 import type { Outbox } from "./events/outbox.ts";
 import type { Clock } from "./ground/clock.ts";
@@ -43,6 +43,7 @@ export interface WorkerParts {
 export class Worker {
   private readonly sender: Sender;
   private readonly deliverer: Deliverer;
+  private readonly operations: DueOperations;
   private readonly loops: Loop[];
   private running = false;
 
@@ -50,11 +51,12 @@ export class Worker {
     const { database, directory, lanes, payments, clock, config } = parts;
     this.sender = new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts);
     this.deliverer = new Deliverer({ ...parts, sender: this.sender, misbehaviours: new Misbehaviours(parts) });
+    this.operations = new DueOperations(parts.asking);
     this.loops = [
       new Loop("expiry", EXPIRY_MS, parts.log, () =>
         sweepExpired({ database, lanes, directory, payments, clock, log: parts.log }),
       ),
-      new Loop("acquirers", ACQUIRERS_MS, parts.log, () => performDue(parts.asking)),
+      new Loop("acquirers", ACQUIRERS_MS, parts.log, () => this.operations.poll()),
       new Loop("settlements", SETTLEMENTS_MS, parts.log, () => settleDue(parts)),
       new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
       new Loop("rotation", ROTATION_MS, parts.log, async () => {
@@ -80,8 +82,9 @@ export class Worker {
   }
 
   async stop(): Promise<void> {
-    if (this.running) await Promise.all([this.deliverer.stop(), ...this.loops.map((loop) => loop.stop())]);
-    else await this.sender.close();
+    if (!this.running) return this.sender.close();
+    const loops = this.loops.map((loop) => loop.stop());
+    await Promise.all([this.deliverer.stop(), this.operations.stop(), ...loops]);
   }
 }
 

@@ -189,8 +189,11 @@ export async function thrown(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-export async function expectRefused(call: Promise<unknown>): Promise<void> {
-  expect(await thrown(call)).toBeInstanceOf(AcquirerRefused);
+/** A definite no: to this request, or to all of them while it is `unavailable`. */
+export async function expectRefused(call: Promise<unknown>, unavailable = false): Promise<void> {
+  const error = await thrown(call);
+  expect(error).toBeInstanceOf(AcquirerRefused);
+  expect(error).toMatchObject({ unavailable });
 }
 
 /** It throws, and nobody may take it for a no. */

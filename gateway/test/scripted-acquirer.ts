@@ -13,8 +13,8 @@ import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
 import { Fault } from "../src/ground/fault.ts";
 import { paymentMethods } from "../src/merchants/settings.ts";
 
-/** `lost`: it does the work and its answer never comes. `unheard`: the call never arrives. `held`: until `let go`. */
-export type Behaviour = "ok" | "refuse" | "lost" | "unheard" | "held";
+/** `refuse`: this one; `down`: all of them. `lost`: it does the work and its answer never comes. `unheard`: the call never arrives. `held`: until `let go`. `refuse late`: then. */
+export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" | "refuse late";
 
 export interface ScriptedAcquirer extends Acquirer {
   /** What happens to the next calls that open or refund; `otherwise` when it is used up. */
@@ -28,6 +28,8 @@ export interface ScriptedAcquirer extends Acquirer {
   asked: string[];
   standings: Map<string, Standing>;
   letGo(): void;
+  /** From now on it does not know this operation, whatever it said before. */
+  forget(operationKey: string): void;
 }
 
 const cendana = simulatedAcquirers.find(({ code }) => code === "cendana") as Acquirer;
@@ -41,7 +43,10 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
   const behave = async (signal: AbortSignal, work: () => void): Promise<void> => {
     const behaviour = acquirer.script.shift() ?? acquirer.otherwise;
     if (behaviour === "refuse") throw new AcquirerRefused("no");
-    if (behaviour === "held") await new Promise<void>((resolve) => waiting.push(resolve));
+    if (behaviour === "down") throw new AcquirerRefused("not now", { unavailable: true });
+    if (behaviour === "held" || behaviour === "refuse late")
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    if (behaviour === "refuse late") throw new AcquirerRefused("no, after all");
     if (behaviour !== "unheard") work();
     if (behaviour === "ok" || behaviour === "held") return;
     await new Promise((_resolve, reject) => {
@@ -71,6 +76,9 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     issue: () => undefined,
     asksAfterMs: () => undefined,
     refundsLater: () => true,
+    forget(operationKey) {
+      known.delete(operationKey);
+    },
     letGo() {
       for (const go of waiting) go();
       waiting = [];

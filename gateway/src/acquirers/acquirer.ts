@@ -79,6 +79,13 @@ export type Callback =
  */
 export class AcquirerRefused extends Error {
   override name = "AcquirerRefused";
+  /** True when the acquirer cannot take anything now (it was not reached, it is down); false when it will not take this. */
+  readonly unavailable: boolean;
+
+  constructor(message: string, { unavailable = false, ...options }: ErrorOptions & { unavailable?: boolean } = {}) {
+    super(message, options);
+    this.unavailable = unavailable;
+  }
 }
 
 /**

@@ -33,8 +33,13 @@ export interface Operation {
   createdAt: Micros;
 }
 
-/** A worker that took an operation has this long before another may. */
-const LEASE: Micros = 30 * SECOND;
+/** A worker that took an operation has this long before another may: longer than the longest call. */
+const LEASE: Micros = 60 * SECOND;
+
+/** False while the present attempt is only a number: nobody was called under it. */
+export function wasCalled({ step }: Operation): boolean {
+  return step !== "free" && step !== "planned";
+}
 
 const keyColumns = {
   ...bookColumns,
@@ -128,15 +133,19 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
 
 /**
  * Takes up what is due, for a while and for this worker alone: a planned call is to be made, of everything else it is asked
- * what became of it. Gives the operations as they are after it.
+ * what became of it. Of one book or of all, but for acquirers that are busy. Gives the operations as they are after it.
  */
-export function claimOperations(realNow: Micros, limit: number, book?: Book): Statement {
+export function claimOperations(
+  realNow: Micros,
+  { limit, book, busy = [] }: { limit: number; book?: Book; busy?: readonly string[] },
+): Statement {
   return {
     name: "claim acquirer operations",
     text: `with due as (
   select merchant_id, environment, operation_id
   from acquirer_operations
   where due_at <= $1::timestamptz and ($4::uuid is null or (merchant_id, environment) = ($4::uuid, $5::text::environment))
+    and gateway_code <> all ($6::text[])
   order by due_at
   limit $3::integer
   for update skip locked
@@ -153,6 +162,7 @@ returning o.*`,
       limit,
       book ? uuidOf(book.merchantId) : null,
       book?.environment,
+      busy,
     ],
   };
 }

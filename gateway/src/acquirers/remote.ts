@@ -154,13 +154,18 @@ class Remote {
       answer = await this.call("POST", path, order, limit);
     } catch (error) {
       if (!(error instanceof NoAnswer) || error.sent) throw error;
-      throw new AcquirerRefused(`${this.profile.code} was not reached: ${error.message}`, { cause: error });
+      throw new AcquirerRefused(`${this.profile.code} was not reached: ${error.message}`, {
+        cause: error,
+        unavailable: true,
+      });
     }
     if (answer.status === 200 || answer.status === 201) return answer;
     const refusal = answer.status >= 400 ? errorAnswerSchema.safeParse(answer.body) : undefined;
     if (refusal?.data?.error.final !== true) throw this.unexpected(`POST ${path}`, answer);
     const { code, message } = refusal.data.error;
-    throw new AcquirerRefused(`${this.profile.code} refused: ${printable(code)}: ${printable(message)}`);
+    throw new AcquirerRefused(`${this.profile.code} refused: ${printable(code)}: ${printable(message)}`, {
+      unavailable: answer.status >= 500,
+    });
   }
 
   /** What the acquirer has under this key; undefined when it has nothing and has promised that it never will. */

@@ -4,9 +4,11 @@ import type { Callback, Standing } from "../acquirers/acquirer.ts";
 import {
   type OperationName,
   operationOfRow,
+  type Operation,
   operations,
   readOperationKey,
   selectOperation,
+  wasCalled,
 } from "../acquirers/operations.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../http/envelope.ts";
@@ -15,7 +17,7 @@ import { bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "../payments/acquiring.ts";
 import { type PaymentParts, findLocked, paymentNeeds } from "../payments/payments.ts";
-import { accept, applyStanding, wordNeeds } from "../payments/words.ts";
+import { accept, applyStanding, objectionTo, wordNeeds } from "../payments/words.ts";
 import { settleRefund } from "../refunds/acquiring.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
@@ -25,11 +27,16 @@ export function openCallbacks(server: FastifyInstance, parts: AcquiringParts): v
     const { gateway_code: code } = request.params as { gateway_code: string };
     const callback = read(parts, code, request);
     const name = readOperationKey(callback.operationKey);
-    if (!name || name.kind !== callback.kind) throw unknownOperation();
+    if (name?.kind !== callback.kind) throw unknownOperation();
     const merchant = await parts.directory.merchant(name.book.merchantId);
-    if (!merchant) throw unknownOperation();
-    if (callback.kind === "payment") await takePaymentWord(parts, merchant, name, code, callback.standing);
-    else await takeRefundWord(parts, merchant, name, code, callback.status);
+    const [row] = await parts.database.query(selectOperation(name.book, name.id));
+    const operation = row && operationOfRow(row);
+    if (!merchant || !operation || !wasAsked(parts, operation, name, code)) throw unknownOperation();
+    if (callback.kind === "payment") {
+      await parts.lanes.move(merchant.merchantId, paymentWord(parts, merchant, name, code, callback.standing));
+    } else if (callback.status !== "pending") {
+      await takeRefundWord(parts, merchant, operation, name.attempt, callback.status);
+    }
     return sendReply(response, reply(200, { received: true }));
   });
 }
@@ -47,19 +54,25 @@ function unknownOperation(): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such operation was asked of this acquirer." });
 }
 
-async function takePaymentWord(
+/** Whether this acquirer can have been asked for it: in its own environment, and by a call that was made. */
+function wasAsked(
   parts: AcquiringParts,
-  merchant: Merchant,
-  name: OperationName,
+  operation: Operation,
+  { book, kind, attempt }: OperationName,
   code: string,
-  standing: Standing,
-): Promise<void> {
-  const [row] = await parts.database.query(selectOperation(name.book, name.id));
-  if (!row || operationOfRow(row).attempt < name.attempt) throw unknownOperation();
-  await parts.lanes.move(merchant.merchantId, paymentWord(parts, merchant, name, code, standing));
+): boolean {
+  if (operation.kind !== kind || parts.acquirer(code)?.environment !== book.environment) return false;
+  // A payment's earlier attempts may have gone to others; a refund stays with one.
+  if (kind === "refund")
+    return operation.gatewayCode === code && (attempt <= operation.attempt || operation.step === "done");
+  if (attempt === operation.attempt) return operation.gatewayCode === code && wasCalled(operation);
+  return attempt < operation.attempt;
 }
 
-/** Takes an acquirer's word of a payment. What belongs to another attempt than the present one moves nothing but its money. */
+/**
+ * Takes an acquirer's word of a payment. What belongs to another attempt than the present one moves nothing but its money.
+ * Throws VALIDATION_ERROR for money that contradicts what was reported before.
+ */
 export function paymentWord(
   parts: PaymentParts,
   merchant: Merchant,
@@ -73,8 +86,10 @@ export function paymentWord(
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
       const payment = findLocked(set, book, id);
+      const objection = objectionTo(set, payment, gatewayCode, standing);
+      if (objection) throw objection;
       const operation = set.get(operations, { book, id });
-      const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode;
+      const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
       if (!present && standing.status !== "paid") return;
       // It may speak before its answer to our call has arrived: then this is how we learn that it has the payment.
       const taken = present
@@ -88,17 +103,14 @@ export function paymentWord(
 async function takeRefundWord(
   parts: AcquiringParts,
   merchant: Merchant,
-  name: OperationName,
-  code: string,
-  status: "pending" | "succeeded" | "failed",
+  { book, id, paymentReference, gatewayCode }: Operation,
+  attempt: number,
+  status: "succeeded" | "failed",
 ): Promise<void> {
-  const [row] = await parts.database.query(selectOperation(name.book, name.id));
-  const operation = row && operationOfRow(row);
-  if (!operation || operation.gatewayCode !== code || operation.attempt < name.attempt) throw unknownOperation();
-  if (status === "pending") return;
-  const { paymentReference } = operation;
-  await parts.lanes.move(
+  const name = { book, id, paymentReference, attempt };
+  const problem = await parts.lanes.move(
     merchant.merchantId,
-    settleRefund(parts, merchant, { ...name, paymentReference }, { kind: "known", status }),
+    settleRefund(parts, merchant, name, { kind: "known", status }),
   );
+  if (problem !== undefined) parts.log.error({ refund: id, gateway_code: gatewayCode }, problem);
 }

@@ -84,9 +84,22 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
   };
 }
 
-/** Gives a key that is in progress its answer. A key that is forgotten by now, or answered, is left alone. */
-export function completeKey(set: WorkingSet, book: Book, key: string | undefined, answer: Reply): void {
+/** Which request of a key: the key may be forgotten by now, and stand for another one since. */
+export interface KeptKey {
+  book: Book;
+  key: string | undefined;
+  firstSeenAt: Micros;
+}
+
+/** The record of a request that went on after its first commit, while it is kept. `now` is the book's. */
+export function openRecord(set: WorkingSet, { book, key, firstSeenAt }: KeptKey, now: Micros): KeyRecord | undefined {
   const record = key === undefined ? undefined : set.get(openKeys, { book, key });
+  return record?.firstSeenAt === firstSeenAt && isKept(record, now) ? record : undefined;
+}
+
+/** Gives a key that is in progress its answer. A key that is forgotten by now, or answered, is left alone. */
+export function completeKey(set: WorkingSet, kept: KeptKey, answer: Reply, now: Micros): void {
+  const record = openRecord(set, kept, now);
   if (record && record.status === undefined)
     set.update(openKeys, { ...record, status: answer.status, response: answer.body });
 }

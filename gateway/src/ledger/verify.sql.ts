@@ -261,7 +261,7 @@ where ${inBook("p")} and p.payment_id = any($3::uuid[])`,
 );
 
 /** The first row of a page whose mark is not the one batch that counts it. */
-export const marksAstray = (owner: "payment" | "refund" | "dispute"): ReturnType<typeof firstOf> =>
+export const marksAstray = (owner: "payment" | "receipt" | "refund" | "dispute"): ReturnType<typeof firstOf> =>
   firstOf(
     `marks of ${owner}s`,
     `select m.${owner}_id as id, case
@@ -290,15 +290,15 @@ export const batchesAstray = firstOf(
   end as wrong
 from settlements s
 cross join lateral (
-  select coalesce(sum(i.amount_minor) filter (where i.kind = 'payment'), 0) as gross, coalesce(sum(i.fee_minor), 0) as fee,
-    coalesce(sum(i.amount_minor) filter (where i.kind <> 'payment'), 0) as refund, count(*) filter (where i.kind = 'payment') as payments
+  select coalesce(sum(i.amount_minor) filter (where i.kind in ('payment', 'receipt')), 0) as gross, coalesce(sum(i.fee_minor), 0) as fee,
+    coalesce(sum(i.amount_minor) filter (where i.kind in ('refund', 'dispute')), 0) as refund, count(*) filter (where i.kind = 'payment') as payments
   from settlement_items i
   where ${inBook("i")} and i.settlement_id = s.settlement_id
 ) i
 where ${inBook("s")} and s.settlement_id = any($3::uuid[])`,
 );
 
-/** The first item of a page of batches that is not, to the digit, a paid payment, a refund or a lost dispute of its batch. */
+/** The first item of a page of batches that is not, to the digit, a paid payment, a credited receipt, a refund or a lost dispute of its batch. */
 export const itemsAstray = firstOf(
   "items of settlements",
   `select (i.settlement_id, i.kind, i.item_id) as id, case
@@ -320,6 +320,10 @@ left join lateral (
   select p.amount_minor, p.fee_minor, p.payment_id, p.paid_at as occurred_at, p.currency
   from payments p
   where i.kind = 'payment' and ${inBook("p")} and p.payment_id = i.item_id and p.status in ${paid}
+  union all
+  select c.amount_minor, 0, c.payment_id, c.decided_at, c.currency
+  from receipts c
+  where i.kind = 'receipt' and ${inBook("c")} and c.receipt_id = i.item_id and c.status = 'credited'
   union all
   select r.amount_minor, 0, r.payment_id, r.completed_at, r.currency
   from refunds r

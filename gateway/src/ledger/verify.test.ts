@@ -130,10 +130,12 @@ async function busyBook() {
   const [unapplied, givenBack, credited] = await Promise.all([1, 2, 3].map(() => paidTooLate(client)));
   await decide(givenBack as string, "return");
   await decide(credited as string, "credit");
+  await paid(client); // the newest waits, as long as a refund is under way
+  const creditedBatch = await settle(client);
   const applied = await paidBySimulator(client);
   const unsettled = await paid(client);
   return {
-    unapplied: unapplied as string, givenBack: givenBack as string, credited: credited as string, applied,
+    unapplied: unapplied as string, givenBack: givenBack as string, credited: credited as string, creditedBatch, applied,
     client, book, pending, canceled, plain, partly, partial, whole, paidBatch, returnedBatch, slowly, returned, waiting,
     contested, won, lost, openBatch, held, running, reviewed, unsettled,
   }; // prettier-ignore
@@ -253,6 +255,8 @@ const falsifications: Falsification[] = [
   ["a payment in two batches", () => `drop index settlement_items_once; update settlement_items i set item_id = p.payment_id, payment_id = p.payment_id, occurred_at = p.paid_at from payments p where p.payment_id = ${busy.plain} and i.settlement_id = ${busy.openBatch} and i.item_id = ${busy.contested}`, () => `payment ${busy.plain} is marked as settled by settlement ${busy.paidBatch}; it counts in settlement ${busy.paidBatch} and settlement ${busy.openBatch}`],
   ["a payment never settled", () => paymentRow(`settlement_id = ${busy.openBatch}`, busy.unsettled), () => `payment ${busy.unsettled} is marked as settled by settlement ${busy.openBatch}; it counts in none`],
   ["a refund to be settled twice", () => refundRow("settlement_id = null", busy.partial), () => `refund ${busy.partial} is marked as settled by none`],
+  ["a credited receipt to be settled twice", () => receiptRow("settlement_id = null", busy.credited), () => "is marked as settled by none; it counts in settlement"],
+  ["a credited receipt's item", () => `${itemRow("occurred_at = occurred_at + interval '1 second'", busy.creditedBatch)} and kind = 'receipt'`, () => `settlement ${busy.creditedBatch} has receipt `],
   ["a lost dispute to be settled twice", () => disputeRow("settlement_id = null", busy.lost), () => `dispute ${busy.lost} is marked as settled by none`],
   // events
   ["an event less", () => `delete from events where ${eventOf(busy.plain)}`, () => `payment ${busy.plain} is succeeded and has 0 events payment.succeeded`],

@@ -79,6 +79,7 @@ const checks: readonly {
   { table: "settlements", page: 20, statement: batchesAstray },
   { table: "settlement_items", page: 20, statement: itemsAstray },
   { table: "payments", page: PAGE, statement: marksAstray("payment") },
+  { table: "receipts", page: PAGE, statement: marksAstray("receipt") },
   { table: "refunds", page: PAGE, statement: marksAstray("refund") },
   { table: "disputes", page: PAGE, statement: marksAstray("dispute") },
   { table: "payments", page: PAGE, statement: paymentsUntold },

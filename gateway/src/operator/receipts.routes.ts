@@ -68,7 +68,11 @@ export function receiptEndpoints(database: Database, lanes: Lanes): OperatorEndp
         return page(rows.map(receiptOfRow), limit, viewOf, ({ uuid }) => uuid);
       },
     }),
-    decide("return", "returned", "Give unapplied money back to its payer, through its acquirer"),
+    decide(
+      "return",
+      "returned",
+      "Write unapplied money off to its acquirer, which gives it back to its payer: arrange that with it first",
+    ),
     decide("credit", "credited", "Give unapplied money to the merchant"),
   ];
 }

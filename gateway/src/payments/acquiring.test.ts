@@ -95,6 +95,23 @@ const paid = (transactionId: string, amountMinor = 150_000n, currency = "IDR"): 
 const say = (operationKey: string, standing: Standing, code = "kawah"): Promise<number> =>
   report(service.origin, code, { kind: "payment", operationKey, standing });
 
+/** The worker takes it up at its next round. */
+async function makeDue(id: string): Promise<void> {
+  await asOwner(service.database, (owner) =>
+    owner.query("update acquirer_operations set due_at = now() where operation_id = $1 and due_at is not null", [
+      uuidOf(id),
+    ]),
+  );
+}
+
+async function stepOf(id: string): Promise<string | undefined> {
+  const [row] = await reader.query<{ step: string }>({
+    text: "select step from acquirer_operations where merchant_id = $1::uuid and operation_id = $2::uuid",
+    values: [uuidOf(merchantId), uuidOf(id)],
+  });
+  return row?.step;
+}
+
 /** A payment that kawah has taken, and the name of the call. */
 async function opened(body = byCard()): Promise<{ reference: string; operationKey: string; created: Answer }> {
   const created = await create(body);
@@ -305,6 +322,14 @@ test("an operator gives unapplied money back, or to the merchant, once", async (
   });
   await expect(service.operate("POST", `/receipts/${uuidFor(kept.reference)}/return`)).rejects.toThrow(/NOT_PAYABLE/);
   expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(150_000);
+  // What was credited is paid out, once.
+  const batch = { gross_minor: 150_000, fee_minor: 0, refund_minor: 0, net_minor: 150_000, payment_count: 0 };
+  const { data: formed } = (await client.post("/v1/sandbox/settlements/run", {})).json;
+  expect(formed).toMatchObject([batch]);
+  expect((await client.get(`/v1/settlements/${formed[0].uuid}/statement`)).text).toContain(
+    `receipt,${uuidFor(kept.reference)}`,
+  );
+  expect((await client.post("/v1/sandbox/settlements/run", {})).json.data).toEqual([]);
 });
 
 test("callbacks: who is not the acquirer, or speaks of what it was never asked, moves nothing", async () => {
@@ -324,11 +349,88 @@ test("callbacks: who is not the acquirer, or speaks of what it was never asked, 
   const stranger = await service.merchant();
   const stolen = operationKey.replace(/\.[^.]+\./, `.${stranger.merchantId.slice(4)}.`);
   expect(await report(service.origin, "kawah", { ...callback, operationKey: stolen })).toBe(404);
-  // Another acquirer may say what it likes of this payment: it does not move, and money it claims is not the merchant's.
-  expect(await say(operationKey, { status: "failed" }, "lawu")).toBe(200);
-  expect(await say(operationKey, paid("x-2"), "lawu")).toBe(200);
+  // Another acquirer was never asked for this payment: it has no word about it.
+  expect(await say(operationKey, { status: "failed" }, "lawu")).toBe(404);
+  expect(await say(operationKey, paid("x-2"), "lawu")).toBe(404);
   expect(await read(reference)).toMatchObject({ status: "pending" });
+  expect(await receiptsOf(reference)).toEqual([]);
+  // The kind is said twice, in the key and beside it, and must be the same.
+  const mistaken = { kind: "refund", operationKey, status: "succeeded" } as const;
+  expect(await report(service.origin, "kawah", mistaken)).toBe(404);
+  expect(await read(reference)).toMatchObject({ status: "pending" });
+});
+
+test("a key that stands for another request by now is left alone by the first one's late outcome", async () => {
+  kawah.script = ["lost"];
+  kawah.answersQuestions = false;
+  const key = newKey();
+  expect(outcome(await create(byCard(), key))).toBe("504 GATEWAY_TIMEOUT");
+  const [first] = kawah.opened;
+  await client.post("/v1/sandbox/clock/advance", { seconds: 73 * 3600 });
+  const body = byCard();
+  const renewed = await create(body, key);
+  expect(outcome(renewed)).toBe("201 pending");
+  kawah.answersQuestions = true;
+  await makeDue(first?.reference ?? "");
+  await vi.waitFor(async () => expect(await stepOf(first?.reference ?? "")).toBe("done"), patiently);
+  const again = await create(body, key);
+  expect([outcome(again), again.text]).toEqual(["200 pending replay", renewed.text]);
+});
+
+test("who has taken a payment keeps it, whatever it says later, and its money is the payment's", async () => {
+  const { reference, operationKey } = await opened();
+  kawah.forget(operationKey);
+  await makeDue(reference);
+  await vi.waitFor(() => expect(kawah.asked).toContain(operationKey), patiently);
+  await vi.waitFor(async () => expect(await stepOf(reference)).toBe("following"), patiently);
+  expect(await say(operationKey, paid("kept"))).toBe(200);
+  expect(await read(reference)).toMatchObject({ status: "succeeded", gateway_code: "kawah" });
+
+  // It reports the payment, and answers the call that opened it with a no.
+  kawah.script = ["refuse late"];
+  const body = byCard();
+  const key = newKey();
+  const creation = create(body, key);
+  await vi.waitFor(() => expect(kawah.opened).toHaveLength(2), patiently);
+  const name = kawah.opened[1]?.operationKey ?? "";
+  expect(await say(name, { status: "processing" })).toBe(200);
+  kawah.letGo();
+  expect(outcome(await creation)).toBe("504 GATEWAY_TIMEOUT");
+  expect(lawu.opened).toHaveLength(0);
+  expect(await say(name, paid("kept-2"))).toBe(200);
+  expect((await find(body))[0]).toMatchObject({ status: "succeeded", gateway_code: "kawah" });
+});
+
+test("money that was reported before as another payment's does not keep a payment from being opened", async () => {
+  const before = await opened();
+  expect(await say(before.operationKey, paid("c-1"))).toBe(200);
+  kawah.script = ["lost"];
+  kawah.answersQuestions = false;
+  const body = byCard();
+  const key = newKey();
+  expect(outcome(await create(body, key))).toBe("504 GATEWAY_TIMEOUT");
+  kawah.standings.set(kawah.opened.at(-1)?.operationKey ?? "", paid("c-1"));
+  kawah.answersQuestions = true;
+  await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 pending replay"), patiently);
+  expect(await receiptsOf((await find(body))[0].reference)).toEqual([]);
+});
+
+test("money beyond all measure is a mistake in the unit, and is refused", async () => {
+  const { reference, operationKey } = await opened();
+  expect(await say(operationKey, paid("m-1", 150_000_001n))).toBe(422);
+  expect(await say(operationKey, paid("m-1", 150_000_000n))).toBe(200);
   expect(await receiptsOf(reference)).toEqual(["unapplied"]);
+});
+
+test("a number that nobody was called under yet is no operation of anybody's", async () => {
+  kawah.otherwise = lawu.otherwise = "refuse";
+  const body = byCard();
+  expect(outcome(await create(body))).toBe("502 GATEWAY_ERROR");
+  const [{ reference }] = await find(body);
+  const next = (kawah.opened[0]?.operationKey ?? "").replace(/s1$/, "s3");
+  expect(await stepOf(reference)).toBe("free");
+  for (const code of ["kawah", "lawu"]) expect(await say(next, { status: "processing" }, code)).toBe(404);
+  expect(await read(reference)).toMatchObject({ status: "pending", gateway_code: null });
 });
 
 test("two processes: while one calls, the other says in progress; a worker asks when the caller is gone", async () => {
@@ -356,9 +458,7 @@ test("two processes: while one calls, the other says in progress; a worker asks 
 test("a lost callback is made up for before the payment's time is over, and money that came after it is seen too", async () => {
   const { reference, operationKey } = await opened();
   kawah.standings.set(operationKey, paid("quiet"));
-  await asOwner(service.database, (owner) =>
-    owner.query("update acquirer_operations set due_at = now() where operation_id = $1", [uuidOf(reference)]),
-  );
+  await makeDue(reference);
   await vi.waitFor(async () => expect(await read(reference)).toMatchObject({ status: "succeeded" }), patiently);
   expect(await receiptsOf(reference)).toEqual(["applied"]);
 });
@@ -409,7 +509,7 @@ test("a refund that the acquirer refuses for good gives the funds back", async (
   const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
   await vi.waitFor(() => expect(kawah.refunds.length).toBeGreaterThanOrEqual(2), patiently);
   await asOwner(service.database, (owner) =>
-    owner.query("update acquirer_operations set asks = 20, due_at = now() where operation_id = $1", [
+    owner.query("update acquirer_operations set round = 5, due_at = now() where operation_id = $1", [
       uuidOf(json.uuid),
     ]),
   );
@@ -420,16 +520,55 @@ test("a refund that the acquirer refuses for good gives the funds back", async (
   expect(await read(reference)).toMatchObject({ status: "succeeded", refunded_minor: 0 });
 });
 
+test("a refund that an earlier call has carried out after all is not carried out again", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("e-1", 9_000_000n));
+  kawah.script = ["refuse", "unheard"];
+  kawah.answersQuestions = false;
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  await vi.waitFor(() => expect(kawah.refunds).toHaveLength(2), patiently);
+  const [first, second] = kawah.refunds.map((request) => request.operationKey);
+  const tell = (name: string | undefined, status: "succeeded" | "failed"): Promise<number> =>
+    report(service.origin, "kawah", { kind: "refund", operationKey: name ?? "", status });
+  expect(await tell(first, "succeeded")).toBe(200);
+  expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
+  expect(await stepOf(json.uuid)).toBe("done");
+  for (const status of ["failed", "succeeded"] as const) expect(await tell(second, status)).toBe(200);
+  expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
+  expect(await read(reference)).toMatchObject({ refunded_minor: 1 });
+});
+
+test("an acquirer that cannot be reached does not fail a refund", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("n-1", 9_000_000n));
+  kawah.otherwise = "down";
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  for (let call = 1; call <= 8; call++) {
+    await vi.waitFor(() => expect(kawah.refunds.length).toBeGreaterThanOrEqual(call), patiently);
+    await makeDue(json.uuid);
+  }
+  expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "pending" });
+  kawah.otherwise = "ok";
+  await makeDue(json.uuid);
+  await vi.waitFor(
+    async () => expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" }),
+    patiently,
+  );
+});
+
 test("a circuit opens when calls keep failing: no more calls, NO_ROUTE_AVAILABLE, and the operator sees why", async () => {
-  kawah.otherwise = "refuse";
   const byWallet = (): Promise<Answer> => create(paymentBody({ payment_method: "ewallet" }));
-  for (let call = 0; call < 5; call++) expect(outcome(await byWallet())).toBe("502 GATEWAY_ERROR");
+  // Who says no to one payment after another is well all the same.
+  kawah.otherwise = "refuse";
+  for (let call = 0; call < 7; call++) expect(outcome(await byWallet())).toBe("502 GATEWAY_ERROR");
+  kawah.otherwise = "down";
+  for (let call = 0; call < 7; call++) expect(outcome(await byWallet())).toBe("502 GATEWAY_ERROR");
   kawah.opened.length = 0;
   expect(outcome(await byWallet())).toBe("503 NO_ROUTE_AVAILABLE");
   expect(kawah.opened).toHaveLength(0);
   const { data } = await service.operate("GET", "/acquirers");
   const seen = (data as { gateway_code: string; circuits: unknown[] }[]).find((row) => row.gateway_code === "kawah");
-  expect(seen?.circuits).toContainEqual({ payment_method: "ewallet", state: "open", calls: 5, failures: 5 });
+  expect(seen?.circuits).toContainEqual({ payment_method: "ewallet", state: "open", calls: 14, failures: 7 });
   // The other methods of the same acquirer are as well as they were.
   kawah.otherwise = "ok";
   await opened();

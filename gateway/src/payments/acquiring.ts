@@ -5,7 +5,7 @@ import { type Operation, operationKey, operations } from "../acquirers/operation
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { type Reply, faultReply, reply } from "../http/envelope.ts";
-import { type Intent, completeKey } from "../http/idempotency.ts";
+import { type Intent, type KeptKey, completeKey, openRecord } from "../http/idempotency.ts";
 import { openKeys } from "../http/idempotency.sql.ts";
 import { type Book, bookNow } from "../merchants/books.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
@@ -19,7 +19,7 @@ import { type Payment, createdView } from "./payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "./payments.ts";
 import { paymentOfRow, selectPayment } from "./payments.sql.ts";
 import { isPaid } from "./states.ts";
-import { accept, applyStanding, wordNeeds } from "./words.ts";
+import { accept, applyStanding, objectionTo, wordNeeds } from "./words.ts";
 
 /** What came of a call or of a question. `absent`: it is not there and never will be. */
 export type OpenResult =
@@ -30,12 +30,17 @@ export type OpenResult =
   /** Nothing is left to ask: what it was followed for has happened. */
   | { kind: "closed" };
 
-/** Where an operation stands after a result: an answer for whoever waits, or another acquirer to call. */
-export type Settled = { reply: Reply } | { fault: Fault } | { next: Operation };
+/**
+ * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call. `problem` is what an
+ * acquirer has said that cannot be, for a person to look at.
+ */
+export type Settled = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & { problem?: string };
 
 const ASK_FIRST: Micros = SECOND;
 const ASK_MAX: Micros = 600 * SECOND;
 const LAST_ASK: Micros = 10 * SECOND;
+/** A payment that was put to acquirers this often has found nobody. */
+const ATTEMPTS_MAX = 5_000;
 
 /** When to ask again: after 1, 2, 4 … seconds, at most ten minutes. */
 export function nextAsk(asks: number, realNow: Micros): Micros {
@@ -72,39 +77,61 @@ export function settleOpening(
       assert(current, `${id} has no operation`);
       const payment = findLocked(set, book, id);
       const settled = current.attempt !== operation.attempt || ["free", "planned", "done"].includes(current.step);
-      if (settled) return conclude(current, payment);
+      if (settled) return conclude(set, { ...current, idempotencyKey: operation.idempotencyKey }, payment, now);
+      // It has this payment, as it told before: whatever it says now, the payment cannot go to another.
+      const taken = payment.gatewayCode !== undefined;
       switch (result.kind) {
         case "known": {
-          const { instructions } = result;
-          const by = { gatewayCode: current.gatewayCode, instructions };
+          const { gatewayCode } = current;
+          const by = { gatewayCode, instructions: result.instructions };
           const accepted = accept(parts, set, merchant, payment, by, now);
-          const after = applyStanding(parts, set, merchant, accepted, current.gatewayCode, result.standing, now);
-          return opened(parts, set, merchant, current, after, now, realNow);
+          const objection = objectionTo(set, accepted, gatewayCode, result.standing);
+          const after = objection
+            ? accepted
+            : applyStanding(parts, set, merchant, accepted, gatewayCode, result.standing, now);
+          const done = opened(parts, set, merchant, current, after, now, realNow);
+          return objection ? { ...done, problem: objection.message } : done;
         }
         case "refused":
+          if (taken) return askAgain(set, current, realNow);
           return failOver(parts, set, merchant, current, payment, now, realNow);
         case "absent":
-          return release(set, current, payment, realNow);
+          if (!taken) return release(set, current, payment, realNow);
+          return {
+            ...askAgain(set, current, realNow),
+            problem: "It does not know a payment any more that it had taken.",
+          };
         case "closed":
           set.update(operations, { ...current, step: "done", dueAt: undefined });
           return { reply: reply(201, createdView(payment)) };
         case "unknown":
-          set.update(operations, {
-            ...current,
-            step: current.step === "following" ? "following" : "asking",
-            asks: current.asks + 1,
-            dueAt: nextAsk(current.asks, realNow),
-          });
-          return { fault: new Fault("GATEWAY_TIMEOUT") };
+          return askAgain(set, current, realNow);
       }
     },
   };
 }
 
-/** What a request hears whose attempt was settled by somebody else. */
-function conclude(operation: Operation, payment: Payment): Settled {
-  if (operation.step === "done") return { reply: reply(201, createdView(payment)) };
+/** Nobody can tell: whoever waits hears that, and a worker asks. */
+function askAgain(set: WorkingSet, operation: Operation, realNow: Micros): Settled {
+  set.update(operations, {
+    ...operation,
+    step: operation.step === "following" ? "following" : "asking",
+    asks: operation.asks + 1,
+    dueAt: nextAsk(operation.asks, realNow),
+  });
+  return { fault: new Fault("GATEWAY_TIMEOUT") };
+}
+
+/** What a request hears whose attempt was settled by somebody else: what its key was told, when it was. */
+function conclude(set: WorkingSet, operation: Operation, payment: Payment, now: Micros): Settled {
+  const record = openRecord(set, keptKey(operation, payment), now);
+  if (record?.status !== undefined) return { reply: { status: record.status, body: record.response ?? "" } };
   return { fault: new Fault(operation.step === "free" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT") };
+}
+
+/** The request that brought a payment about. Its key was first seen at the moment in which the payment was made. */
+function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): KeptKey {
+  return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
 /** The acquirer has it: the request is answered, and the payment is followed while its acquirer is one that is asked. */
@@ -132,7 +159,7 @@ function opened(
     asks: operation.step === "following" ? operation.asks + 1 : 0,
     dueAt: follows ? dueAt : undefined,
   });
-  completeKey(set, operation.book, operation.idempotencyKey, answer);
+  completeKey(set, keptKey(operation, payment), answer, now);
   return { reply: answer };
 }
 
@@ -215,19 +242,20 @@ export function resumeOpening(
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
       const current = set.get(operations, { book, id });
-      const record = set.get(openKeys, intent);
+      const found = findLocked(set, book, id);
+      const record = openRecord(set, keptKey(operation, found), now);
       const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
       if (!same || record.status !== undefined || current?.step !== "free") throw new Fault("IDEMPOTENCY_IN_PROGRESS");
-      const found = findLocked(set, book, id);
       const late = found.status === "pending" && found.expiresAt <= now;
       const payment = late ? expire(parts, set, merchant, found, now) : found;
       if (payment.status !== "pending") {
         const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
         const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
         set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
-        completeKey(set, book, intent.key, answer);
+        completeKey(set, keptKey(operation, payment), answer, now);
         return answer;
       }
+      if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
       const settled = take(parts, set, merchant, current, payment, findRoute(parts, merchant, payment), now, realNow);
       if ("reply" in settled) return settled.reply;
       return { status: 201, body: "", continues: id };
@@ -259,6 +287,8 @@ export class Acquiring {
       const result = await this.ask(merchant, payment, current);
       const command = settleOpening(parts, merchant, current, result);
       const settled = await parts.lanes.move(current.book.merchantId, command);
+      const { id, gatewayCode: gateway_code } = current;
+      if (settled.problem !== undefined) parts.log.error({ payment: id, gateway_code }, settled.problem);
       if (!("next" in settled)) return settled;
       current = settled.next;
     }

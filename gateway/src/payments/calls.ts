@@ -12,11 +12,14 @@ export interface CallParts {
   log: Log;
 }
 
-/** `refused`: certainly not done. `unknown`: nobody here can tell, so it is asked about and never repeated blindly. */
+/**
+ * `refused`: certainly not done; `unavailable` when nothing at all could be done there. `unknown`: nobody here can tell, so it
+ * is asked about and never repeated blindly.
+ */
 export type CallOutcome<T> =
   | { kind: "answered"; answer: T }
-  | { kind: "refused"; reason: string }
-  | { kind: "unknown" };
+  | { kind: "refused"; unavailable: boolean; reason: string }
+  | { kind: "unknown"; reason: string };
 
 interface CallName {
   acquirer: Acquirer;
@@ -33,12 +36,15 @@ export async function callAcquirer<T>(
 ): Promise<CallOutcome<T>> {
   const { circuits, clock, metrics, log } = parts;
   const { calls, code, remote } = acquirer;
-  if (!calls) return { kind: "refused", reason: "takes no calls" };
+  if (!calls) return { kind: "refused", unavailable: true, reason: "takes no calls" };
   const probes = remote && call === "open";
-  if (probes && !circuits.begin(code, method, clock.now())) return { kind: "refused", reason: "its circuit is open" };
+  if (probes && !circuits.begin(code, method, clock.now()))
+    return { kind: "refused", unavailable: true, reason: "its circuit is open" };
   const begun = stopwatchMs();
   const outcome = await attempt(calls, work);
-  if (probes) circuits.record(code, method, outcome.kind === "answered", clock.now());
+  // Whoever says no to one payment is well; what one merchant asks for must not close an acquirer to all others.
+  const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
+  if (probes) circuits.record(code, method, well, clock.now());
   metrics.acquirerCalls.inc({ gateway_code: code, call, outcome: outcome.kind });
   metrics.acquirerSeconds.observe({ gateway_code: code, call }, (stopwatchMs() - begun) / 1000);
   if (outcome.kind !== "answered")
@@ -49,7 +55,7 @@ export async function callAcquirer<T>(
 async function attempt<T>(
   calls: AcquirerCalls,
   work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
-): Promise<CallOutcome<T> & { reason?: string }> {
+): Promise<CallOutcome<T>> {
   const deadline = AbortSignal.timeout(calls.deadlineMs);
   // An adapter that does not heed the signal must not hold the payment either.
   const late = new Promise<never>((_resolve, reject) => {
@@ -59,6 +65,7 @@ async function attempt<T>(
     return { kind: "answered", answer: await Promise.race([work(calls, deadline), late]) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { kind: error instanceof AcquirerRefused ? "refused" : "unknown", reason };
+    if (!(error instanceof AcquirerRefused)) return { kind: "unknown", reason };
+    return { kind: "refused", unavailable: error.unavailable, reason };
   }
 }

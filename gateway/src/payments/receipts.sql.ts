@@ -2,6 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
+import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
@@ -76,6 +77,13 @@ cross join lateral (
   insert: bulkInsert<KeptReceipt>("receipts", { ...keyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<KeptReceipt>("receipts", keyColumns, stateColumns),
 };
+
+/** Which settlement batch a credited receipt is in. */
+export const receiptBatches = batchMarks(
+  "receipt batches",
+  39.5,
+  bulkUpdate<BatchMark>("receipts", { ...bookColumns, receipt_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
+);
 
 export function receiptOfRow(row: Row): KeptReceipt {
   return {

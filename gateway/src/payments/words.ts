@@ -2,7 +2,7 @@
 // late, twice or out of order; money is never lost by it, and never counted twice.
 import type { Instructions, Receipt, Standing } from "../acquirers/acquirer.ts";
 import type { Micros } from "../ground/clock.ts";
-import { validationFault } from "../ground/fault.ts";
+import { type Fault, validationFault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds, post } from "../ledger/ledger.ts";
@@ -56,7 +56,38 @@ export function accept(
   return accepted;
 }
 
-/** Takes an acquirer's word of how a payment stands with it. What changes nothing any more is passed over. */
+/** Beyond this many times a payment's amount nobody has paid: somebody mistook the unit. */
+const RECEIPT_MAX_TIMES = 1_000n;
+
+/** What is wrong with an acquirer's word about money; undefined when it can be taken, or was taken before. */
+export function objectionTo(
+  set: WorkingSet,
+  { book, reference, amountMinor }: Payment,
+  gatewayCode: string,
+  standing: Standing,
+): Fault | undefined {
+  if (standing.status !== "paid") return undefined;
+  const { receipt } = standing;
+  if (receipt.amountMinor > amountMinor * RECEIPT_MAX_TIMES) {
+    const absurd =
+      "This is more than a thousand times the payment's amount. Amounts are in the currency's smallest unit.";
+    return validationFault("transaction.amount_minor", Number(receipt.amountMinor), absurd);
+  }
+  const before = set.get(receipts, { book, gatewayCode, transactionId: receipt.transactionId });
+  const same =
+    !before ||
+    (before.paymentReference === reference &&
+      before.amountMinor === receipt.amountMinor &&
+      before.currency === receipt.currency);
+  if (same) return undefined;
+  const contradiction = "This transaction was reported before, with other particulars.";
+  return validationFault("transaction.transaction_id", receipt.transactionId, contradiction);
+}
+
+/**
+ * Takes an acquirer's word of how a payment stands with it. What changes nothing any more is passed over. Money is taken that
+ * nothing is to be objected to: ask `objectionTo` first.
+ */
 export function applyStanding(
   parts: PaymentParts,
   set: WorkingSet,
@@ -76,7 +107,7 @@ export function applyStanding(
 }
 
 /**
- * Money has come. Throws VALIDATION_ERROR for a transaction that was reported with other particulars. It pays the payment if that awaits exactly this, from this acquirer; whatever else it is (too late, too
+ * Money has come. It pays the payment if that awaits exactly this, from this acquirer; whatever else it is (too late, too
  * much, a second time) it is kept apart as unapplied until an operator decides.
  */
 function applyReceipt(
@@ -89,16 +120,7 @@ function applyReceipt(
   now: Micros,
 ): Payment {
   const { book, reference } = payment;
-  const before = set.get(receipts, { book, gatewayCode, transactionId: receipt.transactionId });
-  if (before) {
-    const same =
-      before.paymentReference === reference &&
-      before.amountMinor === receipt.amountMinor &&
-      before.currency === receipt.currency;
-    if (same) return payment;
-    const contradiction = "This transaction was reported before, with other particulars.";
-    throw validationFault("transaction.transaction_id", receipt.transactionId, contradiction);
-  }
+  if (set.get(receipts, { book, gatewayCode, transactionId: receipt.transactionId })) return payment;
   const over = payment.status === "pending" && payment.expiresAt <= now;
   const current = over ? expire(parts, set, merchant, payment, now) : payment;
   const awaited = current.status === "pending" || current.status === "processing";

@@ -7,7 +7,7 @@ import {
   operations,
   selectOperation,
 } from "../acquirers/operations.sql.ts";
-import { assert } from "../ground/fault.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { type AcquiringParts, nextAsk } from "../payments/acquiring.ts";
 import { callAcquirer } from "../payments/calls.ts";
@@ -17,23 +17,26 @@ import { need } from "../store/working-set.ts";
 import { refundOfRow, refunds, selectRefund } from "./refunds.sql.ts";
 import { type RefundParts, completeRefund } from "./refunds.ts";
 
-/** What came of a call or of a question. `refused`, `absent`: certainly not done under this operation key. */
+/** What came of a call or of a question. `unreached`, `refused`, `absent`: certainly not done under this operation key. */
 export type RefundResult =
   | { kind: "known"; status: RefundStatus }
-  | { kind: "refused" }
-  | { kind: "absent" }
-  | { kind: "unknown" };
+  | { kind: "refused" | "absent" | "unreached" | "unknown" };
 
 /** An acquirer that refuses this often, over about a minute, will not do it: the funds go back to the merchant. */
 const REFUSALS_MAX = 6;
+/** And so they do when it could not be reached, or knew of nothing, so often: after about a week. */
+const ATTEMPTS_MAX = 1_000;
 
-/** Commits what is known of a refund's operation. A word that comes again changes nothing. */
+/**
+ * Commits what is known of a refund's operation. A word that comes again changes nothing. Answers with what an acquirer says
+ * that cannot be, for a person to look at. Throws REFUND_NOT_FOUND.
+ */
 export function settleRefund(
   parts: RefundParts,
   merchant: Merchant,
   name: Pick<Operation, "book" | "id" | "paymentReference" | "attempt">,
   result: RefundResult,
-): Command<void> {
+): Command<string | undefined> {
   const { book, id, paymentReference, attempt } = name;
   const key = { uuid: id, paymentReference };
   const told = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
@@ -44,49 +47,67 @@ export function settleRefund(
     execute(set, realNow) {
       const operation = set.get(operations, { book, id });
       const refund = set.get(refunds, { book, uuid: id });
-      assert(operation && refund, `${id} has no operation`);
-      if (operation.step === "done" || operation.attempt !== attempt) return;
-      const final = told ?? (result.kind === "refused" && operation.asks >= REFUSALS_MAX ? "failed" : undefined);
-      if (final !== undefined || refund.status !== "pending") {
-        if (final !== undefined && refund.status === "pending") completion.execute(set, realNow);
-        set.update(operations, { ...operation, step: "done", dueAt: undefined });
-        return;
+      if (!operation || !refund) throw new Fault("REFUND_NOT_FOUND");
+      const done = { ...operation, attempt, step: "done" as const, dueAt: undefined };
+      if (told === "succeeded" && refund.status === "pending") {
+        // Whichever attempt it was: the payer has the money, and must not get it twice.
+        completion.execute(set, realNow);
+        set.update(operations, done);
+        return undefined;
       }
-      // Certainly not done: it is asked for again, under another operation key. Everything else is asked about.
-      const again =
-        result.kind === "absent" || result.kind === "refused" ? { step: "planned" as const, attempt: attempt + 1 } : {};
-      const step = result.kind === "known" ? "following" : "asking";
+      if (told === "succeeded" && refund.status === "failed")
+        return "It carried out a refund that had failed here: the payer has the money, and so has the merchant.";
+      if (told === "succeeded" && operation.step === "done" && operation.attempt !== attempt)
+        return "It carried out a refund twice, under two operation keys.";
+      if (operation.step === "done" || operation.attempt !== attempt) return undefined;
+      const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
+      const undone = result.kind === "absent" || result.kind === "unreached";
+      const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_MAX);
+      if (refund.status !== "pending" || told === "failed" || hopeless) {
+        if (refund.status === "pending") completion.execute(set, realNow);
+        set.update(operations, { ...done, round: refusals });
+        return undefined;
+      }
       set.update(operations, {
         ...operation,
-        step,
-        ...again,
+        ...nextStep(result, operation),
+        round: refusals,
         asks: operation.asks + 1,
         dueAt: nextAsk(operation.asks, realNow),
       });
+      return undefined;
     },
   };
 }
 
+/** What was certainly not done is asked for again, under another operation key; everything else is asked about. */
+function nextStep({ kind }: RefundResult, { attempt }: Operation): Pick<Operation, "step" | "attempt"> {
+  if (kind === "known") return { step: "following", attempt };
+  return kind === "unknown" ? { step: "asking", attempt } : { step: "planned", attempt: attempt + 1 };
+}
+
 /** Goes on with an operation on a refund: makes the call, or asks what became of it. */
 export async function performRefund(parts: AcquiringParts, operation: Operation): Promise<void> {
-  const { database, directory, lanes } = parts;
+  const { database, directory, lanes, log } = parts;
   const { book, id, paymentReference } = operation;
   const merchant = await directory.merchant(book.merchantId);
   const [refundRow] = await database.query(selectRefund(book.merchantId, id));
   const [paymentRow] = await database.query(selectPayment(book.merchantId, paymentReference));
   const [openingRow] = await database.query(selectOperation(book, paymentReference));
-  assert(merchant && refundRow && paymentRow && openingRow, `${id} or its payment is not there`);
+  assert(merchant && refundRow && paymentRow, `${id} or its payment is not there`);
+  const opening = openingRow ? operationOfRow(openingRow) : { book, id: paymentReference, attempt: 1 };
   const { amountMinor, currency } = refundOfRow(refundRow);
   const request: RefundRequest = {
     operationKey: operationKey(operation),
-    paymentOperationKey: operationKey(operationOfRow(openingRow)),
+    paymentOperationKey: operationKey(opening),
     amountMinor,
     currency,
     callbackUrl: parts.callbackUrl(operation.gatewayCode),
   };
   const { method } = paymentOfRow(paymentRow);
   const result = await ask(parts, operation, method, request);
-  await lanes.move(book.merchantId, settleRefund(parts, merchant, operation, result));
+  const problem = await lanes.move(book.merchantId, settleRefund(parts, merchant, operation, result));
+  if (problem !== undefined) log.error({ refund: id, gateway_code: operation.gatewayCode }, problem);
 }
 
 async function ask(
@@ -101,7 +122,7 @@ async function ask(
     const name = { acquirer, method, call: "refund" } as const;
     const outcome = await callAcquirer(parts, name, (calls, signal) => calls.refund(request, signal));
     if (outcome.kind === "answered") return { kind: "known", status: outcome.answer };
-    return { kind: outcome.kind };
+    return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind };
   }
   const name = { acquirer, method, call: "ask_refund" } as const;
   const outcome = await callAcquirer(parts, name, (calls, signal) => calls.askRefund(request, signal));

@@ -67,7 +67,8 @@ export function createRefund(parts: RefundParts, merchant: Merchant, book: Book,
         now,
       );
       const revised = reviseRefunds(set, payment, later ? { pending: amountMinor } : { refunded: amountMinor }, now);
-      if (acquirer?.remote) set.insert(operations, plannedRefund(refund, acquirer.code, realNow));
+      // One that is not configured now may be again: until then nobody can say what became of it.
+      if (!acquirer || acquirer.remote) set.insert(operations, plannedRefund(refund, gatewayOf(payment), realNow));
       if (!later) tell(parts.outbox, set, merchant, payment, refund, now);
       const { completed_at: _, ...view } = refundView(refund);
       return reply(201, {

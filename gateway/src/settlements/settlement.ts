@@ -24,10 +24,10 @@ export interface Settlement {
   bankReference: string | undefined;
 }
 
-/** What waits for a batch. Payments add to it; refunds and lost disputes take away. */
+/** What waits for a batch. Payments and credited receipts add to it; refunds and lost disputes take away. */
 export interface SettlementItem {
-  kind: "payment" | "refund" | "dispute";
-  /** The payment's reference, the refund's or the dispute's uuid. */
+  kind: "payment" | "receipt" | "refund" | "dispute";
+  /** The payment's reference; else the uuid. */
   id: string;
   paymentReference: string;
   amountMinor: Minor;
@@ -54,6 +54,10 @@ export function settlementView(settlement: Settlement): Record<string, unknown> 
   };
 }
 
+function adds({ kind }: SettlementItem): boolean {
+  return kind === "payment" || kind === "receipt";
+}
+
 export interface Selection {
   items: SettlementItem[];
   grossMinor: Minor;
@@ -63,16 +67,16 @@ export interface Selection {
 }
 
 /**
- * What a batch takes of what waits: every deduction, and payments from the oldest on as long as the net stays within what
+ * What a batch takes of what waits: every deduction, and what adds to it from the oldest on as long as the net stays within what
  * is available; the newest wait. Undefined when nothing is due, or less than `minimum`. Pure.
  */
 export function select(waiting: readonly SettlementItem[], available: Minor, minimum: Minor): Selection | undefined {
-  const deductions = waiting.filter(({ kind }) => kind !== "payment");
+  const deductions = waiting.filter((item) => !adds(item));
   const refundMinor = deductions.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const taken: SettlementItem[] = [];
   let grossMinor = 0n;
   let feeMinor = 0n;
-  for (const item of waiting.filter(({ kind }) => kind === "payment").toSorted((a, b) => a.occurredAt - b.occurredAt)) {
+  for (const item of waiting.filter(adds).toSorted((a, b) => a.occurredAt - b.occurredAt)) {
     const net = grossMinor + item.amountMinor - feeMinor - item.feeMinor - refundMinor;
     if (net > available) break;
     taken.push(item);
@@ -89,7 +93,7 @@ export function statementOf(settlement: Settlement, items: readonly SettlementIt
   const { currency } = settlement;
   const money = (amount: Minor): string => readable(amount, currency).replaceAll(",", "");
   const lines = items.map((item) => {
-    const sign = item.kind === "payment" ? 1n : -1n;
+    const sign = adds(item) ? 1n : -1n;
     return [
       item.kind,
       item.id,

@@ -74,7 +74,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
     }),
     readEndpoint({
       path: "/v1/settlements/{uuid}/statement",
-      summary: "A batch as CSV: one line a payment, refund and lost dispute, adding up to the batch",
+      summary: "A batch as CSV: one line a payment, credited receipt, refund and lost dispute, adding up to the batch",
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],

@@ -114,6 +114,12 @@ left join lateral (
     order by p.paid_at
     limit ${ITEMS_MAX}
   ) union all (
+    select c.currency, 'receipt', c.receipt_id, c.payment_id, c.amount_minor, 0, c.decided_at
+    from receipts c
+    where c.merchant_id = w.merchant_id and c.environment = w.environment and c.status = 'credited' and c.settlement_id is null
+    order by c.decided_at
+    limit ${ITEMS_MAX}
+  ) union all (
     select r.currency, 'refund', r.refund_id, r.payment_id, r.amount_minor, 0, r.completed_at
     from refunds r
     join payments p using (merchant_id, environment, payment_id)

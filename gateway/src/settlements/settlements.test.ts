@@ -12,7 +12,7 @@ import { settlementSchema } from "./settlements.routes.ts";
 describe("what a batch takes", () => {
   const item = fc
     .record({
-      kind: fc.constantFrom<SettlementItem["kind"]>("payment", "payment", "payment", "refund", "dispute"),
+      kind: fc.constantFrom<SettlementItem["kind"]>("payment", "payment", "receipt", "refund", "dispute"),
       amountMinor: fc.bigInt({ min: 1n, max: 10n ** 9n }),
       feeMinor: fc.bigInt({ min: 0n, max: 10n ** 9n }),
       occurredAt: fc.integer({ min: 0, max: 1_000_000 }),
@@ -36,11 +36,12 @@ describe("what a batch takes", () => {
           expect(taken.netMinor).toBe(taken.grossMinor - taken.feeMinor - taken.refundMinor);
           expect(taken.netMinor > 0n && taken.netMinor <= available && taken.netMinor >= minimum).toBe(true);
           expect(new Set(taken.items).size).toBe(taken.items.length);
-          const payments = taken.items.filter(({ kind }) => kind === "payment");
+          const added = ({ kind }: SettlementItem): boolean => kind === "payment" || kind === "receipt";
+          const payments = taken.items.filter(added);
           expect(payments.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)).toBe(taken.grossMinor);
           // Who waits is never older than who is taken, and every deduction is taken.
           const left = waiting.filter((candidate) => !taken.items.includes(candidate));
-          expect(left.every(({ kind }) => kind === "payment")).toBe(true);
+          expect(left.every(added)).toBe(true);
           const newest = Math.max(...payments.map(({ occurredAt }) => occurredAt));
           expect(left.every(({ occurredAt }) => occurredAt >= newest)).toBe(true);
         },

@@ -11,13 +11,19 @@ import { nextRun, periodEnd } from "../merchants/calendar.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { disputeBatches } from "../disputes/disputes.sql.ts";
 import { paymentBatches } from "../payments/payments.sql.ts";
+import { receiptBatches } from "../payments/receipts.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type Settlement, type SettlementItem, select, settlementView } from "./settlement.ts";
 import { type Waiting, batchItems, releases, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
 
-const marks = { payment: paymentBatches, refund: refundBatches, dispute: disputeBatches } as const;
+const marks = {
+  payment: paymentBatches,
+  receipt: receiptBatches,
+  refund: refundBatches,
+  dispute: disputeBatches,
+} as const;
 
 /** Writes which batch an item is in, or that it waits again. */
 function mark(set: WorkingSet, book: Book, { kind, id }: SettlementItem, settlement: string | undefined): void {
