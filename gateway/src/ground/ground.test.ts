@@ -84,6 +84,14 @@ describe("identifiers", () => {
     );
   });
 
+  test("those made for one moment are in the order in which they were made", () => {
+    for (const at of [1_000_000, 1_000_001, 1_000_000]) {
+      const made = Array.from({ length: 5_000 }, () => newId("event", at));
+      expect(made.toSorted()).toEqual(made);
+      expect(new Set(made).size).toBe(made.length);
+    }
+  });
+
   test("anything malformed is no identifier", () => {
     const good = newId("payment", 0);
     for (const text of [

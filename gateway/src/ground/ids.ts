@@ -33,14 +33,22 @@ function randomBytes(count: number): Buffer {
   return pool.subarray(used - count, used);
 }
 
-/** A new identifier whose order follows `at` (UUIDv7 with the sub-millisecond part in `rand_a`). */
+let lastAt: Micros | undefined;
+let step = 0;
+
+/**
+ * A new identifier whose order follows `at` (UUIDv7 with the sub-millisecond part in `rand_a`). Those made for one moment one
+ * after the other are in that order, too: `rand_b` begins with a count.
+ */
 export function newId(kind: IdKind, at: Micros): string {
   const bytes = Buffer.allocUnsafe(16);
   const ms = Math.floor(at / 1000);
   bytes.writeUIntBE(ms, 0, 6);
   bytes.writeUInt16BE(0x7000 | Math.floor(((at - ms * 1000) * 4096) / 1000), 6);
   randomBytes(8).copy(bytes, 8);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  step = at === lastAt ? step + 1 : bytes.readUInt16BE(8) & 0x1fff;
+  lastAt = at;
+  bytes.writeUInt16BE(0x8000 | (step & 0x3fff), 8);
   return kinds[kind] + encode(bytes);
 }
 
