@@ -63,10 +63,11 @@ function wasAsked(
 ): boolean {
   if (operation.kind !== kind || parts.acquirer(code)?.environment !== book.environment) return false;
   // A payment's earlier attempts may have gone to others; a refund stays with one.
-  if (kind === "refund")
-    return operation.gatewayCode === code && (attempt <= operation.attempt || operation.step === "done");
-  if (attempt === operation.attempt) return operation.gatewayCode === code && wasCalled(operation);
-  return attempt < operation.attempt;
+  const own = kind === "refund" || attempt === operation.attempt;
+  if (own && operation.gatewayCode !== code) return false;
+  // A refund that is done keeps the attempt that did it: whatever is said of another is worth to be heard.
+  if (kind === "refund" && operation.step === "done") return true;
+  return attempt < operation.attempt || (attempt === operation.attempt && wasCalled(operation));
 }
 
 /**

@@ -197,11 +197,17 @@ test("a definite no goes to the next candidate in the same request, remote or no
   expect([outcome(remote), remote.json.gateway_code]).toEqual(["201 pending", "lawu"]);
   const local = await create(paymentBody({ payment_method: "va" }));
   expect([outcome(local), local.json.gateway_code]).toEqual(["201 pending", "cendana"]);
-  const [row] = await reader.query<{ routing: string }>({
-    text: "select routing from payments where merchant_id = $1::uuid and payment_id = $2::uuid",
-    values: [uuidOf(merchantId), uuidOf(local.json.reference)],
-  });
-  expect(row?.routing).toContain('"gateway_code":"kawah","verdict":"refused"');
+  for (const [answer, taker] of [
+    [remote, "lawu"],
+    [local, "cendana"],
+  ] as const) {
+    const [row] = await reader.query<{ routing: string }>({
+      text: "select routing from payments where merchant_id = $1::uuid and payment_id = $2::uuid",
+      values: [uuidOf(merchantId), uuidOf(answer.json.reference)],
+    });
+    expect(row?.routing).toContain('"gateway_code":"kawah","verdict":"refused"');
+    expect(row?.routing).toContain(`"gateway_code":"${taker}","verdict":"chosen"`);
+  }
   expect(await events(local.json.reference)).toEqual(["created"]);
 });
 
@@ -536,6 +542,21 @@ test("a refund that an earlier call has carried out after all is not carried out
   for (const status of ["failed", "succeeded"] as const) expect(await tell(second, status)).toBe(200);
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await read(reference)).toMatchObject({ refunded_minor: 1 });
+});
+
+test("a refund's next call is nobody's to speak of before it is made", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("p-1", 9_000_000n));
+  kawah.script = ["refuse"];
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  await vi.waitFor(() => expect(kawah.refunds).toHaveLength(1), patiently);
+  await vi.waitFor(async () => expect(await stepOf(json.uuid)).toBe("planned"), { timeout: 900, interval: 20 });
+  const next = (kawah.refunds[0]?.operationKey ?? "").replace(/s1$/, "s2");
+  expect(await report(service.origin, "kawah", { kind: "refund", operationKey: next, status: "failed" })).toBe(404);
+  await vi.waitFor(
+    async () => expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" }),
+    patiently,
+  );
 });
 
 test("an acquirer that cannot be reached does not fail a refund", async () => {

@@ -19,7 +19,7 @@ import { type Payment, createdView } from "./payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "./payments.ts";
 import { paymentOfRow, selectPayment } from "./payments.sql.ts";
 import { isPaid } from "./states.ts";
-import { accept, applyStanding, objectionTo, wordNeeds } from "./words.ts";
+import { accept, applyStanding, objectionTo, reroute, wordNeeds } from "./words.ts";
 
 /** What came of a call or of a question. `absent`: it is not there and never will be. */
 export type OpenResult =
@@ -200,6 +200,7 @@ function take(
   if (instructions === undefined) {
     const next = nextCall(operation, chosen, realNow);
     set.update(operations, next);
+    reroute(set, payment, decision);
     return { next };
   }
   const by = { gatewayCode: chosen.code, instructions, routing: decision };

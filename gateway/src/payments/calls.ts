@@ -37,14 +37,14 @@ export async function callAcquirer<T>(
   const { circuits, clock, metrics, log } = parts;
   const { calls, code, remote } = acquirer;
   if (!calls) return { kind: "refused", unavailable: true, reason: "takes no calls" };
-  const probes = remote && call === "open";
-  if (probes && !circuits.begin(code, method, clock.now()))
-    return { kind: "refused", unavailable: true, reason: "its circuit is open" };
+  const counts = remote && call === "open";
+  const leave = counts ? circuits.begin(code, method, clock.now()) : undefined;
+  if (counts && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
   const begun = stopwatchMs();
   const outcome = await attempt(calls, work);
   // Whoever says no to one payment is well; what one merchant asks for must not close an acquirer to all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
-  if (probes) circuits.record(code, method, well, clock.now());
+  if (leave) circuits.record(code, method, leave, well, clock.now());
   metrics.acquirerCalls.inc({ gateway_code: code, call, outcome: outcome.kind });
   metrics.acquirerSeconds.observe({ gateway_code: code, call }, (stopwatchMs() - begun) / 1000);
   if (outcome.kind !== "answered")

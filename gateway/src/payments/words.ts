@@ -29,6 +29,17 @@ interface Accepted {
   routing?: RoutingDecision;
 }
 
+/** Writes how a payment that waits for an acquirer is routed now. */
+export function reroute(set: WorkingSet, payment: Payment, routing: RoutingDecision): void {
+  write(set, { ...payment, routing });
+}
+
+function write(set: WorkingSet, routed: Payment): void {
+  if (set.get(routedPayments, routed)) set.update(routedPayments, routed);
+  else set.insert(routedPayments, routed);
+  set.update(payments, routed);
+}
+
 /** An acquirer has taken a payment that still waits for one: the payer may pay, and the merchant is told. Once. */
 export function accept(
   parts: PaymentParts,
@@ -49,9 +60,7 @@ export function accept(
     routing: by.routing ?? payment.routing,
     updatedAt: now,
   };
-  if (set.get(routedPayments, payment)) set.update(routedPayments, accepted);
-  else set.insert(routedPayments, accepted);
-  set.update(payments, accepted);
+  write(set, accepted);
   if (first) tell(parts.outbox, set, merchant, accepted, "payment.created", now);
   return accepted;
 }

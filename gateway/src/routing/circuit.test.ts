@@ -4,17 +4,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SECOND } from "../ground/clock.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
-import { Circuit, Circuits } from "./circuit.ts";
+import { Circuit, Circuits, type Leave } from "./circuit.ts";
 import { defaultRules, route } from "./routing.ts";
 
 const start = 1_700_000_000 * SECOND;
+const call: Leave = { probe: false };
 
 function failing(calls: number, now = start): Circuit {
   const circuit = new Circuit();
-  for (let call = 0; call < calls; call++) {
-    circuit.begin(now);
-    circuit.record(false, now);
-  }
+  for (let count = 0; count < calls; count++) circuit.record(circuit.begin(now) ?? call, false, now);
   return circuit;
 }
 
@@ -22,28 +20,34 @@ test("four failures are no verdict, five are, and five of ten are too", () => {
   expect(failing(4).state(start)).toBe("closed");
   expect(failing(5).state(start)).toBe("open");
   const mixed = new Circuit();
-  for (let call = 0; call < 10; call++) mixed.record(call % 2 === 0, start);
+  for (let count = 0; count < 10; count++) mixed.record(call, count % 2 === 0, start);
   expect(mixed.state(start)).toBe("open");
   const mostlyWell = new Circuit();
-  for (let call = 0; call < 50; call++) mostlyWell.record(call % 5 !== 0, start);
+  for (let count = 0; count < 50; count++) mostlyWell.record(call, count % 5 !== 0, start);
   expect(mostlyWell.state(start)).toBe("closed");
 });
 
 test("failures of more than a minute ago do not count", () => {
   const circuit = failing(4);
-  circuit.record(false, start + 61 * SECOND);
+  circuit.record(call, false, start + 61 * SECOND);
   expect(circuit.state(start + 61 * SECOND)).toBe("closed");
 });
 
 test("after its rest one call probes, and the others stay away", () => {
   const circuit = failing(5);
-  expect(circuit.begin(start + 9 * SECOND)).toBe(false);
+  expect(circuit.begin(start + 9 * SECOND)).toBeUndefined();
   expect(circuit.state(start + 10 * SECOND)).toBe("probing");
-  expect([1, 2, 3].map(() => circuit.begin(start + 10 * SECOND))).toEqual([true, false, false]);
-  circuit.record(true, start + 11 * SECOND);
+  const probe: Leave = { probe: true };
+  expect(circuit.admits(start + 10 * SECOND)).toBe(true);
+  expect([1, 2, 3].map(() => circuit.begin(start + 10 * SECOND))).toEqual([probe, undefined, undefined]);
+  expect(circuit.admits(start + 10 * SECOND)).toBe(false);
+  // A call from before, that ends now, is not the probe.
+  circuit.record(call, true, start + 10 * SECOND);
+  expect(circuit.state(start + 10 * SECOND)).toBe("probing");
+  circuit.record(probe, true, start + 11 * SECOND);
   expect(circuit.state(start + 11 * SECOND)).toBe("closed");
   // The past is forgotten: one failure more opens nothing.
-  circuit.record(false, start + 11 * SECOND);
+  circuit.record(call, false, start + 11 * SECOND);
   expect(circuit.state(start + 11 * SECOND)).toBe("closed");
 });
 
@@ -53,16 +57,17 @@ test("a probe that fails makes the rest longer, up to a bound", () => {
   const rests: number[] = [];
   for (let probe = 0; probe < 7; probe++) {
     const before = now;
-    while (!circuit.begin(now)) now += SECOND;
+    let leave = circuit.begin(now);
+    for (; !leave; leave = circuit.begin(now)) now += SECOND;
     rests.push((now - before) / SECOND);
-    circuit.record(false, now);
+    circuit.record(leave, false, now);
   }
   expect(rests).toEqual([10, 20, 40, 80, 160, 160, 160]);
 });
 
 test("an open circuit is closed to one method of one acquirer, and the reason is kept with the payment", () => {
   const circuits = new Circuits();
-  for (let call = 0; call < 5; call++) circuits.record("nusantara", "qris", false, start);
+  for (let count = 0; count < 5; count++) circuits.record("nusantara", "qris", call, false, start);
   const table = {
     version: 1,
     rules: defaultRules,
@@ -90,24 +95,27 @@ test("whatever happens: at most one probe at a time, and calls that go well alwa
       (calls) => {
         const circuit = new Circuit();
         let now = start;
-        const pending: boolean[] = [];
+        const pending: Leave[] = [];
         let probes = 0;
         for (const { wait, ok, late } of calls) {
           now += wait * SECOND;
           const probing = circuit.state(now) !== "closed";
-          if (circuit.begin(now)) {
+          const leave = circuit.begin(now);
+          if (leave) {
+            expect(leave.probe).toBe(probing);
             if (probing) expect(++probes).toBe(1);
-            if (late && !probing) pending.push(ok);
+            if (late && !probing) pending.push(leave);
             else {
-              circuit.record(ok, now);
+              circuit.record(leave, ok, now);
               if (probing) probes = 0;
             }
-          }
+          } else for (const ended of pending.splice(0)) circuit.record(ended, ok, now);
         }
         for (let tries = 0; circuit.state(now) !== "closed"; tries++) {
           expect(tries).toBeLessThan(400);
           now += SECOND;
-          if (circuit.begin(now)) circuit.record(true, now);
+          const leave = circuit.begin(now);
+          if (leave) circuit.record(leave, true, now);
         }
       },
     ),

@@ -23,6 +23,12 @@ export interface CircuitReport {
   failures: number;
 }
 
+/** Leave to make one call; its end is told with it. */
+export interface Leave {
+  /** This call decides whether the circuit closes. */
+  probe: boolean;
+}
+
 /** Opens when half of the latest calls failed; after a rest one call probes, and closes it or lets it rest longer. */
 export class Circuit {
   private outcomes: { at: Micros; ok: boolean }[] = [];
@@ -35,17 +41,21 @@ export class Circuit {
     return this.probing || now >= this.restUntil ? "probing" : "open";
   }
 
-  /** Asks to make a call. False while the circuit is open, or while another call is the probe. */
-  begin(now: Micros): boolean {
-    if (this.restUntil === undefined) return true;
-    if (now < this.restUntil || this.probing) return false;
-    this.probing = true;
-    return true;
+  /** True while a call may be begun. */
+  admits(now: Micros): boolean {
+    return this.restUntil === undefined || (now >= this.restUntil && !this.probing);
   }
 
-  /** Tells how a call that was begun ended. */
-  record(ok: boolean, now: Micros): void {
-    if (this.probing) {
+  /** Asks to make a call. Undefined while the circuit is open, or while another call is the probe. */
+  begin(now: Micros): Leave | undefined {
+    if (!this.admits(now)) return undefined;
+    this.probing = this.restUntil !== undefined;
+    return { probe: this.probing };
+  }
+
+  /** Tells how a call that was begun ended. What was begun before the circuit opened says nothing about its probe. */
+  record({ probe }: Leave, ok: boolean, now: Micros): void {
+    if (probe) {
       this.probing = false;
       if (ok) {
         this.restUntil = undefined;
@@ -76,18 +86,18 @@ export class Circuit {
 export class Circuits {
   private readonly circuits = new Map<string, Circuit>();
 
-  /** Which are open now, as `<gateway_code>/<method>`. */
+  /** Which take no call now, as `<gateway_code>/<method>`: open, or waiting for the end of their probe. */
   open(now: Micros): ReadonlySet<string> {
-    const open = [...this.circuits].filter(([, circuit]) => circuit.state(now) === "open").map(([name]) => name);
+    const open = [...this.circuits].filter(([, circuit]) => !circuit.admits(now)).map(([name]) => name);
     return open.length === 0 ? none : new Set(open);
   }
 
-  begin(gatewayCode: string, method: string, now: Micros): boolean {
+  begin(gatewayCode: string, method: string, now: Micros): Leave | undefined {
     return this.of(gatewayCode, method).begin(now);
   }
 
-  record(gatewayCode: string, method: string, ok: boolean, now: Micros): void {
-    this.of(gatewayCode, method).record(ok, now);
+  record(gatewayCode: string, method: string, leave: Leave, ok: boolean, now: Micros): void {
+    this.of(gatewayCode, method).record(leave, ok, now);
   }
 
   report(now: Micros): CircuitReport[] {
