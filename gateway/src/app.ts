@@ -49,6 +49,7 @@ import { examEndpoints } from "./sandbox/exam.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { misbehaveEndpoints } from "./sandbox/misbehave.routes.ts";
 import { PayerTokens, openPayerPages } from "./sandbox/payer-page.ts";
+import { Clocks } from "./sandbox/clock.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Database } from "./store/database.ts";
@@ -127,7 +128,20 @@ export function createApp(options: AppOptions): App {
     if (objection !== undefined) throw validationFault(field, url, objection);
     return normalized(url);
   };
+  const clocks = new Clocks({
+    database,
+    lanes,
+    clock,
+    async catchUp(book) {
+      await performDue({ ...asking, acquiring }, book);
+      await sweepExpired({ database, lanes, directory, payments, clock, log }, book);
+      await loseOverdue({ database, lanes, directory, outbox, clock, log }, book);
+      await settleDue({ database, lanes, directory, outbox, clock, log }, book);
+      worker.hint(bookKey(book));
+    },
+  });
   const worker = new Worker({
+    clocks,
     database,
     directory,
     lanes,
@@ -158,13 +172,7 @@ export function createApp(options: AppOptions): App {
       ...payments,
       database,
       clock,
-      async catchUp(book) {
-        await performDue({ ...asking, acquiring }, book);
-        await sweepExpired({ database, lanes, directory, payments, clock, log }, book);
-        await loseOverdue({ database, lanes, directory, outbox, clock, log }, book);
-        await settleDue({ database, lanes, directory, outbox, clock, log }, book);
-        worker.hint(bookKey(book));
-      },
+      clocks,
     }),
     ...triggerEndpoints({ outbox }),
     ...misbehaveEndpoints({ database }),

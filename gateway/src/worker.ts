@@ -13,6 +13,7 @@ import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import type { PaymentParts } from "./payments/payments.ts";
+import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
@@ -23,6 +24,7 @@ const EXPIRY_MS = 500;
 const ACQUIRERS_MS = 250;
 const DISPUTES_MS = 1_000;
 const SETTLEMENTS_MS = 1_000;
+const CLOCKS_MS = 5_000;
 const ROTATION_MS = 1_000;
 const RETENTION_MS = 30_000;
 
@@ -38,6 +40,7 @@ export interface WorkerParts {
   config: Config;
   asking: DueParts;
   merchants: Merchants;
+  clocks: Clocks;
 }
 
 export class Worker {
@@ -58,6 +61,7 @@ export class Worker {
       ),
       new Loop("acquirers", ACQUIRERS_MS, parts.log, () => this.operations.poll()),
       new Loop("settlements", SETTLEMENTS_MS, parts.log, () => settleDue(parts)),
+      new Loop("clocks", CLOCKS_MS, parts.log, () => parts.clocks.moveLeft()),
       new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
       new Loop("rotation", ROTATION_MS, parts.log, async () => {
         const marks = this.deliverer.takePreviousNeeded();

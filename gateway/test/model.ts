@@ -203,6 +203,7 @@ export class Model {
 
   pay(batch: Batch): Prediction {
     if (batch.status !== "processing") return { refused: "409 SETTLEMENT_CLOSED" };
+    if (this.frozen.has(batch.currency)) return { refused: "403 WALLET_FROZEN" };
     batch.status = "paid";
     this.balance(batch).settling -= batch.net;
     this.tell(batch, "settlement.paid");
@@ -221,18 +222,35 @@ export class Model {
     return { status: 200, fields: { status: "failed" } };
   }
 
-  /** Time passes, and what falls due happens: expiries, lost disputes, batches of every cutoff, payouts. */
+  /** Time passes, and what falls due happens at its time: lost disputes, batches of every cutoff, payouts; expiries too. */
   advance(seconds: number): Prediction {
-    this.now += seconds;
-    for (const payment of this.payments)
-      if (payment.status === "pending" && payment.expiresAt <= this.now) this.move(payment, "expired");
-    for (const dispute of this.disputes)
-      if (dispute.status === "needs_response" && dispute.dueAt <= this.now) this.resolve(dispute, "lost");
+    const target = this.now + seconds;
     const bornBatches: Batch[] = [];
-    for (; this.nextRunAt <= this.now; this.nextRunAt = cutoffAfter(this.nextRunAt))
-      bornBatches.push(...this.form(this.nextRunAt, this.nextRunAt));
-    for (const batch of this.batches) if (batch.status === "processing" && batch.payDueAt <= this.now) this.pay(batch);
+    do {
+      this.now = Math.min(target, this.nextDue());
+      for (const payment of this.payments)
+        if (payment.status === "pending" && payment.expiresAt <= this.now) this.move(payment, "expired");
+      for (const dispute of this.disputes)
+        if (dispute.status === "needs_response" && dispute.dueAt <= this.now) this.resolve(dispute, "lost");
+      for (; this.nextRunAt <= this.now; this.nextRunAt = cutoffAfter(this.nextRunAt))
+        bornBatches.push(...this.form(this.nextRunAt, this.nextRunAt));
+      for (const batch of this.batches) if (this.isPayable(batch) && batch.payDueAt <= this.now) this.pay(batch);
+    } while (this.now < target);
     return { status: 200, fields: {}, bornBatches };
+  }
+
+  private isPayable({ status, currency }: Batch): boolean {
+    return status === "processing" && !this.frozen.has(currency);
+  }
+
+  /** The next moment at which anything happens by itself that other things depend on. */
+  private nextDue(): number {
+    const moments = [
+      this.nextRunAt,
+      ...this.disputes.filter(({ status }) => status === "needs_response").map(({ dueAt }) => dueAt),
+      ...this.batches.filter(({ status }) => status === "processing").map(({ payDueAt }) => payDueAt),
+    ];
+    return Math.min(...moments.filter((moment) => moment > this.now));
   }
 
   /** A batch for each currency of what happened before `until`: every deduction, and the oldest payments there are funds for. */

@@ -21,8 +21,12 @@ export interface SilenceParts {
   log: Log;
 }
 
-/** Loses what is overdue, of one book or of all. Gives how many. Any number of processes may do it. */
-export async function loseOverdue(parts: SilenceParts, book?: Book): Promise<number> {
+/** Loses what is overdue, of one book or of all, in rounds until nothing is left. Any number of processes may do it. */
+export async function loseOverdue(parts: SilenceParts, book?: Book): Promise<void> {
+  while ((await loseSome(parts, book)) === SWEEP_MAX);
+}
+
+async function loseSome(parts: SilenceParts, book?: Book): Promise<number> {
   const rows = await parts.database.query(selectUnanswered(parts.clock.now(), SWEEP_MAX, book));
   const results = await Promise.allSettled(
     rows.map(async (row) => {

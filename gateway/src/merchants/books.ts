@@ -1,5 +1,5 @@
 // Books: one merchant in one environment, and the clock of its own that a sandbox book has.
-import { type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
@@ -28,6 +28,14 @@ export interface BookClock {
   offsetSeconds: number;
 }
 
+/** A clock for whoever moves it. */
+export interface MovableClock extends BookClock {
+  /** Where it is going, stopping at each moment on the way at which something falls due; undefined while it stands. */
+  targetSeconds: number | undefined;
+  /** When it last moved, in real time. */
+  movedAt: Micros | undefined;
+}
+
 /** The parameters `$1`, `$2` of a statement about several books: parallel arrays, for `unnest`. */
 export function bookArrays(books: readonly Book[]): [merchants: string[], environments: string[]] {
   return [books.map((book) => uuidOf(book.merchantId)), books.map((book) => book.environment)];
@@ -43,32 +51,47 @@ export function bookOfRow(row: Record<string, unknown>): Book {
   return { merchantId: idOf("merchant", row.merchant_id as string), environment: row.environment as Environment };
 }
 
-function clockTable(rank: number, name: string, lock: string): Table<Book, BookClock> {
-  return {
-    name,
-    rank,
-    keyText: bookKey,
-    keyOf: (clock) => clock.book,
-    load: (books) => ({
-      name: `load ${name}`,
-      text: `select merchant_id, environment, clock_offset_seconds
+function loadClocks(name: string, lock: string): (books: readonly Book[]) => Statement {
+  return (books) => ({
+    name: `load ${name}`,
+    text: `select merchant_id, environment, clock_offset_seconds, clock_target_seconds, clock_moved_at
 from books
 where merchant_id = any($1::uuid[])
   and (merchant_id, environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))
 order by merchant_id, environment${lock}`,
-      values: bookArrays(books),
-    }),
-    parse: (row) => ({ book: bookOfRow(row), offsetSeconds: Number(row.clock_offset_seconds) }),
-    update: bulkUpdate<BookClock>("books", bookColumns, {
-      clock_offset_seconds: ["bigint", (clock) => clock.offsetSeconds],
-    }),
-  };
+    values: bookArrays(books),
+  });
 }
 
 /** For commands that only read the time. */
-export const bookClocks = clockTable(10, "book clocks", "");
-/** For the command that moves it. */
-export const movableBookClocks = clockTable(11, "movable book clocks", "\nfor update");
+export const bookClocks: Table<Book, BookClock> = {
+  name: "book clocks",
+  rank: 10,
+  keyText: bookKey,
+  keyOf: (clock) => clock.book,
+  load: loadClocks("book clocks", ""),
+  parse: (row) => ({ book: bookOfRow(row), offsetSeconds: Number(row.clock_offset_seconds) }),
+};
+
+/** For commands that move it. */
+export const movableBookClocks: Table<Book, MovableClock> = {
+  name: "movable book clocks",
+  rank: 11,
+  keyText: bookKey,
+  keyOf: (clock) => clock.book,
+  load: loadClocks("movable book clocks", "\nfor update"),
+  parse: (row) => ({
+    book: bookOfRow(row),
+    offsetSeconds: Number(row.clock_offset_seconds),
+    targetSeconds: row.clock_target_seconds === null ? undefined : Number(row.clock_target_seconds),
+    movedAt: (row.clock_moved_at as Micros | null) ?? undefined,
+  }),
+  update: bulkUpdate<MovableClock>("books", bookColumns, {
+    clock_offset_seconds: ["bigint", (clock) => clock.offsetSeconds],
+    clock_target_seconds: ["bigint", (clock) => clock.targetSeconds],
+    clock_moved_at: ["timestamptz", (clock) => (clock.movedAt === undefined ? null : sqlTime(clock.movedAt))],
+  }),
+};
 
 /** The time in a book: the real time, moved forward by the book's offset. */
 export function bookNow(set: WorkingSet, book: Book, realNow: Micros): Micros {

@@ -29,6 +29,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> {
   changesNothing?: true;
   /** Without it whatever is sent as a body is ignored. */
   body?: FieldRules<Body> | z.ZodType<Body>;
+  /** True where nothing need be said: no body is as good as an empty object. */
+  emptyBody?: true;
   /** Without it no query parameter is accepted. */
   query?: z.ZodType<Query>;
   success: { status: number; description: string; schema: z.ZodType };

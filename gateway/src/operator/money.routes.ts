@@ -6,7 +6,7 @@ import { disputeSchema, disputesQuerySchema, listDisputes, readDispute } from ".
 import { openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { wireTime } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../http/envelope.ts";
 import { listSchema, text, timestamp } from "../http/shapes.ts";
@@ -64,6 +64,12 @@ const openSchema = z.strictObject({
   amount_minor: amountMinor.optional(),
 });
 const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
+const paidSchema = z.strictObject({
+  bank_reference: z
+    .string()
+    .regex(/^[!-~]{1,64}$/, "must be 1 to 64 printable characters without spaces")
+    .optional(),
+});
 const evidenceSchema = z.strictObject({
   statement: text(1, 20_000),
   files: z
@@ -229,14 +235,19 @@ function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts)
     operatorEndpoint({
       method: "POST",
       path: `${OF_BOOK}/settlements/{uuid}/pay`,
-      summary: "Record that the bank paid a batch",
+      summary:
+        "Record that the bank paid a batch, under its reference; without one in the sandbox, where there is no bank",
       tag: "Settlements",
       role: "admin",
+      body: paidSchema,
+      emptyBody: true,
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
-      errors,
-      async handle({ params }) {
+      errors: [...errors, "WALLET_FROZEN"],
+      async handle({ params, body: { bank_reference: reference } }) {
         const { book, merchant } = await findBook(directory, params);
-        const command = paySettlement(outbox, merchant, book, params.uuid ?? "");
+        if (book.environment === "production" && reference === undefined)
+          throw validationFault("bank_reference", undefined, "Give the bank's reference of the transfer.");
+        const command = paySettlement(outbox, merchant, book, params.uuid ?? "", reference);
         return reply(200, settlementView(await lanes.move(book.merchantId, command)));
       },
     }),

@@ -141,7 +141,8 @@ async function answer(
 function bodyOf(request: FastifyRequest, endpoint: OperatorEndpoint): Sent {
   if (!endpoint.body) return {};
   try {
-    return { object: parseObject(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)) };
+    const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    return { object: sent.length === 0 && endpoint.emptyBody ? {} : parseObject(sent) };
   } catch (error) {
     if (error instanceof MalformedJson) return { malformed: true };
     throw error;

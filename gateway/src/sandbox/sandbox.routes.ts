@@ -1,26 +1,22 @@
 // The sandbox: what a merchant's developer can make happen. Same headers and keys as the rest of /v1, sandbox keys only.
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
-import { assert, validationFault } from "../ground/fault.ts";
 import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { faultReply, reply } from "../http/envelope.ts";
 import { timestamp } from "../http/shapes.ts";
-import { type Book, environments, movableBookClocks, selectBookOffset } from "../merchants/books.ts";
+import { type Book, environments, selectBookOffset } from "../merchants/books.ts";
 import { statusView } from "../payments/payment.ts";
 import { paymentStatusSchema } from "../payments/payments.schema.ts";
 import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
 import type { Database } from "../store/database.ts";
-import { need } from "../store/working-set.ts";
+import { type Clocks, sendClock } from "./clock.ts";
 
 export interface SandboxParts extends PaymentParts {
   database: Database;
   clock: Clock;
-  /** Runs what fell due in a book, in order: expiries, then deliveries. */
-  catchUp(book: Book): Promise<void>;
+  clocks: Clocks;
 }
 
-/** A hundred years ahead is enough for any test, and keeps timestamps in range. */
-const OFFSET_MAX_SECONDS = 3_153_600_000;
 const ADVANCE_MAX_SECONDS = 31_622_400;
 
 const simulateSchema = z.strictObject({ outcome: z.enum(["processing", "succeeded", "failed"]) });
@@ -67,21 +63,15 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       success: { status: 200, description: "The clock after it.", schema: clockSchema },
       body: { schema: advanceSchema, order: ["seconds"] },
       lane: "move",
-      command: (call, body) => ({
-        name: "advance clock",
-        needs: [need(movableBookClocks, call.book)],
-        execute(set, realNow) {
-          const before = set.get(movableBookClocks, call.book);
-          assert(before, "the book has no clock");
-          const offsetSeconds = before.offsetSeconds + body.seconds;
-          if (offsetSeconds > OFFSET_MAX_SECONDS) {
-            throw validationFault("seconds", body.seconds, "The sandbox's clock cannot go more than a century ahead.");
-          }
-          set.update(movableBookClocks, { book: call.book, offsetSeconds });
-          return reply(200, clockView(call.book, realNow, offsetSeconds));
-        },
-      }),
-      after: (call) => parts.catchUp(call.book),
+      command: (call, { seconds }) => {
+        const { name, needs, execute } = sendClock(call.book, seconds);
+        return {
+          name,
+          needs,
+          execute: (set, realNow) => reply(200, clockView(call.book, realNow, execute(set, realNow))),
+        };
+      },
+      after: (call) => parts.clocks.move(call.book),
     }),
     readEndpoint({
       path: "/v1/sandbox/clock",

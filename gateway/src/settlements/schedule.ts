@@ -21,31 +21,45 @@ export interface ScheduleParts {
   log: Log;
 }
 
-/** Forms and pays what is due, of one book or of all. Any number of processes may do it. */
+/** Forms and pays what is due, of one book or of all, in rounds until nothing is left. Any number of processes may do it. */
 export async function settleDue(parts: ScheduleParts, book?: Book): Promise<void> {
-  const { database, lanes, directory, outbox, clock, log } = parts;
+  while ((await formDue(parts, book)) > 0);
+  while ((await payDue(parts, book)) === SWEEP_MAX);
+}
+
+/** Gives how many batches were formed: what one run leaves of a cutoff is for the next. */
+async function formDue(
+  { database, lanes, directory, outbox, clock, log }: ScheduleParts,
+  book?: Book,
+): Promise<number> {
   const due = await database.query(selectDueBooks(clock.now(), SWEEP_MAX, book));
-  const formed = await Promise.allSettled(
+  const runs = await Promise.allSettled(
     due.map(async (row) => {
       const owner = bookOfRow(row);
       const merchant = await directory.merchant(owner.merchantId);
-      if (merchant) await lanes.move(owner.merchantId, runSchedule(outbox, merchant, owner));
+      if (!merchant) return 0;
+      return (await lanes.move(owner.merchantId, runSchedule(outbox, merchant, owner))).length;
     }),
   );
-  // The simulated bank pays what it was given; in production an operator or a bank's word does.
+  return successes(runs, log).reduce((sum, formed) => sum + formed, 0);
+}
+
+/** The simulated bank pays what it was given. Gives how many batches. */
+async function payDue({ database, lanes, directory, outbox, clock, log }: ScheduleParts, book?: Book): Promise<number> {
   const payable = await database.query(selectPayable(clock.now(), SWEEP_MAX, book));
-  const paid = await Promise.allSettled(
+  const payments = await Promise.allSettled(
     payable.map(async (row) => {
       const owner = bookOfRow(row);
       const merchant = await directory.merchant(owner.merchantId);
-      if (owner.environment !== "sandbox" || !merchant) return;
-      await lanes.move(
-        owner.merchantId,
-        paySettlement(outbox, merchant, owner, idOf("settlement", row.settlement_id as string)),
-      );
+      const uuid = idOf("settlement", row.settlement_id as string);
+      if (merchant) await lanes.move(owner.merchantId, paySettlement(outbox, merchant, owner, uuid));
     }),
   );
-  for (const result of [...formed, ...paid]) {
+  return successes(payments, log).length;
+}
+
+function successes<Value>(results: readonly PromiseSettledResult<Value>[], log: Log): Value[] {
+  for (const result of results)
     if (result.status === "rejected") log.warn({ err: result.reason as unknown }, "a settlement could not go on");
-  }
+  return results.filter((result) => result.status === "fulfilled").map(({ value }) => value);
 }

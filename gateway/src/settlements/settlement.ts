@@ -68,10 +68,17 @@ export interface Selection {
 
 /**
  * What a batch takes of what waits: every deduction, and what adds to it from the oldest on as long as the net stays within what
- * is available; the newest wait. Undefined when nothing is due, or less than `minimum`. Pure.
+ * is available; the newest wait. Undefined when nothing is due, or less than `minimum`. When `more` waits than was looked at, it
+ * takes only the deductions that what was looked at makes up for: the others are for the next batch. Pure.
  */
-export function select(waiting: readonly SettlementItem[], available: Minor, minimum: Minor): Selection | undefined {
-  const deductions = waiting.filter((item) => !adds(item));
+export function select(
+  waiting: readonly SettlementItem[],
+  available: Minor,
+  minimum: Minor,
+  more = false,
+): Selection | undefined {
+  const all = waiting.filter((item) => !adds(item));
+  const deductions = more ? coverable(all, waiting.filter(adds)) : all;
   const refundMinor = deductions.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const taken: SettlementItem[] = [];
   let grossMinor = 0n;
@@ -86,6 +93,18 @@ export function select(waiting: readonly SettlementItem[], available: Minor, min
   const netMinor = grossMinor - feeMinor - refundMinor;
   if (netMinor <= 0n || netMinor < minimum) return undefined;
   return { items: [...taken, ...deductions], grossMinor, feeMinor, refundMinor, netMinor };
+}
+
+/** Deductions, the oldest first, that leave something of what is added. */
+function coverable(deductions: readonly SettlementItem[], added: readonly SettlementItem[]): SettlementItem[] {
+  let left = added.reduce((sum, { amountMinor, feeMinor }) => sum + amountMinor - feeMinor, 0n);
+  return deductions
+    .toSorted((a, b) => a.occurredAt - b.occurredAt)
+    .filter(({ amountMinor }) => {
+      if (amountMinor >= left) return false;
+      left -= amountMinor;
+      return true;
+    });
 }
 
 /** A batch as comma-separated values for reconciliation: a line an item, and the sums, which are the batch's. */

@@ -111,7 +111,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
-      errors: ["OBJECT_NOT_FOUND", "SETTLEMENT_CLOSED"],
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "SETTLEMENT_CLOSED", "WALLET_FROZEN"],
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       body: { schema: nothing, order: [] },
       emptyBody: true,

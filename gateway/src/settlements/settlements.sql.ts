@@ -8,7 +8,7 @@ import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table
 import type { Settlement, SettlementItem, SettlementStatus } from "./settlement.ts";
 
 /** Items that one batch looks at, of each kind: the oldest. The rest is taken by the next. */
-const ITEMS_MAX = 5_000;
+export const ITEMS_MAX = 5_000;
 
 export interface SettlementClock {
   book: Book;
@@ -104,33 +104,42 @@ export const waitingItems: Table<Book, Waiting> = {
     name: "load waiting items",
     text: `select w.merchant_id, w.environment, coalesce(json_agg(json_build_array(
     i.currency, i.kind, i.item_id, i.payment_id, i.amount_minor::text, i.fee_minor::text, i.occurred_at::text)), '[]') as items
-from unnest($1::uuid[], $2::text[]::environment[]) as w(merchant_id, environment)
+from (
+  -- Every currency in which the merchant ever had anything, whether it is enabled now or not.
+  select k.merchant_id, k.environment, a.currency
+  from unnest($1::uuid[], $2::text[]::environment[]) as k(merchant_id, environment)
+  left join balances a on a.merchant_id = k.merchant_id and a.environment = k.environment and a.account = 'merchant:available'
+) w
 left join lateral (
   (
     select p.currency, 'payment' as kind, p.payment_id as item_id, p.payment_id, p.amount_minor, p.fee_minor, p.paid_at as occurred_at
     from payments p
-    where p.merchant_id = w.merchant_id and p.environment = w.environment and p.paid_at is not null and p.settlement_id is null
+    where p.merchant_id = w.merchant_id and p.environment = w.environment and p.currency = w.currency
+      and p.paid_at is not null and p.settlement_id is null
       and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
     order by p.paid_at
     limit ${ITEMS_MAX}
   ) union all (
     select c.currency, 'receipt', c.receipt_id, c.payment_id, c.amount_minor, 0, c.decided_at
     from receipts c
-    where c.merchant_id = w.merchant_id and c.environment = w.environment and c.status = 'credited' and c.settlement_id is null
+    where c.merchant_id = w.merchant_id and c.environment = w.environment and c.currency = w.currency
+      and c.status = 'credited' and c.settlement_id is null
     order by c.decided_at
     limit ${ITEMS_MAX}
   ) union all (
     select r.currency, 'refund', r.refund_id, r.payment_id, r.amount_minor, 0, r.completed_at
     from refunds r
     join payments p using (merchant_id, environment, payment_id)
-    where r.merchant_id = w.merchant_id and r.environment = w.environment and r.status = 'succeeded' and r.settlement_id is null
+    where r.merchant_id = w.merchant_id and r.environment = w.environment and r.currency = w.currency
+      and r.status = 'succeeded' and r.settlement_id is null
       and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
     order by r.completed_at
     limit ${ITEMS_MAX}
   ) union all (
     select d.currency, 'dispute', d.dispute_id, d.payment_id, d.amount_minor, 0, d.resolved_at
     from disputes d
-    where d.merchant_id = w.merchant_id and d.environment = w.environment and d.status = 'lost' and d.settlement_id is null
+    where d.merchant_id = w.merchant_id and d.environment = w.environment and d.currency = w.currency
+      and d.status = 'lost' and d.settlement_id is null
     order by d.resolved_at
     limit ${ITEMS_MAX}
   )
@@ -319,21 +328,27 @@ limit $2::integer`,
   };
 }
 
-/** Batches that the bank is due to have paid, by their book's clock; of one book or of all. */
+/**
+ * Batches of sandboxes that their bank is due to have paid, by their book's clock; of one book or of all. In production somebody
+ * says when the bank has paid, and a frozen wallet is not paid out.
+ */
 export function selectPayable(realNow: Micros, limit: number, book?: Book): Statement {
   return {
     name: "select payable settlements",
     text: `select s.merchant_id, s.environment, s.settlement_id
 from books b
+join merchants m using (merchant_id)
 cross join lateral (
-  select s.merchant_id, s.environment, s.settlement_id
+  select s.merchant_id, s.environment, s.settlement_id, s.pay_due_at
   from settlements s
   where s.merchant_id = b.merchant_id and s.environment = b.environment and s.status = 'processing'
+    and coalesce(m.settings::jsonb -> 'wallet_frozen' -> s.currency, 'false') <> 'true'
     and s.pay_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
   order by s.pay_due_at
   limit $2::integer
 ) s
-where ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+where b.environment = 'sandbox' and ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+order by s.pay_due_at
 limit $2::integer`,
     values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
   };

@@ -6,17 +6,26 @@ import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { accounts, payoutPostings, settlePostings, unsettlePostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds, post } from "../ledger/ledger.ts";
-import { type Book, bookClocks, bookNow } from "../merchants/books.ts";
+import { type Book, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
 import { nextRun, periodEnd } from "../merchants/calendar.ts";
 import type { Merchant } from "../merchants/directory.ts";
+import { isRunning } from "../disputes/dispute.ts";
 import { disputeBatches } from "../disputes/disputes.sql.ts";
-import { paymentBatches } from "../payments/payments.sql.ts";
+import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { receiptBatches } from "../payments/receipts.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type Settlement, type SettlementItem, select, settlementView } from "./settlement.ts";
-import { type Waiting, batchItems, releases, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
+import {
+  ITEMS_MAX,
+  type Waiting,
+  batchItems,
+  releases,
+  settlementClocks,
+  settlements,
+  waitingItems,
+} from "./settlements.sql.ts";
 
 const marks = {
   payment: paymentBatches,
@@ -36,7 +45,10 @@ function formingNeeds(book: Book): Need[] {
   return [need(bookClocks, book), need(settlementClocks, book), ...ledgerNeeds(book), need(waitingItems, book)];
 }
 
-/** Runs a book's schedule up to its now: every cutoff that has passed forms its batches, in order. Gives the batches. */
+/**
+ * Runs a book's schedule up to its now: every cutoff that has passed forms its batches, in order. Gives the batches. When more is
+ * due than one batch looks at, the clock stays at that cutoff, and the next run goes on there.
+ */
 export function runSchedule(outbox: Outbox, merchant: Merchant, book: Book): Command<Settlement[]> {
   return {
     name: "run settlement schedule",
@@ -49,7 +61,9 @@ export function runSchedule(outbox: Outbox, merchant: Merchant, book: Book): Com
       let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(set.get(waitingItems, book)) ?? now);
       const formed: Settlement[] = [];
       for (; nextRunAt <= now; nextRunAt = nextRun(schedule, nextRunAt)) {
-        formed.push(...form(outbox, set, merchant, book, periodEnd(schedule, nextRunAt), nextRunAt, now));
+        const batches = form(outbox, set, merchant, book, periodEnd(schedule, nextRunAt), nextRunAt, now);
+        formed.push(...batches.formed);
+        if (batches.more) break;
       }
       if (clock) set.update(settlementClocks, { book, nextRunAt });
       else set.insert(settlementClocks, { book, nextRunAt });
@@ -70,12 +84,15 @@ export function runNow(outbox: Outbox, merchant: Merchant, book: Book): Command<
     needs: formingNeeds(book),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
-      return form(outbox, set, merchant, book, now, now, now);
+      return form(outbox, set, merchant, book, now, now, now).formed;
     },
   };
 }
 
-/** One batch for each currency of what happened before `until`. `formedAt` is the cutoff it belongs to. */
+/**
+ * One batch for each currency of what happened before `until`. `formedAt` is the cutoff it belongs to. `more`: a batch was formed
+ * of a part of what is due, so the rest can be another.
+ */
 function form(
   outbox: Outbox,
   set: WorkingSet,
@@ -84,17 +101,21 @@ function form(
   until: Micros,
   formedAt: Micros,
   now: Micros,
-): Settlement[] {
+): { formed: Settlement[]; more: boolean } {
   const waiting = set.get(waitingItems, book);
   const formed: Settlement[] = [];
+  let more = false;
   for (const [currency, items] of waiting?.items ?? []) {
     if (merchant.settings.wallet_frozen[currency]) continue;
-    const due = items.filter(
-      (item) => item.occurredAt < until && !set.get(marks[item.kind], { book, id: item.id })?.settlement,
+    const past = items.filter((item) => item.occurredAt < until);
+    const due = past.filter(
+      (item) => !set.get(marks[item.kind], { book, id: item.id })?.settlement && !isContested(set, book, item),
     );
     const available = -balanceOf(set, book, accounts.available, currency);
-    const taken = select(due, available, BigInt(merchant.settings.settlement.minimum_payout_minor));
+    const cut = [...Map.groupBy(past, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
+    const taken = select(due, available, BigInt(merchant.settings.settlement.minimum_payout_minor), cut);
     if (!taken) continue;
+    more ||= cut;
     const settlement: Settlement = {
       book,
       uuid: newId("settlement", now),
@@ -121,7 +142,12 @@ function form(
     tell(outbox, set, merchant, settlement, "settlement.created", now);
     formed.push(settlement);
   }
-  return formed;
+  return { formed, more };
+}
+
+/** True when a dispute was opened over its payment since what waits was read: by a command before this one, in its batch. */
+function isContested(set: WorkingSet, book: Book, { kind, paymentReference: reference }: SettlementItem): boolean {
+  return (kind === "payment" || kind === "refund") && isRunning(set.get(payments, { book, reference })?.disputeStatus);
 }
 
 function moved({ currency, netMinor }: Settlement): { currency: string; amountMinor: bigint } {
@@ -132,31 +158,48 @@ function batchNeeds(book: Book, uuid: string): Need[] {
   return [
     need(bookClocks, book),
     ...ledgerNeeds(book),
-    ...(isId("settlement", uuid) ? [need(settlements, { book, uuid })] : []),
+    ...(isId("settlement", uuid)
+      ? [need(settlements, { book, uuid }), need(settlements, { book: otherBook(book), uuid })]
+      : []),
   ];
 }
 
 function findProcessing(set: WorkingSet, book: Book, uuid: string): Settlement {
-  const settlement = isId("settlement", uuid) ? set.get(settlements, { book, uuid }) : undefined;
-  if (!settlement) throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
+  const known = isId("settlement", uuid);
+  const settlement = known ? set.get(settlements, { book, uuid }) : undefined;
+  if (!settlement) {
+    const elsewhere = known && set.get(settlements, { book: otherBook(book), uuid });
+    if (elsewhere) throw new Fault("ENVIRONMENT_MISMATCH");
+    throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
+  }
   if (settlement.status !== "processing")
     throw new Fault("SETTLEMENT_CLOSED", { details: { status: settlement.status } });
   return settlement;
 }
 
-/** The bank has paid a batch. Throws OBJECT_NOT_FOUND, SETTLEMENT_CLOSED. */
-export function paySettlement(outbox: Outbox, merchant: Merchant, book: Book, uuid: string): Command<Settlement> {
+/**
+ * The bank has paid a batch, under its own reference when there is a bank. Throws OBJECT_NOT_FOUND, SETTLEMENT_CLOSED,
+ * WALLET_FROZEN.
+ */
+export function paySettlement(
+  outbox: Outbox,
+  merchant: Merchant,
+  book: Book,
+  uuid: string,
+  bankReference = `GB${uuid.slice(-12).toUpperCase()}`,
+): Command<Settlement> {
   return {
     name: "pay settlement",
     needs: batchNeeds(book, uuid),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
       const settlement = findProcessing(set, book, uuid);
+      if (merchant.settings.wallet_frozen[settlement.currency]) throw new Fault("WALLET_FROZEN");
       const paid: Settlement = {
         ...settlement,
         status: "paid",
         paidAt: now,
-        bankReference: `GB${uuid.slice(-12).toUpperCase()}`,
+        bankReference,
       };
       set.update(settlements, paid);
       record(set, paid, "settlement_paid", payoutPostings(moved(paid)), now);

@@ -1,0 +1,54 @@
+// All SQL of clocks that move.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+
+/**
+ * Where a book's clock is going, and the next moment of the book at which something falls due on which other things depend: a
+ * dispute's last day, a payout, a cutoff if anything waits for it. Expiries depend on nothing, and happen at the next stop.
+ */
+export function selectNextDue(book: Book, realNow: Micros): Statement {
+  return {
+    name: "select next due moment",
+    text: `select b.clock_target_seconds as target, least(
+  (
+    select min(d.evidence_due_at) from disputes d
+    where d.merchant_id = b.merchant_id and d.environment = b.environment and d.status = 'needs_response'
+      and d.evidence_due_at > t.now
+  ), (
+    select min(s.pay_due_at) from settlements s
+    where s.merchant_id = b.merchant_id and s.environment = b.environment and s.status = 'processing' and s.pay_due_at > t.now
+  ), (
+    select c.next_run_at from settlement_clocks c
+    where c.merchant_id = b.merchant_id and c.environment = b.environment and c.next_run_at > t.now
+      and (
+        exists (
+          select from payments p
+          where p.merchant_id = b.merchant_id and p.environment = b.environment and p.paid_at is not null and p.settlement_id is null
+        ) or exists (
+          select from receipts r
+          where r.merchant_id = b.merchant_id and r.environment = b.environment and r.status = 'credited' and r.settlement_id is null
+        )
+      )
+  )
+) as next_due_at
+from books b
+cross join lateral (select $3::timestamptz + make_interval(secs => b.clock_offset_seconds) as now) t
+where b.merchant_id = $1::uuid and b.environment = $2::environment`,
+    values: [uuidOf(book.merchantId), book.environment, sqlTime(realNow)],
+  };
+}
+
+/** Clocks on their way that have not moved since. */
+export function selectLeftClocks(before: Micros): Statement {
+  return {
+    name: "select clocks left on their way",
+    text: `select merchant_id, environment
+from books
+where clock_target_seconds is not null and clock_moved_at < $1::timestamptz
+order by clock_moved_at
+limit 20`,
+    values: [sqlTime(before)],
+  };
+}

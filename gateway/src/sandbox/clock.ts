@@ -1,0 +1,100 @@
+// Moving a sandbox's clock: not in one leap, but from one moment at which something falls due to the next, so that everything
+// happens in its order and at its time. A move that is left half-way by a crash is gone on with by a worker.
+import type { Clock, Micros } from "../ground/clock.ts";
+import { SECOND } from "../ground/clock.ts";
+import { assert, validationFault } from "../ground/fault.ts";
+import { type Book, bookKey, bookOfRow, movableBookClocks } from "../merchants/books.ts";
+import type { Command } from "../store/lane.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { need } from "../store/working-set.ts";
+import { selectLeftClocks, selectNextDue } from "./clock.sql.ts";
+
+/** A hundred years ahead is enough for any test, and keeps timestamps in range. */
+const OFFSET_MAX_SECONDS = 3_153_600_000;
+/** So many stops one move makes at most; what is due after them happens at its end. */
+const STOPS_MAX = 1_000;
+/** A clock that stands so long on its way has been left. */
+const LEFT_AFTER: Micros = 30 * SECOND;
+
+/** Sends a clock on its way. Answers with where it will be, in seconds ahead of real time. Throws VALIDATION_ERROR. */
+export function sendClock(book: Book, seconds: number): Command<number> {
+  return {
+    name: "advance clock",
+    needs: [need(movableBookClocks, book)],
+    execute(set, realNow) {
+      const before = set.get(movableBookClocks, book);
+      assert(before, "the book has no clock");
+      const targetSeconds = (before.targetSeconds ?? before.offsetSeconds) + seconds;
+      if (targetSeconds > OFFSET_MAX_SECONDS)
+        throw validationFault("seconds", seconds, "The sandbox's clock cannot go more than a century ahead.");
+      set.update(movableBookClocks, { ...before, targetSeconds, movedAt: realNow });
+      return targetSeconds;
+    },
+  };
+}
+
+/** Moves a clock on its way: to `stopSeconds`, or to its end. */
+function moveOn(book: Book, stopSeconds: number): Command<void> {
+  return {
+    name: "move clock on",
+    needs: [need(movableBookClocks, book)],
+    execute(set, realNow) {
+      const before = set.get(movableBookClocks, book);
+      if (before?.targetSeconds === undefined) return; // somebody else has brought it there
+      const offsetSeconds = Math.min(Math.max(stopSeconds, before.offsetSeconds), before.targetSeconds);
+      const targetSeconds = offsetSeconds < before.targetSeconds ? before.targetSeconds : undefined;
+      set.update(movableBookClocks, { book, offsetSeconds, targetSeconds, movedAt: realNow });
+    },
+  };
+}
+
+export interface ClockParts {
+  database: Database;
+  lanes: Lanes;
+  clock: Clock;
+  /** Does what is due in a book at its present time. */
+  catchUp: (book: Book) => Promise<void>;
+}
+
+export class Clocks {
+  private readonly parts: ClockParts;
+  /** Moves under way in this process, by book: a second one joins the first. */
+  private readonly moves = new Map<string, Promise<void>>();
+
+  constructor(parts: ClockParts) {
+    this.parts = parts;
+  }
+
+  /** Brings a clock to where it was sent. Ends when it is there and everything on the way has happened. */
+  async move(book: Book): Promise<void> {
+    const name = bookKey(book);
+    // Whoever comes while a move is under way waits for it, and looks again: the clock may have been sent further.
+    while (this.moves.has(name)) await this.moves.get(name);
+    const move = this.moveAll(book).finally(() => this.moves.delete(name));
+    this.moves.set(name, move);
+    await move;
+  }
+
+  /** Goes on with clocks that were left on their way. */
+  async moveLeft(): Promise<void> {
+    const { database, clock } = this.parts;
+    const rows = await database.query(selectLeftClocks(clock.now() - LEFT_AFTER));
+    for (const row of rows) await this.move(bookOfRow(row));
+  }
+
+  private async moveAll(book: Book): Promise<void> {
+    const { database, lanes, clock, catchUp } = this.parts;
+    await catchUp(book);
+    for (let stops = 0; ; stops++) {
+      const realNow = clock.now();
+      const [row] = await database.query<{ target: bigint | null; next_due_at: Micros | null }>(
+        selectNextDue(book, realNow),
+      );
+      if (!row || row.target === null) return;
+      const next = row.next_due_at === null ? Infinity : Math.ceil((row.next_due_at - realNow) / SECOND);
+      await lanes.move(book.merchantId, moveOn(book, stops < STOPS_MAX ? next : Infinity));
+      await catchUp(book);
+    }
+  }
+}
