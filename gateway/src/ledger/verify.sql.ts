@@ -336,6 +336,24 @@ left join lateral (
 where ${inBook("i")} and i.settlement_id = any($3::uuid[])`,
 );
 
+/** The first item of a page of batches whose payment was in a running dispute when the batch was formed. */
+export const itemsContested = firstOf(
+  "contested items of settlements",
+  `select (i.settlement_id, i.kind, i.item_id) as id, case
+    when d.opened > d.closed
+      then format('settlement %s has %s %s in it, whose payment was in a dispute when the batch was formed', i.settlement_id, i.kind, i.item_id)
+  end as wrong
+from settlement_items i
+join journals f on ${inBook("f")} and f.group_id = i.settlement_id and f.kind = 'settlement_formed'
+cross join lateral (
+  select count(*) filter (where j.kind = 'dispute_opened') as opened,
+    count(*) filter (where j.kind in ('dispute_won', 'dispute_lost', 'dispute_withdrawn')) as closed
+  from journals j
+  where ${inBook("j")} and j.group_id = i.payment_id and j.seq < f.seq
+) d
+where ${inBook("i")} and i.settlement_id = any($3::uuid[]) and i.kind in ('payment', 'refund')`,
+);
+
 /** The millisecond that an event's identity begins with, for a moment: identities are in the order of time. */
 const millisecond = (moment: string, later: number): string =>
   `rpad(lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint + ${later}), 12, '0'), 32, '0')::uuid`;

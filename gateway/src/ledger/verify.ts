@@ -12,6 +12,7 @@ import {
   batchesAstray,
   eventsUnfounded,
   itemsAstray,
+  itemsContested,
   journalsMissing,
   journalsUnfounded,
   marksAstray,
@@ -78,6 +79,7 @@ const checks: readonly {
   // A batch may have thousands of items.
   { table: "settlements", page: 20, statement: batchesAstray },
   { table: "settlement_items", page: 20, statement: itemsAstray },
+  { table: "settlement_items", page: 20, statement: itemsContested },
   { table: "payments", page: PAGE, statement: marksAstray("payment") },
   { table: "receipts", page: PAGE, statement: marksAstray("receipt") },
   { table: "refunds", page: PAGE, statement: marksAstray("refund") },

@@ -1,7 +1,7 @@
 // Goal: everything paid reaches the bank once, and every batch adds up. Method: the pure choice by property; then a whole
 // service whose sandbox clock walks through cutoffs, banks and weekends.
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -281,4 +281,96 @@ test("the database refuses a batch that is not the sum of its items, and an item
     ).rejects.toThrow(/settlement_items_once/);
     await role.query("rollback");
   });
+});
+
+test("who disputes a payment in the moment in which a batch is formed keeps it out of the batch", async () => {
+  for (let round = 0; round < 10; round++) {
+    const { client, merchantId } = await service.merchant();
+    const [contested] = [await paid(client), await paid(client)];
+    const [, formed] = await Promise.all([
+      client.post(`/v1/sandbox/payments/${contested.reference}/dispute`, { reason: "general", amount_minor: 1 }),
+      client.post("/v1/sandbox/settlements/run", {}),
+    ]);
+    expect(formed.status).toBe(200);
+    await expectClean(merchantId);
+  }
+});
+
+test("more payments than one batch looks at become several batches of the same cutoff", async () => {
+  const { client } = await service.merchant();
+  const { reference } = await paid(client, { amount_minor: 9_000_000_000 });
+  await asOwner(service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica");
+    const columns =
+      "merchant_id, environment, status, created_at, updated_at, expires_at, payment_method, risk_score, currency, gateway_code, risk_decision, risk_reasons, routing";
+    await owner.query(
+      `insert into payments (payment_id, reference_id, amount_minor, fee_minor, paid_at, ${columns})
+select gen_random_uuid(), 'clone-' || n, 1000, 0, paid_at - interval '1 minute', ${columns}
+from payments, generate_series(1, 5200) n
+where payment_id = $1::uuid`,
+      [uuidOf(reference as string)],
+    );
+    await owner.query("set session_replication_role = origin");
+  });
+  await advance(client, await toNextCutoff(client));
+  const { data } = await list(client);
+  expect(data.map(({ payment_count }: { payment_count: number }) => payment_count)).toEqual([200, 5_000]);
+  expect(new Set(data.map(({ period_end }: { period_end: string }) => period_end)).size).toBe(1);
+});
+
+test("a frozen wallet is not paid out, until it is thawed", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  const [{ uuid }] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  const freeze = (frozen: boolean): Promise<unknown> =>
+    service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: frozen } });
+  await freeze(true);
+  await advance(client, 7_200);
+  expect((await list(client)).data[0]).toMatchObject({ status: "processing" });
+  expect(codeOf(await client.post(`/v1/sandbox/settlements/${uuid}/pay`, {}))).toBe("WALLET_FROZEN");
+  await freeze(false);
+  await advance(client, 1);
+  expect((await list(client)).data[0]).toMatchObject({ status: "paid" });
+  await expectClean(merchantId);
+});
+
+test("one long step of the clock ends like many short ones", async () => {
+  const outcomes = await Promise.all(
+    [Array.from({ length: 10 }, () => 86_400), [864_000]].map(async (steps) => {
+      const { client, merchantId } = await service.merchant();
+      const [contested] = [await paid(client), await paid(client)];
+      const { json } = await client.post(`/v1/sandbox/payments/${contested.reference}/dispute`, { reason: "general" });
+      for (const seconds of steps) expect((await advance(client, seconds)).status).toBe(200);
+      const [dispute] = (await client.get("/v1/disputes")).json.data;
+      expect(dispute).toMatchObject({ uuid: json.uuid, status: "lost" });
+      expect(Date.parse(dispute.resolved_at) - Date.parse(dispute.evidence_due_at)).toBeLessThan(5_000);
+      const batches = (await list(client)).data as Record<string, unknown>[];
+      await expectClean(merchantId);
+      return [
+        await balance(client),
+        batches.map(({ status, net_minor, payment_count }) => [status, net_minor, payment_count]),
+      ];
+    }),
+  );
+  expect(outcomes[1]).toEqual(outcomes[0]);
+  expect(outcomes[0]?.[1]).not.toEqual([]);
+});
+
+test("a clock that was left on its way by a crash is brought to its end", async () => {
+  const { client, merchantId } = await service.merchant();
+  const before = Date.parse((await client.get("/v1/sandbox/clock")).json.now);
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      `update books set clock_target_seconds = clock_offset_seconds + 86400, clock_moved_at = now() - interval '1 minute'
+where merchant_id = $1::uuid and environment = 'sandbox'`,
+      [uuidOf(merchantId)],
+    ),
+  );
+  await vi.waitFor(
+    async () => {
+      const { json } = await client.get("/v1/sandbox/clock");
+      expect(Date.parse(json.now) - before).toBeGreaterThanOrEqual(86_400_000);
+    },
+    { timeout: 12_000, interval: 200 },
+  );
 });
