@@ -29,6 +29,8 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   args?: string[];
   port?: number;
+  /** False for one that makes no demo merchant: there is another in its database. */
+  demo?: boolean;
 }
 
 export class Service {
@@ -95,7 +97,8 @@ export class Service {
     try {
       const response = await fetch(`${this.url}/v1/health`);
       await response.arrayBuffer();
-      return response.ok && (this.options.args?.length ? true : existsSync(join(this.dataDirectory, "demo.json")));
+      const waits = this.options.demo !== false && !this.options.args?.length;
+      return response.ok && (!waits || existsSync(join(this.dataDirectory, "demo.json")));
     } catch {
       return false; // not listening yet
     }

@@ -36,6 +36,7 @@ import { openOperatorApi } from "./operator/operator.routes.ts";
 import { moneyEndpoints } from "./operator/money.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
+import { contradictionEndpoints } from "./operator/contradictions.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { Acquiring } from "./payments/acquiring.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -219,6 +220,7 @@ export function createApp(options: AppOptions): App {
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
     ...receiptEndpoints(database, lanes),
+    ...contradictionEndpoints(database, lanes),
     ...operatorEventEndpoints({ database, directory, lanes, outbox }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...auditEndpoints(audit),

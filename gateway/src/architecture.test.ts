@@ -84,7 +84,7 @@ test("a room writes only its own tables", () => {
     store: /^(settings_epoch|schema_migrations)$/,
     ledger: /^(journals|entries|balances|book_heads)$/,
     events: /^(events|deliveries|delivery_attempts|event_horizons)$/,
-    acquirers: /^acquirer_operations$/,
+    acquirers: /^(acquirer_operations|contradictions)$/,
     payments: /^(payments|receipts)$/,
     refunds: /^refunds$/,
     disputes: /^(disputes|dispute_evidence)$/,

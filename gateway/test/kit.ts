@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import pg from "pg";
 import { inject } from "vitest";
 import { type Answer, Client, operate as operateThrough } from "../../e2e/kit/client.ts";
+import { Service } from "../../e2e/kit/service.ts";
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import { type App, createApp } from "../src/app.ts";
 import { type Clock, systemClock } from "../src/ground/clock.ts";
@@ -50,8 +51,10 @@ export function openDatabase(database: TestDatabase, connections = 4): Database 
 
 export const OPERATOR_TOKEN = "op_token_of_the_tests_0123456789";
 
+const MASTER_KEY = "11".repeat(32);
+
 /** What only the operator does with a merchant's money, through the operator's API. */
-interface OperatorHands {
+export interface OperatorHands {
   returnSettlement(book: Book, uuid: string): Promise<Answer["json"]>;
   submitEvidence(book: Book, uuid: string, given: Record<string, unknown>): Promise<Answer["json"]>;
 }
@@ -90,7 +93,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const app = createApp({
     config: { ...readConfig({ NODE_ENV: "test" }), ...options.config },
     databaseUrl: database.url,
-    masterKey: options.masterKey ?? "11".repeat(32),
+    masterKey: options.masterKey ?? MASTER_KEY,
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
     log: createLog(options.logLevel ?? "silent"),
@@ -111,15 +114,9 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     if (!made) throw new Error("no such merchant");
     return new Client({ base_url: `${origin}/v1`, client_id: made.clientId, secret: made.secret });
   };
-  const operate = (method: string, path: string, body?: unknown): Promise<Answer["json"]> =>
-    operateThrough({ ops_url: `${origin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, body);
-  const ofBook = ({ merchantId, environment }: Book): string => `/merchants/${merchantId}/books/${environment}`;
+  const { operate, hands } = operatorAt(origin);
   return {
-    app: {
-      ...app,
-      returnSettlement: (book, uuid) => operate("POST", `${ofBook(book)}/settlements/${uuid}/return`),
-      submitEvidence: (book, uuid, given) => operate("POST", `${ofBook(book)}/disputes/${uuid}/evidence`, given),
-    },
+    app: { ...app, ...hands },
     operate,
     database,
     origin,
@@ -135,6 +132,43 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     },
     stop: () => app.stop(),
   };
+}
+
+type Operate = (method: string, path: string, body?: unknown) => Promise<Answer["json"]>;
+
+function operatorAt(origin: string): { operate: Operate; hands: OperatorHands } {
+  const operate: Operate = (method, path, body) =>
+    operateThrough({ ops_url: `${origin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, body);
+  const ofBook = ({ merchantId, environment }: Book): string => `/merchants/${merchantId}/books/${environment}`;
+  return {
+    operate,
+    hands: {
+      returnSettlement: (book, uuid) => operate("POST", `${ofBook(book)}/settlements/${uuid}/return`),
+      submitEvidence: (book, uuid, given) => operate("POST", `${ofBook(book)}/disputes/${uuid}/evidence`, given),
+    },
+  };
+}
+
+/** A service as a process of its own, on a database of the tests. `stop` kills it. */
+export interface TestProcess {
+  app: OperatorHands;
+  operate: Operate;
+  origin: string;
+  database: TestDatabase;
+  stop(): Promise<void>;
+}
+
+export async function startProcess(database: TestDatabase): Promise<TestProcess> {
+  const service = await Service.start({
+    demo: false,
+    env: { DATABASE_URL: database.url, MASTER_KEY, OPERATOR_TOKEN, NODE_ENV: "development" },
+  });
+  const { operate, hands } = operatorAt(service.url);
+  const stop = async (): Promise<void> => {
+    await service.kill("SIGKILL");
+    await service.discard();
+  };
+  return { app: hands, operate, origin: service.url, database, stop };
 }
 
 let counter = 0;

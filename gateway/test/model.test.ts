@@ -8,7 +8,14 @@ import { type Answer, Client } from "../../e2e/kit/client.ts";
 import { idOf, uuidOf } from "../src/ground/ids.ts";
 import { verifyBook } from "../src/ledger/verify.ts";
 import type { Database } from "../src/store/database.ts";
-import { type TestService, openDatabase, startService } from "./kit.ts";
+import {
+  type OperatorHands,
+  type TestProcess,
+  type TestService,
+  openDatabase,
+  startProcess,
+  startService,
+} from "./kit.ts";
 import type { Batch, Method, Prediction } from "./model.ts";
 import { Model, amountOf, fees, figures, mondayAfter, owed, remainingOf, settledAs, ways, wrongs } from "./model.ts";
 
@@ -16,7 +23,7 @@ const RUNS = Number(process.env.MODEL_RUNS ?? 25);
 const CURRENCIES = ["IDR", "USD"];
 const DAY = 86_400;
 
-let instances: TestService[] = [];
+let instances: [TestService, TestService | TestProcess];
 let database: Database;
 beforeAll(async () => {
   const first = await startService({ roles: ["api"] });
@@ -28,7 +35,7 @@ afterAll(async () => {
   await Promise.all(instances.map((instance) => instance.stop()));
 });
 
-const instance = (at: number): TestService => instances[at] as TestService;
+const instance = (at: number): TestService | TestProcess => instances[at] as TestService | TestProcess;
 
 /** An instance ends and another takes its place, with nothing but what is in the database. */
 async function restart(at: number, roles: ("api" | "worker")[]): Promise<void> {
@@ -36,16 +43,26 @@ async function restart(at: number, roles: ("api" | "worker")[]): Promise<void> {
   instances[at] = await startService({ database: instance(at).database, roles });
 }
 
+/** The same, with a process that is killed. */
+async function restartProcess(): Promise<void> {
+  const { database: tested } = instances[0];
+  await instances[1].stop();
+  instances[1] = await startProcess(tested);
+}
+
+const change = (at: number, { merchantId }: World, settings: object): Promise<unknown> =>
+  instance(at).operate("PATCH", `/merchants/${merchantId}`, settings);
+
 /** What is sent, or done from outside, for an order. Fixed when it is made, so that it can be sent again. */
 type Request = { path: string; body: Record<string, unknown>; act?: Outside; predict(): Prediction };
-type Outside = (app: TestService["app"]) => Promise<Answer["json"]>;
+type Outside = (app: OperatorHands) => Promise<Answer["json"]>;
 type Sent = { key: string; request: Request; answer: Answer };
 
 /** One merchant, what was sent for it, and how much, which makes keys and order identities. */
 type World = { merchantId: string; client: Client; sent: Sent[]; count: number };
 
 async function newWorld(): Promise<{ model: Model; real: World }> {
-  const { client, merchantId } = await instance(0).merchant({ settings: { currencies: CURRENCIES, fees } });
+  const { client, merchantId } = await instances[0].merchant({ settings: { currencies: CURRENCIES, fees } });
   const real: World = { merchantId, client, sent: [], count: 0 };
   // Every book begins on a Monday at ten in Jakarta and moves in steps of ten minutes: what is due is never a matter of seconds.
   const now = Math.floor(Date.parse((await client.get("/v1/sandbox/clock")).json.now) / 1000);
@@ -150,7 +167,7 @@ class Step implements fc.AsyncCommand<Model, World> {
     // Told to each instance, since the others may take a second to learn of it.
     else if (op === "freeze" || op === "thaw") {
       model.frozen[op === "freeze" ? "add" : "delete"](word);
-      for (const { app } of instances) await app.merchants.patch(real.merchantId, freezing(op, word));
+      for (const each of instances.keys()) await change(each, real, freezing(op, word));
     } else if (op === "repeat") await this.repeat(model, real, pick, word);
     else {
       const request = deeds[op]?.(model, real, pick, word);
@@ -349,9 +366,8 @@ async function together(model: Model, real: World, group: readonly Step[]): Prom
   } of group) {
     real.count++;
     const request = deeds[op]?.(model, real, pick, word);
-    const { app } = instance(at);
-    if (op === "freeze" || op === "thaw") asides.push(app.merchants.patch(real.merchantId, freezing(op, word)));
-    else if (request?.act) asides.push(request.act(app).catch(String));
+    if (op === "freeze" || op === "thaw") asides.push(change(at, real, freezing(op, word)));
+    else if (request?.act) asides.push(request.act(instance(at).app).catch(String));
     else if (request) keyed.push({ at, key: `key-of-${real.merchantId}-${real.count}`, request });
     else if (op === "repeat" && keyed[0]) keyed.push({ ...keyed[0], at });
   }
@@ -369,31 +385,36 @@ async function together(model: Model, real: World, group: readonly Step[]): Prom
   });
 }
 
-test("many at once, through two instances: the book stays sound", { timeout: 3_600_000 }, async () => {
-  await Promise.all([restart(0, ["api", "worker"]), restart(1, ["api", "worker"])]);
-  // Within a group no key may grow old.
-  const short = steps.filter(({ given: [op, , word] }) => op !== "advance" || Number(word) <= 7200);
-  const groups = fc.array(
-    fc.record({
-      steps: fc.array(short, { minLength: 1, maxLength: 10, size: "max" }),
-      restarted: fc.integer({ min: 0, max: 9 }),
-      seconds: fc.constantFrom(600, 600, 7200, DAY, 3 * DAY, 7 * DAY),
-    }),
-    { minLength: 1, maxLength: 8, size: "max" },
-  );
-  const property = fc.asyncProperty(groups, async (groups) => {
-    const { model, real } = await newWorld();
-    const created = real.sent.map(({ answer }) => answer).filter(({ status }) => status === 201);
-    for (const { steps, restarted, seconds } of groups) {
-      if (restarted < 2) await restart(restarted, ["api", "worker"]);
-      created.push(...(await together(model, real, steps)).filter(({ status }) => status === 201));
-      const advanced = await through(real, restarted % 2).post("/v1/sandbox/clock/advance", { seconds });
-      expect(advanced.status, advanced.text).toBe(200);
-    }
-    await expectSound(real);
-    await look(model, real);
-    const ids = [...model.payments, ...model.refunds, ...model.disputes].map(({ id }) => id);
-    expect(created.map(({ json }) => (json.reference ?? json.uuid) as string).toSorted()).toEqual(ids.toSorted());
-  });
-  await fc.assert(property, { numRuns: RUNS });
-});
+test(
+  "many at once, through two processes of which one is killed: the book stays sound",
+  { timeout: 3_600_000 },
+  async () => {
+    await Promise.all([restart(0, ["api", "worker"]), restartProcess()]);
+    // Within a group no key may grow old.
+    const short = steps.filter(({ given: [op, , word] }) => op !== "advance" || Number(word) <= 7200);
+    const groups = fc.array(
+      fc.record({
+        steps: fc.array(short, { minLength: 1, maxLength: 10, size: "max" }),
+        restarted: fc.integer({ min: 0, max: 9 }),
+        seconds: fc.constantFrom(600, 600, 7200, DAY, 3 * DAY, 7 * DAY),
+      }),
+      { minLength: 1, maxLength: 8, size: "max" },
+    );
+    const property = fc.asyncProperty(groups, async (groups) => {
+      const { model, real } = await newWorld();
+      const created = real.sent.map(({ answer }) => answer).filter(({ status }) => status === 201);
+      for (const { steps, restarted, seconds } of groups) {
+        if (restarted === 0) await restart(0, ["api", "worker"]);
+        if (restarted === 1) await restartProcess();
+        created.push(...(await together(model, real, steps)).filter(({ status }) => status === 201));
+        const advanced = await through(real, restarted % 2).post("/v1/sandbox/clock/advance", { seconds });
+        expect(advanced.status, advanced.text).toBe(200);
+      }
+      await expectSound(real);
+      await look(model, real);
+      const ids = [...model.payments, ...model.refunds, ...model.disputes].map(({ id }) => id);
+      expect(created.map(({ json }) => (json.reference ?? json.uuid) as string).toSorted()).toEqual(ids.toSorted());
+    });
+    await fc.assert(property, { numRuns: RUNS });
+  },
+);

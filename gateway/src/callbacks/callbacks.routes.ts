@@ -16,6 +16,7 @@ import { sendReply } from "../http/server.ts";
 import { bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "../payments/acquiring.ts";
+import { logContradiction } from "../payments/calls.ts";
 import { type PaymentParts, findLocked, paymentNeeds } from "../payments/payments.ts";
 import { accept, applyStanding, objectionTo, wordNeeds } from "../payments/words.ts";
 import { settleRefund } from "../refunds/acquiring.ts";
@@ -104,14 +105,11 @@ export function paymentWord(
 async function takeRefundWord(
   parts: AcquiringParts,
   merchant: Merchant,
-  { book, id, paymentReference, gatewayCode }: Operation,
+  operation: Operation,
   attempt: number,
   status: "succeeded" | "failed",
 ): Promise<void> {
-  const name = { book, id, paymentReference, attempt };
-  const problem = await parts.lanes.move(
-    merchant.merchantId,
-    settleRefund(parts, merchant, name, { kind: "known", status }),
-  );
-  if (problem !== undefined) parts.log.error({ refund: id, gateway_code: gatewayCode }, problem);
+  const command = settleRefund(parts, merchant, { ...operation, attempt }, { kind: "known", status });
+  const contradiction = await parts.lanes.move(merchant.merchantId, command);
+  if (contradiction) logContradiction(parts.log, operation, contradiction);
 }

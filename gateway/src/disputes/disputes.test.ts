@@ -111,6 +111,31 @@ test("evidence is taken once, in time, and moves the dispute to review; silence 
   await expectClean(merchantId);
 });
 
+test("the operator moves the deadline: the merchant is told, and silence counts from the new one", async () => {
+  const { client, merchantId } = await service.merchant();
+  const payment = await paid(client);
+  const { json } = await open(client, payment.reference);
+  const path = `/merchants/${merchantId}/books/sandbox/disputes/${json.uuid}/deadline`;
+  const later = new Date(Date.parse(json.evidence_due_at) + 86_400_000).toISOString().replace(".000Z", "Z");
+  expect(await service.operate("POST", path, { evidence_due_at: later })).toMatchObject({ evidence_due_at: later });
+  for (const wrong of ["2020-01-01T00:00:00Z", "2190-01-01T00:00:00Z", "2027-01-01", "soon"])
+    await expect(service.operate("POST", path, { evidence_due_at: wrong })).rejects.toThrow(/VALIDATION_ERROR/);
+  const statusOf = async (): Promise<string> => (await client.get("/v1/disputes")).json.data[0].status;
+  await client.post("/v1/sandbox/clock/advance", { seconds: 7 * 86_400 + 60 });
+  expect(await statusOf()).toBe("needs_response");
+  await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  expect(await statusOf()).toBe("lost");
+  await expect(service.operate("POST", path, { evidence_due_at: later })).rejects.toThrow(/DISPUTE_RESOLVED/);
+  const { rows } = await asOwner(service.database, (owner) =>
+    owner.query<{ type: string }>(
+      "select type from events where merchant_id = $1 and subject_id = $2 order by event_id",
+      [uuidOf(merchantId), uuidOf(json.uuid as string)],
+    ),
+  );
+  expect(rows.map(({ type }) => type)).toEqual(["dispute.opened", "dispute.updated", "dispute.resolved"]);
+  await expectClean(merchantId);
+});
+
 test("the list filters and pages, and shows nobody else's", async () => {
   const { client, merchantId } = await service.merchant();
   const uuids: string[] = [];

@@ -1,8 +1,8 @@
 // Disputes: a payer contests a payment, and the contested amount is held until it is decided. Pure commands for the lanes.
 import type { EventType } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
-import { type Micros, SECOND } from "../ground/clock.ts";
-import { Fault, assert } from "../ground/fault.ts";
+import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import { ledgerNeeds, post } from "../ledger/ledger.ts";
@@ -25,6 +25,7 @@ import { disputes, evidence } from "./disputes.sql.ts";
 
 /** A week of the book's clock to answer in. */
 const EVIDENCE_TIME: Micros = 7 * 24 * 3600 * SECOND;
+const EVIDENCE_TIME_MAX: Micros = 366 * 24 * 3600 * SECOND;
 
 /**
  * Opens a dispute over what of the payment is not refunded, or part of it. Throws PAYMENT_NOT_FOUND,
@@ -152,6 +153,38 @@ export function submitEvidence(
       markDispute(set, payment, reviewed.status, now);
       tell(outbox, set, merchant, payment, reviewed, "dispute.updated", now);
       return reviewed;
+    },
+  };
+}
+
+/**
+ * Gives the merchant more time, or what the scheme allows now: the evidence is due at another moment, which is to come. Throws
+ * OBJECT_NOT_FOUND, DISPUTE_RESOLVED, VALIDATION_ERROR.
+ */
+export function moveEvidenceDue(
+  outbox: Outbox,
+  merchant: Merchant,
+  book: Book,
+  key: DisputeKey,
+  evidenceDueAt: Micros,
+): Command<Dispute> {
+  return {
+    name: "move evidence due",
+    needs: disputeNeeds(book, key),
+    execute(set, realNow) {
+      const now = bookNow(set, book, realNow);
+      const dispute = findDispute(set, book, key);
+      if (dispute.status !== "needs_response")
+        throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
+      if (evidenceDueAt <= now || evidenceDueAt > now + EVIDENCE_TIME_MAX) {
+        const message = "It must lie ahead in the book's time, by a year at most.";
+        throw validationFault("evidence_due_at", wireTime(evidenceDueAt), message);
+      }
+      const moved: Dispute = { ...dispute, evidenceDueAt };
+      set.update(disputes, moved);
+      const payment = findLocked(set, book, dispute.paymentReference);
+      tell(outbox, set, merchant, payment, moved, "dispute.updated", now);
+      return moved;
     },
   };
 }

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
 import { disputeReasons, disputeView, outcomes } from "../disputes/dispute.ts";
 import { disputeSchema, disputesQuerySchema, listDisputes, readDispute } from "../disputes/disputes.routes.ts";
-import { openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
+import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
 import type { Outbox } from "../events/outbox.ts";
-import { wireTime } from "../ground/clock.ts";
+import { parseWireTime, wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../http/envelope.ts";
@@ -64,6 +64,7 @@ const openSchema = z.strictObject({
   amount_minor: amountMinor.optional(),
 });
 const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
+const deadlineSchema = z.strictObject({ evidence_due_at: z.string().max(40) });
 const paidSchema = z.strictObject({
   bank_reference: z
     .string()
@@ -197,6 +198,28 @@ function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): O
       async handle({ params, body }) {
         const { book, merchant } = await findBook(directory, params);
         const command = resolveDispute(outbox, merchant, book, await key(book, params.uuid ?? ""), body.outcome);
+        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes/{uuid}/deadline`,
+      summary: "Move the moment at which the merchant's evidence is due",
+      tag: "Disputes",
+      role: "admin",
+      body: deadlineSchema,
+      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
+      errors,
+      async handle({ params, body }) {
+        const { book, merchant } = await findBook(directory, params);
+        const due = parseWireTime(body.evidence_due_at);
+        if (!due || due.wholeDay)
+          throw validationFault(
+            "evidence_due_at",
+            body.evidence_due_at,
+            "must be a timestamp such as 2026-11-21T12:00:00Z",
+          );
+        const command = moveEvidenceDue(outbox, merchant, book, await key(book, params.uuid ?? ""), due.at);
         return reply(200, disputeView(await lanes.move(book.merchantId, command)));
       },
     }),

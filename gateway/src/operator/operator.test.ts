@@ -8,6 +8,7 @@ import { errorSchema } from "../http/shapes.ts";
 import { acquirerEndpoints } from "./acquirers.routes.ts";
 import { auditEndpoints } from "./audit.routes.ts";
 import { merchantEndpoints } from "./merchants.routes.ts";
+import { contradictionEndpoints } from "./contradictions.routes.ts";
 import { receiptEndpoints } from "./receipts.routes.ts";
 import { routingEndpoints } from "./routing.routes.ts";
 
@@ -19,6 +20,7 @@ const endpoints = [
   ...merchantEndpoints(none),
   ...acquirerEndpoints(none, none),
   ...receiptEndpoints(none, none),
+  ...contradictionEndpoints(none, none),
   ...routingEndpoints(none),
   ...auditEndpoints(none),
 ];

@@ -81,6 +81,13 @@ async function events(reference: string): Promise<string[]> {
   return rows.map(({ type }) => type.replace("payment.", ""));
 }
 
+/** What waits for a person about a payment or a refund. */
+async function contradictionsOf(id: string): Promise<string[]> {
+  const { data } = await service.operate("GET", "/contradictions?status=open&limit=100");
+  const all = data as { uuid: string; operation: string; kind: string }[];
+  return all.filter(({ operation }) => operation === id).map(({ kind }) => kind);
+}
+
 async function receiptsOf(reference: string): Promise<string[]> {
   const { data } = await service.operate("GET", "/receipts?limit=100");
   return (data as { payment_reference: string; status: string }[])
@@ -388,7 +395,8 @@ test("who has taken a payment keeps it, whatever it says later, and its money is
   kawah.forget(operationKey);
   await makeDue(reference);
   await vi.waitFor(() => expect(kawah.asked).toContain(operationKey), patiently);
-  await vi.waitFor(async () => expect(await stepOf(reference)).toBe("following"), patiently);
+  await vi.waitFor(async () => expect(await contradictionsOf(reference)).toEqual(["forgotten"]), patiently);
+  expect(await stepOf(reference)).toBe("following");
   expect(await say(operationKey, paid("kept"))).toBe(200);
   expect(await read(reference)).toMatchObject({ status: "succeeded", gateway_code: "kawah" });
 
@@ -418,7 +426,9 @@ test("money that was reported before as another payment's does not keep a paymen
   kawah.standings.set(kawah.opened.at(-1)?.operationKey ?? "", paid("c-1"));
   kawah.answersQuestions = true;
   await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 pending replay"), patiently);
-  expect(await receiptsOf((await find(body))[0].reference)).toEqual([]);
+  const [{ reference }] = await find(body);
+  expect(await receiptsOf(reference)).toEqual([]);
+  expect(await contradictionsOf(reference)).toEqual(["receipt"]);
 });
 
 test("money beyond all measure is a mistake in the unit, and is refused", async () => {
@@ -539,7 +549,15 @@ test("a refund that an earlier call has carried out after all is not carried out
   expect(await tell(first, "succeeded")).toBe(200);
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await stepOf(json.uuid)).toBe("done");
-  for (const status of ["failed", "succeeded"] as const) expect(await tell(second, status)).toBe(200);
+  for (const status of ["failed", "succeeded", "succeeded"] as const) expect(await tell(second, status)).toBe(200);
+  expect(await contradictionsOf(json.uuid)).toEqual(["refund_twice"]);
+  const { data } = await service.operate("GET", "/contradictions?status=open&limit=100");
+  const { uuid } =
+    (data as { uuid: string; operation: string }[]).find(({ operation }) => operation === json.uuid) ?? {};
+  const closed = { note: "Asked for the second one back." };
+  expect(await service.operate("POST", `/contradictions/${uuid}/close`, closed)).toMatchObject(closed);
+  await expect(service.operate("POST", `/contradictions/${uuid}/close`, closed)).rejects.toThrow(/NOT_FOUND/);
+  expect(await contradictionsOf(json.uuid)).toEqual([]);
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await read(reference)).toMatchObject({ refunded_minor: 1 });
 });
@@ -557,6 +575,19 @@ test("a refund's next call is nobody's to speak of before it is made", async () 
     async () => expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" }),
     patiently,
   );
+});
+
+test("a refund that was carried out after it had failed here waits for a person", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("a-1", 9_000_000n));
+  kawah.refundStatus = "failed";
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  const status = async (): Promise<string> => (await client.get(`/v1/refunds/${json.uuid}`)).json.status;
+  await vi.waitFor(async () => expect(await status()).toBe("failed"), patiently);
+  const name = kawah.refunds[0]?.operationKey ?? "";
+  expect(await report(service.origin, "kawah", { kind: "refund", operationKey: name, status: "succeeded" })).toBe(200);
+  expect(await status()).toBe("failed");
+  expect(await contradictionsOf(json.uuid)).toEqual(["refund_after_failure"]);
 });
 
 test("an acquirer that cannot be reached does not fail a refund", async () => {

@@ -1,6 +1,7 @@
 // Asking acquirers: a payment is committed, then an acquirer is called, then what it answered is committed. Between the two
 // commits nothing is held; a crash there leaves an operation that a worker asks about.
 import type { Acquirer, Instructions, OpenRequest, Standing } from "../acquirers/acquirer.ts";
+import { type ContradictionKind, notice, noticeNeeds } from "../acquirers/contradictions.sql.ts";
 import { type Operation, operationKey, operations } from "../acquirers/operations.sql.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -13,7 +14,7 @@ import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Database } from "../store/database.ts";
-import { type CallParts, callAcquirer } from "./calls.ts";
+import { type CallParts, callAcquirer, logContradiction } from "./calls.ts";
 import { type Choice, findRoute, instructionRequest, nextCall } from "./choice.ts";
 import { type Payment, createdView } from "./payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "./payments.ts";
@@ -31,10 +32,12 @@ export type OpenResult =
   | { kind: "closed" };
 
 /**
- * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call. `problem` is what an
- * acquirer has said that cannot be, for a person to look at.
+ * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and what was noticed on the
+ * way that cannot be.
  */
-export type Settled = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & { problem?: string };
+export type Settled = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
+  contradiction?: ContradictionKind;
+};
 
 const ASK_FIRST: Micros = SECOND;
 const ASK_MAX: Micros = 600 * SECOND;
@@ -52,6 +55,7 @@ function needsOf(operation: Operation): Need[] {
   return [
     ...paymentNeeds(book, id),
     need(operations, { book, id }),
+    ...noticeNeeds(operation, ["receipt", "forgotten"]),
     ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
   ];
 }
@@ -90,17 +94,17 @@ export function settleOpening(
             ? accepted
             : applyStanding(parts, set, merchant, accepted, gatewayCode, result.standing, now);
           const done = opened(parts, set, merchant, current, after, now, realNow);
-          return objection ? { ...done, problem: objection.message } : done;
+          if (!objection) return done;
+          notice(set, current, current.attempt, "receipt", realNow);
+          return { ...done, contradiction: "receipt" };
         }
         case "refused":
           if (taken) return askAgain(set, current, realNow);
           return failOver(parts, set, merchant, current, payment, now, realNow);
         case "absent":
           if (!taken) return release(set, current, payment, realNow);
-          return {
-            ...askAgain(set, current, realNow),
-            problem: "It does not know a payment any more that it had taken.",
-          };
+          notice(set, current, current.attempt, "forgotten", realNow);
+          return { ...askAgain(set, current, realNow), contradiction: "forgotten" };
         case "closed":
           set.update(operations, { ...current, step: "done", dueAt: undefined });
           return { reply: reply(201, createdView(payment)) };
@@ -288,8 +292,7 @@ export class Acquiring {
       const result = await this.ask(merchant, payment, current);
       const command = settleOpening(parts, merchant, current, result);
       const settled = await parts.lanes.move(current.book.merchantId, command);
-      const { id, gatewayCode: gateway_code } = current;
-      if (settled.problem !== undefined) parts.log.error({ payment: id, gateway_code }, settled.problem);
+      if (settled.contradiction) logContradiction(parts.log, current, settled.contradiction);
       if (!("next" in settled)) return settled;
       current = settled.next;
     }

@@ -1,5 +1,7 @@
 // The one place where acquirers are called: with a deadline, outside every transaction, and every outcome counted.
 import { type Acquirer, type AcquirerCalls, AcquirerRefused } from "../acquirers/acquirer.ts";
+import type { ContradictionKind } from "../acquirers/contradictions.sql.ts";
+import type { Operation } from "../acquirers/operations.sql.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -20,6 +22,11 @@ export type CallOutcome<T> =
   | { kind: "answered"; answer: T }
   | { kind: "refused"; unavailable: boolean; reason: string }
   | { kind: "unknown"; reason: string };
+
+/** For whoever watches the log: the same waits in the operator's queue. */
+export function logContradiction(log: Log, { id, gatewayCode }: Operation, kind: ContradictionKind): void {
+  log.error({ operation: id, gateway_code: gatewayCode, kind }, "an acquirer contradicts what is known here");
+}
 
 interface CallName {
   acquirer: Acquirer;

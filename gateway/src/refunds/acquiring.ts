@@ -7,10 +7,11 @@ import {
   operations,
   selectOperation,
 } from "../acquirers/operations.sql.ts";
+import { type ContradictionKind, notice, noticeNeeds } from "../acquirers/contradictions.sql.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { type AcquiringParts, nextAsk } from "../payments/acquiring.ts";
-import { callAcquirer } from "../payments/calls.ts";
+import { callAcquirer, logContradiction } from "../payments/calls.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
@@ -28,22 +29,26 @@ const REFUSALS_MAX = 6;
 const ATTEMPTS_MAX = 1_000;
 
 /**
- * Commits what is known of a refund's operation. A word that comes again changes nothing. Answers with what an acquirer says
- * that cannot be, for a person to look at. Throws REFUND_NOT_FOUND.
+ * Commits what is known of a refund's operation. A word that comes again changes nothing. What cannot be is noticed, for a person
+ * to look at, and answered. Throws REFUND_NOT_FOUND.
  */
 export function settleRefund(
   parts: RefundParts,
   merchant: Merchant,
   name: Pick<Operation, "book" | "id" | "paymentReference" | "attempt">,
   result: RefundResult,
-): Command<string | undefined> {
+): Command<ContradictionKind | undefined> {
   const { book, id, paymentReference, attempt } = name;
   const key = { uuid: id, paymentReference };
   const told = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
   const completion = completeRefund(parts, merchant, book, key, told ?? "failed");
   return {
     name: "settle refund",
-    needs: [...completion.needs, need(operations, { book, id })],
+    needs: [
+      ...completion.needs,
+      need(operations, { book, id }),
+      ...noticeNeeds(name, ["refund_after_failure", "refund_twice"]),
+    ],
     execute(set, realNow) {
       const operation = set.get(operations, { book, id });
       const refund = set.get(refunds, { book, uuid: id });
@@ -55,10 +60,12 @@ export function settleRefund(
         set.update(operations, done);
         return undefined;
       }
-      if (told === "succeeded" && refund.status === "failed")
-        return "It carried out a refund that had failed here: the payer has the money, and so has the merchant.";
-      if (told === "succeeded" && operation.step === "done" && operation.attempt !== attempt)
-        return "It carried out a refund twice, under two operation keys.";
+      const twice = refund.status === "succeeded" && operation.step === "done" && operation.attempt !== attempt;
+      if (told === "succeeded" && (refund.status === "failed" || twice)) {
+        const kind = twice ? "refund_twice" : "refund_after_failure";
+        notice(set, operation, attempt, kind, realNow);
+        return kind;
+      }
       if (operation.step === "done" || operation.attempt !== attempt) return undefined;
       const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
       const undone = result.kind === "absent" || result.kind === "unreached";
@@ -106,8 +113,8 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
   };
   const { method } = paymentOfRow(paymentRow);
   const result = await ask(parts, operation, method, request);
-  const problem = await lanes.move(book.merchantId, settleRefund(parts, merchant, operation, result));
-  if (problem !== undefined) log.error({ refund: id, gateway_code: operation.gatewayCode }, problem);
+  const contradiction = await lanes.move(book.merchantId, settleRefund(parts, merchant, operation, result));
+  if (contradiction) logContradiction(log, operation, contradiction);
 }
 
 async function ask(

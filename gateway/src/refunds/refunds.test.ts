@@ -130,7 +130,7 @@ test("funds that a dispute holds answer DISPUTE_LOCKED", async () => {
   expect([locked.status, codeOf(locked)]).toEqual([409, "DISPUTE_LOCKED"]);
 });
 
-test("any number of refunds at once, through two processes, never exceed the payment", async () => {
+test("any number of refunds at once, through two instances, never exceed the payment", async () => {
   const second = await startService({ database: service.database });
   const { client, merchantId } = await service.merchant();
   for (let count = 0; count < 3; count++) await paid(client);

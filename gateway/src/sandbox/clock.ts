@@ -17,8 +17,8 @@ const STOPS_MAX = 1_000;
 /** A clock that stands so long on its way has been left. */
 const LEFT_AFTER: Micros = 30 * SECOND;
 
-/** Sends a clock on its way. Answers with where it will be, in seconds ahead of real time. Throws VALIDATION_ERROR. */
-export function sendClock(book: Book, seconds: number): Command<number> {
+/** Sends a clock on its way. Answers with how far ahead of real time it will be. Throws VALIDATION_ERROR. */
+export function sendClock(book: Book, seconds: number): Command<{ realNow: Micros; offsetSeconds: number }> {
   return {
     name: "advance clock",
     needs: [need(movableBookClocks, book)],
@@ -29,7 +29,7 @@ export function sendClock(book: Book, seconds: number): Command<number> {
       if (targetSeconds > OFFSET_MAX_SECONDS)
         throw validationFault("seconds", seconds, "The sandbox's clock cannot go more than a century ahead.");
       set.update(movableBookClocks, { ...before, targetSeconds, movedAt: realNow });
-      return targetSeconds;
+      return { realNow, offsetSeconds: targetSeconds };
     },
   };
 }

@@ -1,7 +1,7 @@
 // The sandbox: what a merchant's developer can make happen. Same headers and keys as the rest of /v1, sandbox keys only.
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
-import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { faultReply, reply } from "../http/envelope.ts";
 import { timestamp } from "../http/shapes.ts";
 import { type Book, environments, selectBookOffset } from "../merchants/books.ts";
@@ -63,14 +63,10 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       success: { status: 200, description: "The clock after it.", schema: clockSchema },
       body: { schema: advanceSchema, order: ["seconds"] },
       lane: "move",
-      command: (call, { seconds }) => {
-        const { name, needs, execute } = sendClock(call.book, seconds);
-        return {
-          name,
-          needs,
-          execute: (set, realNow) => reply(200, clockView(call.book, realNow, execute(set, realNow))),
-        };
-      },
+      command: (call, { seconds }) =>
+        answering(sendClock(call.book, seconds), ({ realNow, offsetSeconds }) =>
+          reply(200, clockView(call.book, realNow, offsetSeconds)),
+        ),
       after: (call) => parts.clocks.move(call.book),
     }),
     readEndpoint({
