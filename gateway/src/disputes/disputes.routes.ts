@@ -88,7 +88,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
-      errors: ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"],
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "DISPUTE_RESOLVED"],
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
       body: { schema: resolveSchema, order: ["outcome"] },
       async judge(call, _input, found) {
@@ -99,8 +99,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
         };
       },
       command(call, { outcome, dispute }) {
-        const own = dispute?.book.environment === call.book.environment ? dispute : undefined;
-        const key = { uuid: call.params.uuid ?? "", paymentReference: own?.paymentReference };
+        const key = { uuid: call.params.uuid ?? "", paymentReference: dispute?.paymentReference };
         const command = resolveDispute(parts.outbox, call.merchant, call.book, key, outcome);
         return answering(command, (resolved) => reply(200, disputeView(resolved)));
       },

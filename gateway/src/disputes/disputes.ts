@@ -74,7 +74,10 @@ export function openDispute(
 /** Identifies a dispute for a command: its payment must be known beforehand, so that both rows can be locked. */
 export interface DisputeKey {
   uuid: string;
-  /** Undefined when there is no such dispute; the command then throws OBJECT_NOT_FOUND. */
+  /**
+   * Undefined when there is no such dispute: the command then throws OBJECT_NOT_FOUND. Of one in the other environment it
+   * throws ENVIRONMENT_MISMATCH.
+   */
   paymentReference: string | undefined;
 }
 
@@ -88,12 +91,13 @@ function disputeNeeds(book: Book, { uuid, paymentReference }: DisputeKey): Need[
 }
 
 function findDispute(set: WorkingSet, book: Book, key: DisputeKey): Dispute {
-  const dispute = key.paymentReference === undefined ? undefined : set.get(disputes, { book, uuid: key.uuid });
-  if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
+  if (key.paymentReference === undefined) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
+  const dispute = set.get(disputes, { book, uuid: key.uuid });
+  if (!dispute) throw new Fault("ENVIRONMENT_MISMATCH");
   return dispute;
 }
 
-/** Decides a running dispute. Throws OBJECT_NOT_FOUND, DISPUTE_RESOLVED. */
+/** Decides a running dispute. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
 export function resolveDispute(
   outbox: Outbox,
   merchant: Merchant,
@@ -130,7 +134,7 @@ function resolve(
   return resolved;
 }
 
-/** Takes the merchant's evidence, once, before its due time. Throws OBJECT_NOT_FOUND, DISPUTE_RESOLVED. */
+/** Takes the merchant's evidence, once, before its due time. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
 export function submitEvidence(
   outbox: Outbox,
   merchant: Merchant,

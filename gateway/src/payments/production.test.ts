@@ -46,12 +46,22 @@ test("a production payment: opened, paid, refunded and told of, without a trace 
   expect((await live.get(`/v1/payments/${reference}`)).json).toMatchObject({ status: "succeeded" });
   const refund = await live.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
   expect([refund.status, refund.json.environment]).toEqual([201, "production"]);
+  const contested = `/merchants/${merchantId}/books/production/disputes`;
+  const { uuid: dispute } = await service.operate("POST", contested, {
+    payment_reference: reference,
+    reason: "general",
+    amount_minor: 1,
+  });
   for (const [path, body_] of [
     [`/v1/payments/${reference}/cancel`, {}],
     ["/v1/refunds", { payment_reference: reference }],
+    [`/v1/sandbox/refunds/${refund.json.uuid}/simulate`, { outcome: "failed" }],
+    [`/v1/sandbox/disputes/${dispute}/resolve`, { outcome: "won" }],
   ] as const) {
-    expect((await sandbox.post(path, body_)).json.error.code).toBe("ENVIRONMENT_MISMATCH");
+    const { status, json } = await sandbox.post(path, body_);
+    expect([status, json.error.code], path).toEqual([403, "ENVIRONMENT_MISMATCH"]);
   }
+  await service.operate("POST", `${contested}/${dispute}/resolve`, { outcome: "withdrawn" });
   expect((await sandbox.get(`/v1/payments/${reference}`)).json.error.code).toBe("ENVIRONMENT_MISMATCH");
   expect((await sandbox.get(`/v1/refunds/${refund.json.uuid}`)).json.error.code).toBe("ENVIRONMENT_MISMATCH");
   expect((await sandbox.get("/v1/payments")).json.data).toEqual([]);

@@ -56,7 +56,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
-      errors: ["REFUND_NOT_FOUND", "PAYMENT_NOT_PAYABLE"],
+      errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_PAYABLE"],
       success: { status: 200, description: "The refund after it.", schema: refundStatusSchema },
       body: { schema: outcomeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
@@ -64,8 +64,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
         return { ...found.value, refund: await findRefund(parts.database, call) };
       },
       command(call, { outcome, refund }) {
-        const own = refund?.book.environment === call.book.environment ? refund : undefined;
-        const key = { uuid: call.params.uuid ?? "", paymentReference: own?.paymentReference };
+        const key = { uuid: call.params.uuid ?? "", paymentReference: refund?.paymentReference };
         const command = completeRefund(parts, call.merchant, call.book, key, outcome);
         return answering(command, (completed) => reply(200, refundView(completed)));
       },

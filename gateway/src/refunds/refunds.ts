@@ -128,7 +128,10 @@ function gatewayOf(payment: Payment): string {
   return payment.gatewayCode;
 }
 
-/** Takes an acquirer's late word about a refund. Answers the refund; throws REFUND_NOT_FOUND, PAYMENT_NOT_PAYABLE. */
+/**
+ * Takes an acquirer's late word about a refund. `key.paymentReference` is undefined when the merchant has no such refund in
+ * either environment. Answers the refund; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE.
+ */
 export function completeRefund(
   parts: RefundParts,
   merchant: Merchant,
@@ -148,7 +151,7 @@ export function completeRefund(
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
       const refund = known ? set.get(refunds, { book, uuid }) : undefined;
-      if (!refund) throw new Fault("REFUND_NOT_FOUND");
+      if (!refund) throw new Fault(known ? "ENVIRONMENT_MISMATCH" : "REFUND_NOT_FOUND");
       if (refund.status !== "pending") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: refund.status } });
       const payment = findLocked(set, book, refund.paymentReference);
       const completed: Refund = { ...refund, status: outcome, completedAt: now };
