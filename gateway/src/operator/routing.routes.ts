@@ -6,6 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { MINOR_MAX, type Minor } from "../ground/money.ts";
 import { reply } from "../http/envelope.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
+import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 import { Preview } from "../routing/preview.ts";
 import { routingRuleSchema, routingRulesSchema } from "../routing/routing.ts";
@@ -44,6 +45,7 @@ const costMinor = z
 const previewSchema = z.strictObject({
   rules_version: z.int().meta({ description: "The version tried: `after`." }),
   active_version: z.int().meta({ description: "The version that decides today: `before`." }),
+  environment: z.enum(environments),
   payments: count.meta({ description: "Payments looked at; `limit` or fewer." }),
   changed: count.meta({ description: "Payments that would go to another acquirer." }),
   gateways: z.array(z.strictObject({ gateway_code: code, before: count, after: count })),
@@ -61,6 +63,10 @@ const previewSchema = z.strictObject({
 });
 
 const previewBodySchema = z.strictObject({
+  environment: z
+    .enum(environments)
+    .optional()
+    .meta({ description: "Whose payments: `sandbox` when absent. Rules for both stand in one version." }),
   limit: z
     .int()
     .min(1)
@@ -128,7 +134,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
     operatorEndpoint({
       method: "POST",
       path: `${path}/{version}/preview`,
-      summary: "Try a version on the newest sandbox payments; changes nothing",
+      summary: "Try a version on the newest payments of an environment; changes nothing",
       tag,
       role: "viewer",
       changesNothing: true,
@@ -140,12 +146,13 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         const now = router.table;
         // Both sides see the acquirers as they are at this moment, so every difference comes from the rules.
         const preview = new Preview(now, { ...now, version, rules });
-        const requests = await ruleSets.recentRequests(body.limit ?? PREVIEW_DEFAULT);
+        const environment = body.environment ?? "sandbox";
+        const requests = await ruleSets.recentRequests(environment, body.limit ?? PREVIEW_DEFAULT);
         for (const [at, request] of requests.entries()) {
           if (at % PREVIEW_STEP === PREVIEW_STEP - 1) await setImmediate();
           preview.add(request);
         }
-        return reply(200, previewView(preview, version, now.version));
+        return reply(200, { environment, ...previewView(preview, version, now.version) });
       },
     }),
     operatorEndpoint({
@@ -190,7 +197,11 @@ function view(ruleSet: RuleSet): z.infer<typeof ruleSetSchema> {
   return { ...summaryView(ruleSet), rules: ruleSet.rules };
 }
 
-function previewView(preview: Preview, version: number, activeVersion: number): z.infer<typeof previewSchema> {
+function previewView(
+  preview: Preview,
+  version: number,
+  activeVersion: number,
+): Omit<z.infer<typeof previewSchema>, "environment"> {
   const wire = (amount: Minor): number | null => (amount > MINOR_MAX ? null : Number(amount));
   return {
     rules_version: version,

@@ -2,6 +2,7 @@
 import { type Clock, type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
+import type { Environment } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Database } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
@@ -113,8 +114,8 @@ returning ${columns}`,
     return activated;
   }
 
-  /** The newest sandbox payments that routing decided on, as it was asked for them; the draw is the payment's reference. */
-  async recentRequests(count: number): Promise<RoutingRequest[]> {
+  /** The newest payments of an environment that routing decided on, as it was asked for them; the draw is the payment's reference. */
+  async recentRequests(environment: Environment, count: number): Promise<RoutingRequest[]> {
     const rows = await this.database.query<{
       payment_id: string;
       payment_method: PaymentMethod;
@@ -127,16 +128,16 @@ from merchants m
 cross join lateral (
   select payment_id, payment_method, currency, amount_minor
   from payments
-  where merchant_id = m.merchant_id and environment = 'sandbox' and risk_decision <> 'reject'
+  where merchant_id = m.merchant_id and environment = $2::environment and risk_decision <> 'reject'
   order by payment_id desc
   limit $1::integer
 ) p
 order by p.payment_id desc
 limit $1::integer`,
-      values: [count],
+      values: [count, environment],
     });
     return rows.map((row) => ({
-      environment: "sandbox",
+      environment,
       method: row.payment_method,
       currency: row.currency,
       amountMinor: row.amount_minor,
