@@ -79,6 +79,13 @@ test.each([
   ["rules.0.amount_from_minor", [{ ...only("cendana"), amount_from_minor: -1 }]],
   ["rules.0.amount_to_minor", [{ ...only("cendana"), amount_from_minor: 10, amount_to_minor: 9 }]],
   ["rules.0.surprise", [{ ...only("cendana"), surprise: 1 }]],
+  ["rules.0.payment_method", [{ ...only("nusantara"), payment_method: "card" }]],
+  ["rules.0.currency", [{ ...only("nusantara"), currency: "USD" }]],
+  ["rules.0.currency", [{ ...only("samudra"), payment_method: "ewallet", currency: "USD" }]],
+  ["rules.1.amount_from_minor", [only("cendana"), { ...only("merapi"), amount_from_minor: 10 ** 12 }]],
+  ["rules.1", [only("cendana"), only("cendana")]],
+  ["rules.0", [{ ...only("cendana"), priority: 2, weight: 9 }, only("cendana")]],
+  ["rules.1", [only("cendana"), { ...only("cendana"), payment_method: "va" }]],
 ])("rules that break a rule at %s are refused, with the place", async (field, rules) => {
   const before = (await call("GET", "")).json;
   const { status, json } = await call("POST", "", { rules });

@@ -8,6 +8,7 @@ import { reply } from "../http/envelope.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";
+import { objectionsTo } from "../routing/objections.ts";
 import { Preview } from "../routing/preview.ts";
 import { routingRuleSchema, routingRulesSchema } from "../routing/routing.ts";
 import type { Router } from "../routing/routing.sql.ts";
@@ -75,17 +76,11 @@ const previewBodySchema = z.strictObject({
     .meta({ description: `${PREVIEW_DEFAULT} when absent.` }),
 });
 
-/** Rules that name an acquirer that exists, and amounts that some payment can have. */
+/** Rules each of which can decide something. */
 function newRulesSchema(router: Router) {
   return z.strictObject({ rules: routingRulesSchema }).superRefine(({ rules }, context) => {
-    const known = new Set(router.table.acquirers.map((acquirer) => acquirer.code));
-    for (const [at, rule] of rules.entries()) {
-      const object = (field: string, message: string): void =>
-        context.addIssue({ code: "custom", path: ["rules", at, field], message });
-      if (!known.has(rule.gateway_code)) object("gateway_code", "is not the code of an acquirer");
-      if ((rule.amount_from_minor ?? 0) > (rule.amount_to_minor ?? Infinity)) {
-        object("amount_to_minor", "is below amount_from_minor");
-      }
+    for (const { at, field, message } of objectionsTo(rules, router.table.acquirers)) {
+      context.addIssue({ code: "custom", path: ["rules", at, ...(field ? [field] : [])], message });
     }
   });
 }

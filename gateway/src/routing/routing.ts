@@ -160,16 +160,23 @@ function capabilityOf(acquirer: Acquirer, method: PaymentMethod, currency: strin
   );
 }
 
+/** The amounts that a rule names, both ends included. */
+export function amountsOf(rule: RoutingRule): { from: Minor; to: Minor } {
+  return { from: BigInt(rule.amount_from_minor ?? 1), to: BigInt(rule.amount_to_minor ?? MINOR_MAX) };
+}
+
 function bestRule(rules: readonly RoutingRule[], request: RoutingRequest, code: string): RoutingRule | undefined {
   return rules
-    .filter(
-      (rule) =>
+    .filter((rule) => {
+      const { from, to } = amountsOf(rule);
+      return (
         rule.gateway_code === code &&
         (rule.payment_method === undefined || rule.payment_method === request.method) &&
         (rule.currency === undefined || rule.currency === request.currency) &&
-        BigInt(rule.amount_from_minor ?? 1) <= request.amountMinor &&
-        BigInt(rule.amount_to_minor ?? MINOR_MAX) >= request.amountMinor,
-    )
+        from <= request.amountMinor &&
+        to >= request.amountMinor
+      );
+    })
     .toSorted((a, b) => a.priority - b.priority)[0];
 }
 
