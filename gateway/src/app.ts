@@ -35,6 +35,7 @@ import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { moneyEndpoints } from "./operator/money.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { contradictionEndpoints } from "./operator/contradictions.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
@@ -221,6 +222,7 @@ export function createApp(options: AppOptions): App {
     ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
     ...receiptEndpoints(database, lanes),
     ...contradictionEndpoints(database, lanes),
+    ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes, outbox }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...auditEndpoints(audit),

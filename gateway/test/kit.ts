@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import pg from "pg";
 import { inject } from "vitest";
-import { type Answer, Client, operate as operateThrough } from "../../e2e/kit/client.ts";
 import { Service } from "../../e2e/kit/service.ts";
+import { type Answer, Client, operate as operateThrough, readAnswer } from "../../e2e/kit/client.ts";
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import { type App, createApp } from "../src/app.ts";
 import { type Clock, systemClock } from "../src/ground/clock.ts";
@@ -63,6 +63,8 @@ export interface TestService {
   app: App & OperatorHands;
   /** Calls the operator's API as its admin; throws on anything but success. */
   operate(method: string, path: string, body?: unknown): Promise<Answer["json"]>;
+  /** Reads from the operator's API, refusals too. */
+  askOperator(path: string): Promise<Answer>;
   database: TestDatabase;
   origin: string;
   /** A new merchant and a client of it. */
@@ -118,6 +120,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   return {
     app: { ...app, ...hands },
     operate,
+    askOperator: async (path) =>
+      readAnswer(await fetch(`${origin}/ops/v1${path}`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })),
     database,
     origin,
     client,

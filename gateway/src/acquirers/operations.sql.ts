@@ -9,7 +9,8 @@ import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table
  * planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. free: certainly not done,
  * and the merchant's next try goes on. following: open, and asked about from time to time. done: nothing is left to do.
  */
-export type OperationStep = "planned" | "calling" | "asking" | "free" | "following" | "done";
+export const operationSteps = ["planned", "calling", "asking", "free", "following", "done"] as const;
+export type OperationStep = (typeof operationSteps)[number];
 
 export interface Operation {
   book: Book;
@@ -37,7 +38,7 @@ export interface Operation {
 const LEASE: Micros = 60 * SECOND;
 
 /** False while the present attempt is only a number: nobody was called under it. */
-export function wasCalled({ step }: Operation): boolean {
+export function wasCalled({ step }: Pick<Operation, "step">): boolean {
   return step !== "free" && step !== "planned";
 }
 

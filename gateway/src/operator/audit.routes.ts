@@ -6,7 +6,7 @@ import { listSchema, timestamp } from "../http/shapes.ts";
 import type { Audit, AuditEntry } from "./audit.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
-import { limitOf, pageFields } from "./lists.ts";
+import { idField, limitOf, pageFields } from "./lists.ts";
 
 const entrySchema = z.strictObject({
   request_id: z.string().meta({ description: "`X-Request-Id` of the call." }),
@@ -23,11 +23,7 @@ const entrySchema = z.strictObject({
 });
 
 const querySchema = z.strictObject({
-  merchant_id: z
-    .string()
-    .refine((value) => isId("merchant", value), "is not the identity of a merchant")
-    .optional()
-    .meta({ description: "Only what was done to this merchant." }),
+  merchant_id: idField("merchant").meta({ description: "Only what was done to this merchant." }),
   ...pageFields("request_id", (value) => isId("request", value)),
 });
 

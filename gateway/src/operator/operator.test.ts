@@ -10,6 +10,7 @@ import { auditEndpoints } from "./audit.routes.ts";
 import { merchantEndpoints } from "./merchants.routes.ts";
 import { contradictionEndpoints } from "./contradictions.routes.ts";
 import { receiptEndpoints } from "./receipts.routes.ts";
+import { operatorRefundEndpoints } from "./refunds.routes.ts";
 import { routingEndpoints } from "./routing.routes.ts";
 
 const VIEWER_TOKEN = "op_viewer_of_the_tests_0123456789";
@@ -21,6 +22,7 @@ const endpoints = [
   ...acquirerEndpoints(none, none),
   ...receiptEndpoints(none, none),
   ...contradictionEndpoints(none, none),
+  ...operatorRefundEndpoints(none),
   ...routingEndpoints(none),
   ...auditEndpoints(none),
 ];
@@ -86,7 +88,8 @@ describe("roles", () => {
       const body = endpoint.method === "GET" ? undefined : {};
       const answer = await call(endpoint.method, path, body, { token: VIEWER_TOKEN });
       const name = `${endpoint.method} ${endpoint.path}`;
-      expect(outcome(answer), name).toBe(endpoint.role === "viewer" ? "200" : "403 FORBIDDEN");
+      const allowed = path.endsWith("/nobody") ? "404 REFUND_NOT_FOUND" : "200";
+      expect(outcome(answer), name).toBe(endpoint.role === "viewer" ? allowed : "403 FORBIDDEN");
     }
   });
 

@@ -3,11 +3,13 @@ import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 
+export const refundStatuses = ["pending", "succeeded", "failed"] as const;
+
 export interface Refund {
   book: Book;
   uuid: string;
   paymentReference: string;
-  status: "pending" | "succeeded" | "failed";
+  status: (typeof refundStatuses)[number];
   amountMinor: Minor;
   currency: string;
   reason: string | undefined;

@@ -6,6 +6,7 @@ import type { FieldRules } from "../http/fields.ts";
 import { text, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
+import { refundStatuses } from "./refund.ts";
 
 export const createRefundSchema = z.strictObject({
   payment_reference: z.string().meta({ description: "The payment to refund." }),
@@ -24,7 +25,7 @@ export const createRefundRules: FieldRules<CreateRefund> = {
 const refundFields = {
   uuid: z.string(),
   payment_reference: z.string(),
-  status: z.enum(["pending", "succeeded", "failed"]),
+  status: z.enum(refundStatuses),
   amount_minor: amountMinor,
   currency: z.string(),
   exponent: z.int().min(0).max(4),

@@ -1,0 +1,107 @@
+// Refunds as the operator sees them: why they were asked for, and how they stand at their acquirer.
+import { z } from "zod";
+import { operationKey, operationSteps, wasCalled } from "../acquirers/operations.sql.ts";
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { reply } from "../http/envelope.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { listSchema, timestamp } from "../http/shapes.ts";
+import { environments } from "../merchants/books.ts";
+import { refundStatuses, refundView } from "../refunds/refund.ts";
+import { refundStatusSchema } from "../refunds/refunds.schema.ts";
+import type { Database } from "../store/database.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { idField, limitOf, pageFields } from "./lists.ts";
+import { type ToldRefund, selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
+
+const toldRefundSchema = refundStatusSchema.extend({
+  merchant_id: z.string(),
+  gateway_code: z.string(),
+  reason: z.string().nullable().meta({ description: "As the merchant gave it; it never changes." }),
+  operation: z
+    .strictObject({
+      step: z.enum(operationSteps).meta({
+        description:
+          "planned: it is to be asked. calling: it is being asked. asking: what came of it is unknown. following: it is open there. done.",
+      }),
+      operation_key: z.string().nullable().meta({ description: "Our name for the call; null before it is made." }),
+      attempt: z.int().min(1),
+      refusals: z.int().min(0),
+      questions: z.int().min(0),
+      next_at: timestamp.nullable().meta({ description: "When it is looked at again; null when nothing is left." }),
+    })
+    .nullable()
+    .meta({ description: "Null when its acquirer is not asked over a network." }),
+});
+
+const refundsQuery = z.strictObject({
+  merchant_id: idField("merchant"),
+  environment: z.enum(environments).optional(),
+  payment_reference: idField("payment"),
+  status: z.enum(refundStatuses).optional(),
+  ...pageFields("uuid", (value) => isId("refund", value)),
+});
+
+const path = "/ops/v1/refunds";
+const tag = "Refunds";
+
+export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] {
+  const find = async (uuid: string): Promise<ToldRefund | undefined> => {
+    const [row] = isId("refund", uuid) ? await database.query(selectRefunds({ uuid }, 1)) : [];
+    return row && toldRefundOfRow(row);
+  };
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path,
+      summary: "List refunds of all merchants, newest first, with their reasons",
+      tag,
+      role: "viewer",
+      query: refundsQuery,
+      success: { status: 200, description: "A page of refunds.", schema: listSchema(toldRefundSchema) },
+      errors: [],
+      async handle({ query }) {
+        const { starting_after: after, environment, status } = query;
+        if (after !== undefined && !(await find(after))) throw unknownCursor(after);
+        const limit = limitOf(query);
+        const filter = { merchantId: query.merchant_id, paymentReference: query.payment_reference };
+        const rows = await database.query(selectRefunds({ ...filter, environment, status, after }, limit));
+        return page(rows.map(toldRefundOfRow), limit, view, ({ refund }) => refund.uuid);
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: `${path}/{uuid}`,
+      summary: "Read a refund, with its reason",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "The refund.", schema: toldRefundSchema },
+      errors: ["REFUND_NOT_FOUND"],
+      async handle({ params }) {
+        const found = await find(params.uuid ?? "");
+        if (!found) throw new Fault("REFUND_NOT_FOUND");
+        return reply(200, view(found));
+      },
+    }),
+  ];
+}
+
+function view({ refund, gatewayCode, operation }: ToldRefund): Record<string, unknown> {
+  return {
+    ...refundView(refund),
+    merchant_id: refund.book.merchantId,
+    gateway_code: gatewayCode,
+    reason: refund.reason ?? null,
+    operation: operation
+      ? {
+          step: operation.step,
+          operation_key: wasCalled(operation) ? operationKey(operation) : null,
+          attempt: operation.attempt,
+          refusals: operation.round,
+          questions: operation.asks,
+          next_at: operation.dueAt === undefined ? null : wireTime(operation.dueAt),
+        }
+      : null,
+  };
+}

@@ -1,0 +1,86 @@
+// What the operator reads of refunds: of all merchants, with how each stands at its acquirer. Their own room writes them.
+import type { Operation } from "../acquirers/operations.sql.ts";
+import type { Micros } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
+import type { Refund } from "../refunds/refund.ts";
+import { refundOfRow } from "../refunds/refunds.sql.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+export interface ToldRefund {
+  refund: Refund;
+  gatewayCode: string;
+  /** Undefined when the acquirer is not asked over a network. */
+  operation: Pick<Operation, "book" | "id" | "step" | "attempt" | "round" | "asks" | "dueAt"> | undefined;
+}
+
+export interface RefundFilter {
+  uuid?: string | undefined;
+  merchantId?: string | undefined;
+  environment?: Environment | undefined;
+  paymentReference?: string | undefined;
+  status?: Refund["status"] | undefined;
+  /** Those before this one. */
+  after?: string | undefined;
+}
+
+/** A page of refunds, newest first, and one more than `limit`. Without a name, so that it is planned for its filters. */
+export function selectRefunds(filter: RefundFilter, limit: number): Statement {
+  const uuid = (id: string | undefined): string | null => (id === undefined ? null : uuidOf(id));
+  return {
+    // Book by book along the primary key: there is no index over all refunds, and none is worth its writes.
+    text: `select r.*, p.gateway_code, o.step, o.attempt, o.round, o.asks, o.due_at
+from (
+  select r.*
+  from books b
+  cross join lateral (
+    select *
+    from refunds r
+    where r.merchant_id = b.merchant_id and r.environment = b.environment
+      and ($1::uuid is null or r.refund_id = $1::uuid)
+      and ($4::uuid is null or r.payment_id = $4::uuid)
+      and ($5::refund_status is null or r.status = $5::refund_status)
+      and ($6::uuid is null or r.refund_id < $6::uuid)
+    order by r.refund_id desc
+    limit $7::integer
+  ) r
+  where ($2::uuid is null or b.merchant_id = $2::uuid) and ($3::environment is null or b.environment = $3::environment)
+  order by r.refund_id desc
+  limit $7::integer
+) r
+join payments p using (merchant_id, environment, payment_id)
+left join acquirer_operations o
+  on o.merchant_id = r.merchant_id and o.environment = r.environment and o.operation_id = r.refund_id
+order by r.refund_id desc`,
+    values: [
+      uuid(filter.uuid),
+      uuid(filter.merchantId),
+      filter.environment,
+      uuid(filter.paymentReference),
+      filter.status,
+      uuid(filter.after),
+      limit + 1,
+    ],
+  };
+}
+
+export function toldRefundOfRow(row: Row): ToldRefund {
+  const refund = refundOfRow(row);
+  const step = row.step as Operation["step"] | null;
+  return {
+    refund,
+    gatewayCode: row.gateway_code as string,
+    operation:
+      step === null
+        ? undefined
+        : {
+            book: refund.book,
+            id: refund.uuid,
+            step,
+            attempt: row.attempt as number,
+            round: row.round as number,
+            asks: row.asks as number,
+            dueAt: (row.due_at as Micros | null) ?? undefined,
+          },
+  };
+}
