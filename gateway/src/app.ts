@@ -30,6 +30,7 @@ import { auditEndpoints } from "./operator/audit.routes.ts";
 import { Audit } from "./operator/audit.sql.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
+import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
@@ -220,6 +221,7 @@ export function createApp(options: AppOptions): App {
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
+    ...operatorDisputeEndpoints({ database, directory, lanes, outbox }),
     ...receiptEndpoints(database, lanes),
     ...contradictionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),

@@ -74,13 +74,7 @@ where merchant_id = any($1::uuid[])
   and (merchant_id, environment, dispute_id) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]))`,
     values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
   }),
-  parse: (row) => ({
-    book: bookOfRow(row),
-    uuid: idOf("dispute", row.dispute_id as string),
-    statement: row.statement as string,
-    files: JSON.parse(row.files as string) as Evidence["files"],
-    submittedAt: row.submitted_at as Micros,
-  }),
+  parse: evidenceOfRow,
   insert: bulkInsert<Evidence>("dispute_evidence", {
     ...keyColumns,
     statement: ["text", (given) => given.statement],
@@ -101,6 +95,27 @@ export function disputeOfRow(row: Row): Dispute {
     evidenceDueAt: row.evidence_due_at as Micros,
     openedAt: row.opened_at as Micros,
     resolvedAt: (row.resolved_at as Micros | null) ?? undefined,
+  };
+}
+
+export function evidenceOfRow(row: Row): Evidence {
+  return {
+    book: bookOfRow(row),
+    uuid: idOf("dispute", row.dispute_id as string),
+    statement: row.statement as string,
+    files: JSON.parse(row.files as string) as Evidence["files"],
+    submittedAt: row.submitted_at as Micros,
+  };
+}
+
+/** What was said to a dispute; no row when nothing was. */
+export function selectEvidence(book: Book, uuid: string): Statement {
+  return {
+    name: "select dispute evidence",
+    text: `select *
+from dispute_evidence
+where merchant_id = $1::uuid and environment = $2::environment and dispute_id = $3::uuid`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(uuid)],
   };
 }
 

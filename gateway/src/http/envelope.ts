@@ -1,5 +1,6 @@
 // The error envelope of section 7.1: the same bytes for an answer now and for one replayed later.
 import type { Fault } from "../ground/fault.ts";
+import type { Attachment } from "./attachment.ts";
 
 /** What an endpoint answers: a status and the body's exact text. */
 export interface Reply {
@@ -7,6 +8,8 @@ export interface Reply {
   body: string;
   /** JSON unless said otherwise. */
   contentType?: string;
+  /** A file that is sent instead of the body. */
+  file?: Attachment;
   /** True for a stored answer given again (section 4.11). */
   replayed?: boolean;
   /** There is no answer yet: the endpoint goes on with this, and its key stays in progress until then. */

@@ -96,8 +96,8 @@ export function merchantDocument(parts: DocumentParts): Json {
   };
 }
 
-export function content(schema: Json): Json {
-  return { "application/json": { schema } };
+export function content(schema: Json, mediaType = "application/json"): Json {
+  return { [mediaType]: { schema } };
 }
 
 const integerHeader = (description: string): Json => ({ description, schema: { type: "integer" } });

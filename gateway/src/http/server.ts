@@ -8,6 +8,7 @@ import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { isConnectionLoss } from "../store/database.ts";
+import { attachmentHeaders } from "./attachment.ts";
 import { BODY_MAX_BYTES, type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "./envelope.ts";
@@ -91,11 +92,12 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   });
 }
 
-export function sendReply(reply: FastifyReply, { status, body, replayed, contentType }: Reply): FastifyReply {
+export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
   const rate = rateOf(reply);
   if (rate) reply.headers(rateHeaders(rate));
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
+  if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);
   return reply
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")

@@ -33,7 +33,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> {
   emptyBody?: true;
   /** Without it no query parameter is accepted. */
   query?: z.ZodType<Query>;
-  success: { status: number; description: string; schema: z.ZodType };
+  /** `mediaType`: JSON unless it says otherwise. */
+  success: { status: number; description: string; schema: z.ZodType; mediaType?: string };
   /** Codes beyond those of authentication, of format and of field rules. */
   errors: readonly FaultCode[];
   handle(call: OperatorCall<Body, Query>): Promise<Reply>;

@@ -1,16 +1,13 @@
-// What an operator does with money: judge reviews, open and decide disputes, pay and return settlements, explain balances.
+// What an operator does with money: judge reviews, pay and return settlements, explain balances.
 import { z } from "zod";
 import { entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
-import { disputeReasons, disputeView, outcomes } from "../disputes/dispute.ts";
-import { disputeSchema, disputesQuerySchema, listDisputes, readDispute } from "../disputes/disputes.routes.ts";
-import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
 import type { Outbox } from "../events/outbox.ts";
-import { parseWireTime, wireTime } from "../ground/clock.ts";
+import { wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../http/envelope.ts";
-import { listSchema, text, timestamp } from "../http/shapes.ts";
-import { type Book, environments } from "../merchants/books.ts";
+import { listSchema, timestamp } from "../http/shapes.ts";
+import { environments } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
@@ -58,34 +55,15 @@ const reviewSchema = z.strictObject({
 
 const judgedSchema = z.strictObject({ reference: z.string(), merchant_id: z.string(), status: z.string() });
 const reviewsQuery = z.strictObject(pageFields("reference", (value) => isId("payment", value)));
-const openSchema = z.strictObject({
-  payment_reference: z.string(),
-  reason: z.enum(disputeReasons),
-  amount_minor: amountMinor.optional(),
-});
-const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
-const deadlineSchema = z.strictObject({ evidence_due_at: z.string().max(40) });
 const paidSchema = z.strictObject({
   bank_reference: z
     .string()
     .regex(/^[!-~]{1,64}$/, "must be 1 to 64 printable characters without spaces")
     .optional(),
 });
-const evidenceSchema = z.strictObject({
-  statement: text(1, 20_000),
-  files: z
-    .array(
-      z.strictObject({
-        name: text(1, 200),
-        media_type: z.string().regex(/^[\w.+-]{1,60}\/[\w.+-]{1,60}$/, "is not a media type"),
-        content_base64: z.base64().max(200_000),
-      }),
-    )
-    .max(10),
-});
 
 export function moneyEndpoints(parts: MoneyParts): OperatorEndpoint[] {
-  return [...reviewEndpoints(parts), ...disputeEndpoints(parts), ...settlementEndpoints(parts), entriesEndpoint(parts)];
+  return [...reviewEndpoints(parts), ...settlementEndpoints(parts), entriesEndpoint(parts)];
 }
 
 function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
@@ -148,97 +126,6 @@ function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
     created_at: wireTime(payment.createdAt),
     decide_before: wireTime(payment.expiresAt),
   };
-}
-
-function disputeEndpoints({ database, directory, lanes, outbox }: MoneyParts): OperatorEndpoint[] {
-  const key = async (book: Book, uuid: string): Promise<{ uuid: string; paymentReference: string | undefined }> => {
-    const dispute = await readDispute(database, book.merchantId, uuid);
-    return {
-      uuid,
-      paymentReference: dispute?.book.environment === book.environment ? dispute.paymentReference : undefined,
-    };
-  };
-  const errors = ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"] as const;
-  return [
-    operatorEndpoint({
-      method: "GET",
-      path: `${OF_BOOK}/disputes`,
-      summary: "List a merchant's disputes, newest first",
-      tag: "Disputes",
-      role: "viewer",
-      query: disputesQuerySchema,
-      success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
-      errors: ["OBJECT_NOT_FOUND"],
-      handle: async ({ params, query }) => listDisputes(database, (await findBook(directory, params)).book, query),
-    }),
-    operatorEndpoint({
-      method: "POST",
-      path: `${OF_BOOK}/disputes`,
-      summary: "Record that a payment is contested; the amount is held",
-      tag: "Disputes",
-      role: "admin",
-      body: openSchema,
-      success: { status: 201, description: "The dispute.", schema: disputeSchema },
-      errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
-      async handle({ params, body }) {
-        const { book, merchant } = await findBook(directory, params);
-        const command = openDispute(outbox, merchant, book, body.payment_reference, body);
-        return reply(201, disputeView(await lanes.move(book.merchantId, command)));
-      },
-    }),
-    operatorEndpoint({
-      method: "POST",
-      path: `${OF_BOOK}/disputes/{uuid}/resolve`,
-      summary: "Decide a dispute",
-      tag: "Disputes",
-      role: "admin",
-      body: resolveSchema,
-      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
-      errors,
-      async handle({ params, body }) {
-        const { book, merchant } = await findBook(directory, params);
-        const command = resolveDispute(outbox, merchant, book, await key(book, params.uuid ?? ""), body.outcome);
-        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
-      },
-    }),
-    operatorEndpoint({
-      method: "POST",
-      path: `${OF_BOOK}/disputes/{uuid}/deadline`,
-      summary: "Move the moment at which the merchant's evidence is due",
-      tag: "Disputes",
-      role: "admin",
-      body: deadlineSchema,
-      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
-      errors,
-      async handle({ params, body }) {
-        const { book, merchant } = await findBook(directory, params);
-        const due = parseWireTime(body.evidence_due_at);
-        if (!due || due.wholeDay)
-          throw validationFault(
-            "evidence_due_at",
-            body.evidence_due_at,
-            "must be a timestamp such as 2026-11-21T12:00:00Z",
-          );
-        const command = moveEvidenceDue(outbox, merchant, book, await key(book, params.uuid ?? ""), due.at);
-        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
-      },
-    }),
-    operatorEndpoint({
-      method: "POST",
-      path: `${OF_BOOK}/disputes/{uuid}/evidence`,
-      summary: "Hand in the merchant's evidence, once",
-      tag: "Disputes",
-      role: "admin",
-      body: evidenceSchema,
-      success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
-      errors,
-      async handle({ params, body }) {
-        const { book, merchant } = await findBook(directory, params);
-        const command = submitEvidence(outbox, merchant, book, await key(book, params.uuid ?? ""), body);
-        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
-      },
-    }),
-  ];
 }
 
 function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts): OperatorEndpoint[] {

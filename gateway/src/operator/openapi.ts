@@ -79,7 +79,7 @@ function operationOf(endpoint: OperatorEndpoint): Json {
       [success.status]: {
         description: success.description,
         headers: responseHeaders,
-        content: content(schemaOf(success.schema)),
+        content: content(schemaOf(success.schema), success.mediaType),
       },
       ...errorResponses([...codes]),
     },

@@ -1,0 +1,165 @@
+// Disputes as the operator handles them: recorded, answered for the merchant, looked into and decided.
+import { z } from "zod";
+import { type Evidence, disputeReasons, disputeView, outcomes } from "../disputes/dispute.ts";
+import { disputeSchema, disputesQuerySchema, listDisputes, readDispute } from "../disputes/disputes.routes.ts";
+import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
+import { evidenceSchema, evidenceView, fileOf, keptEvidenceSchema, readEvidence } from "../disputes/evidence.ts";
+import type { Outbox } from "../events/outbox.ts";
+import { parseWireTime } from "../ground/clock.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { reply } from "../http/envelope.ts";
+import { listSchema } from "../http/shapes.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import { amountMinor } from "../payments/payments.schema.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { OF_BOOK, findBook } from "./books.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+
+export interface OperatorDisputeParts {
+  database: Database;
+  directory: Directory;
+  lanes: Lanes;
+  outbox: Outbox;
+}
+
+const openSchema = z.strictObject({
+  payment_reference: z.string(),
+  reason: z.enum(disputeReasons),
+  amount_minor: amountMinor.optional(),
+});
+const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
+const deadlineSchema = z.strictObject({ evidence_due_at: z.string().max(40) });
+
+export function operatorDisputeEndpoints(parts: OperatorDisputeParts): OperatorEndpoint[] {
+  return [...decisionEndpoints(parts), ...evidenceEndpoints(parts)];
+}
+
+function decisionEndpoints({ database, directory, lanes, outbox }: OperatorDisputeParts): OperatorEndpoint[] {
+  const key = async (book: Book, uuid: string): Promise<{ uuid: string; paymentReference: string | undefined }> => {
+    const dispute = await readDispute(database, book.merchantId, uuid);
+    return {
+      uuid,
+      paymentReference: dispute?.book.environment === book.environment ? dispute.paymentReference : undefined,
+    };
+  };
+  const errors = ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"] as const;
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path: `${OF_BOOK}/disputes`,
+      summary: "List a merchant's disputes, newest first",
+      tag: "Disputes",
+      role: "viewer",
+      query: disputesQuerySchema,
+      success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
+      errors: ["OBJECT_NOT_FOUND"],
+      handle: async ({ params, query }) => listDisputes(database, (await findBook(directory, params)).book, query),
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes`,
+      summary: "Record that a payment is contested; the amount is held",
+      tag: "Disputes",
+      role: "admin",
+      body: openSchema,
+      success: { status: 201, description: "The dispute.", schema: disputeSchema },
+      errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
+      async handle({ params, body }) {
+        const { book, merchant } = await findBook(directory, params);
+        const command = openDispute(outbox, merchant, book, body.payment_reference, body);
+        return reply(201, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes/{uuid}/resolve`,
+      summary: "Decide a dispute",
+      tag: "Disputes",
+      role: "admin",
+      body: resolveSchema,
+      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
+      errors,
+      async handle({ params, body }) {
+        const { book, merchant } = await findBook(directory, params);
+        const command = resolveDispute(outbox, merchant, book, await key(book, params.uuid ?? ""), body.outcome);
+        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes/{uuid}/deadline`,
+      summary: "Move the moment at which the merchant's evidence is due",
+      tag: "Disputes",
+      role: "admin",
+      body: deadlineSchema,
+      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
+      errors,
+      async handle({ params, body: { evidence_due_at: text } }) {
+        const { book, merchant } = await findBook(directory, params);
+        const due = parseWireTime(text);
+        if (!due || due.wholeDay)
+          throw validationFault("evidence_due_at", text, "must be a timestamp such as 2026-11-21T12:00:00Z");
+        const command = moveEvidenceDue(outbox, merchant, book, await key(book, params.uuid ?? ""), due.at);
+        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      path: `${OF_BOOK}/disputes/{uuid}/evidence`,
+      summary: "Hand in the merchant's evidence, once",
+      tag: "Disputes",
+      role: "admin",
+      body: evidenceSchema,
+      success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
+      errors,
+      async handle({ params, body }) {
+        const { book, merchant } = await findBook(directory, params);
+        const command = submitEvidence(outbox, merchant, book, await key(book, params.uuid ?? ""), body);
+        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+  ];
+}
+
+function evidenceEndpoints({ database, directory }: OperatorDisputeParts): OperatorEndpoint[] {
+  const read = async (params: Readonly<Record<string, string>>): Promise<Evidence | undefined> =>
+    readEvidence(database, (await findBook(directory, params)).book, params.uuid ?? "");
+  const path = `${OF_BOOK}/disputes/{uuid}/evidence`;
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path,
+      summary: "Read what the merchant said to a dispute",
+      tag: "Disputes",
+      role: "viewer",
+      success: { status: 200, description: "The statement and its files.", schema: keptEvidenceSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        const evidence = await read(params);
+        if (!evidence) throw new Fault("OBJECT_NOT_FOUND", { message: "No evidence was handed in to such a dispute." });
+        return reply(200, evidenceView(evidence));
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: `${path}/files/{number}`,
+      summary: "Download a file of the evidence; it was made by a stranger",
+      tag: "Disputes",
+      role: "viewer",
+      success: {
+        status: 200,
+        description: "The file, to be saved.",
+        schema: z.string().meta({ format: "binary" }),
+        mediaType: "application/octet-stream",
+      },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        const file = fileOf(await read(params), params.number ?? "");
+        if (!file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
+        return { status: 200, body: "", file };
+      },
+    }),
+  ];
+}
