@@ -28,6 +28,7 @@ import { loseOverdue } from "./disputes/silence.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import { Audit } from "./operator/audit.sql.ts";
+import { bookEndpoints } from "./operator/books.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
@@ -221,6 +222,7 @@ export function createApp(options: AppOptions): App {
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
+    ...bookEndpoints(database, directory),
     ...operatorDisputeEndpoints({ database, directory, lanes, outbox }),
     ...receiptEndpoints(database, lanes),
     ...contradictionEndpoints(database, lanes),

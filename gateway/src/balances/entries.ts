@@ -1,4 +1,5 @@
-// "Why this number": the journal entries behind a figure of the balances, newest first, each with the figure after it.
+// "Why this number": the journal entries behind a figure of the balances or an account, newest first, each with the figure
+// after it.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
@@ -26,7 +27,8 @@ export const entriesQuerySchema = z.strictObject({
     .regex(/^\d{1,18}-\d{1,3}$/, "is not the identity of an entry")
     .optional(),
 });
-export type EntriesQuery = z.infer<typeof entriesQuerySchema>;
+/** What is asked for: a figure, or an account of the ledger. */
+export type EntriesQuery = z.infer<typeof entriesQuerySchema> & { account?: string | undefined };
 
 export const entriesSchema = listSchema(
   z.strictObject({
@@ -51,7 +53,10 @@ interface EntryRow extends Record<string, unknown> {
   posted_at: number;
 }
 
-/** One page. What a merchant owns is a credit balance, so signs are turned: added is positive. */
+/**
+ * One page. What a merchant owns is a credit balance, so the signs of its figures are turned: added is positive. An account
+ * keeps the ledger's signs.
+ */
 export async function listEntries(
   database: Database,
   book: Book,
@@ -63,15 +68,16 @@ export async function listEntries(
   const limit = Number(query.limit ?? 25);
   const [seq, line] = query.starting_after?.split("-") ?? [];
   const before = seq === undefined ? undefined : { seq: BigInt(seq), line: Number(line) };
-  const account = accountOf[query.figure ?? "available"];
+  const account = query.account ?? accountOf[query.figure ?? "available"];
+  const sign = query.account === undefined ? -1 : 1;
   const rows = await database.query<EntryRow>(selectEntries(book, account, currency, before, limit));
   const data = rows.slice(0, limit).map((row) => ({
     id: `${row.seq}-${row.line}`,
     journal: idOf("journal", row.journal_id),
     kind: row.kind,
     group: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),
-    amount_minor: -Number(row.amount_minor),
-    figure_after_minor: -Number(row.balance_after_minor) + 0, // never minus zero
+    amount_minor: sign * Number(row.amount_minor),
+    figure_after_minor: sign * Number(row.balance_after_minor) + 0, // never minus zero
     posted_at: wireTime(row.posted_at),
   }));
   const more = rows.length > limit;

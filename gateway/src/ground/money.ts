@@ -6,6 +6,11 @@ export type Minor = bigint;
 /** The largest amount on the wire (2^53 - 1), so that every client can read it exactly. */
 export const MINOR_MAX: Minor = 9_007_199_254_740_991n;
 
+/** An amount, or a sum of many, as JSON carries it; null when a JSON number could not do so exactly. */
+export function wireMinor(amount: Minor): number | null {
+  return amount > MINOR_MAX || amount < -MINOR_MAX ? null : Number(amount);
+}
+
 /** Decimal exponents of ISO 4217. IDR is 2 here, whatever a locale library says. Funds, metals and test codes are left out. */
 const exponents: Record<string, number> = Object.fromEntries([
   ..."BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(" ").map((code) => [code, 0]),

@@ -16,6 +16,11 @@ export const accounts = {
   unapplied: "platform:unapplied",
 } as const;
 
+/** True for the name of an account that a book may have. */
+export function isAccount(name: string): boolean {
+  return Object.values<unknown>(accounts).includes(name) || /^acquirer:[a-z_]{1,30}:receivable$/.test(name);
+}
+
 /** One side of a journal. Debits are positive, credits negative. */
 export interface Posting {
   account: string;

@@ -115,11 +115,11 @@ from unnest($11::uuid[], $12::text[], $13::bigint[], $14::smallint[], $15::text[
   };
 }
 
-/** Every balance of one book and how far its chain goes, in one snapshot. */
+/** Every balance of one book, how far its chain goes and how it ends, in one snapshot. */
 export function selectBalances(book: Book): Statement {
   return {
     name: "select balances",
-    text: `select h.seq, b.account, b.currency, b.debit_minor, b.credit_minor
+    text: `select h.seq, h.hash, b.account, b.currency, b.debit_minor, b.credit_minor
 from book_heads h
 left join balances b using (merchant_id, environment)
 where h.merchant_id = $1::uuid and h.environment = $2::environment

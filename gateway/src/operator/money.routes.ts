@@ -1,6 +1,5 @@
-// What an operator does with money: judge reviews, pay and return settlements, explain balances.
+// What an operator does with money: judge reviews, pay and return settlements.
 import { z } from "zod";
-import { entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
@@ -63,7 +62,7 @@ const paidSchema = z.strictObject({
 });
 
 export function moneyEndpoints(parts: MoneyParts): OperatorEndpoint[] {
-  return [...reviewEndpoints(parts), ...settlementEndpoints(parts), entriesEndpoint(parts)];
+  return [...reviewEndpoints(parts), ...settlementEndpoints(parts)];
 }
 
 function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
@@ -178,19 +177,4 @@ function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts)
       },
     }),
   ];
-}
-
-function entriesEndpoint({ database, directory }: MoneyParts): OperatorEndpoint {
-  return operatorEndpoint({
-    method: "GET",
-    path: `${OF_BOOK}/balances/{currency}/entries`,
-    summary: "Why this number: the journal entries behind a figure of the balances",
-    tag: "Books",
-    role: "viewer",
-    query: entriesQuerySchema,
-    success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
-    errors: ["OBJECT_NOT_FOUND"],
-    handle: async ({ params, query }) =>
-      listEntries(database, (await findBook(directory, params)).book, params.currency ?? "", query),
-  });
 }

@@ -7,6 +7,7 @@ import { OPERATOR_TOKEN, type TestService, asOwner, openDatabase, paymentBody, s
 import { errorSchema } from "../http/shapes.ts";
 import { acquirerEndpoints } from "./acquirers.routes.ts";
 import { auditEndpoints } from "./audit.routes.ts";
+import { bookEndpoints } from "./books.routes.ts";
 import { operatorDisputeEndpoints } from "./disputes.routes.ts";
 import { merchantEndpoints } from "./merchants.routes.ts";
 import { contradictionEndpoints } from "./contradictions.routes.ts";
@@ -21,6 +22,7 @@ const none = {} as never;
 const endpoints = [
   ...merchantEndpoints(none),
   ...acquirerEndpoints(none, none),
+  ...bookEndpoints(none, none),
   ...operatorDisputeEndpoints(none),
   ...receiptEndpoints(none, none),
   ...contradictionEndpoints(none, none),
@@ -86,6 +88,7 @@ describe("roles", () => {
         .replace("{id}", id)
         .replace("{environment}", "sandbox")
         .replace("{version}", "1")
+        .replace("{currency}", "IDR")
         .replaceAll(/\{\w+\}/g, "nobody");
       const body = endpoint.method === "GET" ? undefined : {};
       const answer = await call(endpoint.method, path, body, { token: VIEWER_TOKEN });

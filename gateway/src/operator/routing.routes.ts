@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { MINOR_MAX, type Minor } from "../ground/money.ts";
+import { wireMinor } from "../ground/money.ts";
 import { reply } from "../http/envelope.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
@@ -197,7 +197,6 @@ function previewView(
   version: number,
   activeVersion: number,
 ): Omit<z.infer<typeof previewSchema>, "environment"> {
-  const wire = (amount: Minor): number | null => (amount > MINOR_MAX ? null : Number(amount));
   return {
     rules_version: version,
     active_version: activeVersion,
@@ -206,8 +205,8 @@ function previewView(
     gateways: preview.shares.map(({ code, before, after }) => ({ gateway_code: code ?? null, before, after })),
     acquirer_cost: preview.costs.map(({ currency, beforeMinor, afterMinor }) => ({
       currency,
-      before_minor: wire(beforeMinor),
-      after_minor: wire(afterMinor),
+      before_minor: wireMinor(beforeMinor),
+      after_minor: wireMinor(afterMinor),
     })),
     examples: preview.examples.map(({ request, before, after }) => ({
       reference: request.draw,

@@ -1,0 +1,134 @@
+// A book as its bookkeeper reads it: the totals of every account, and the entries behind any of them.
+import { z } from "zod";
+import { entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
+import { assert } from "../ground/fault.ts";
+import { exponentOf, wireMinor } from "../ground/money.ts";
+import { reply } from "../http/envelope.ts";
+import { accounts, isAccount } from "../ledger/journal.ts";
+import { selectBalances } from "../ledger/ledger.sql.ts";
+import { type Book, environments } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { Database } from "../store/database.ts";
+import { OF_BOOK, findBook } from "./books.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+
+const totalMinor = z
+  .int()
+  .nullable()
+  .meta({ description: "Null when it is beyond what JSON numbers carry exactly; the export of the book has it." });
+const bookSchema = z.strictObject({
+  merchant_id: z.string(),
+  environment: z.enum(environments),
+  journals: z.int().min(0),
+  head_hash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .meta({ description: "Seal of the newest journal, and through it of all before it; zeros while there is none." }),
+  currencies: z.array(
+    z.strictObject({
+      currency: z.string(),
+      exponent: z.int().min(0).max(4),
+      accounts: z.array(
+        z.strictObject({
+          account: z.string(),
+          debit_minor: totalMinor,
+          credit_minor: totalMinor,
+          balance_minor: totalMinor.meta({ description: "Debits minus credits; in each currency they sum to zero." }),
+        }),
+      ),
+    }),
+  ),
+});
+
+const accountEntriesQuery = entriesQuerySchema
+  .extend({
+    account: z
+      .string()
+      .refine(isAccount, "is not an account of a book")
+      .optional()
+      .meta({ description: "An account instead of a figure; amounts have the ledger's signs then, debits positive." }),
+  })
+  .refine(({ account, figure }) => account === undefined || figure === undefined, {
+    path: ["account"],
+    message: "cannot be asked for together with a figure",
+  });
+
+export function bookEndpoints(database: Database, directory: Directory): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      path: OF_BOOK,
+      summary: "Read a book: the totals of every account in every currency, and the end of its chain",
+      tag: "Books",
+      role: "viewer",
+      success: { status: 200, description: "The book as of one moment.", schema: bookSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        const { book, merchant } = await findBook(directory, params);
+        return reply(200, await readBook(database, book, merchant.settings.currencies));
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      path: `${OF_BOOK}/balances/{currency}/entries`,
+      summary: "Why this number: the journal entries behind a figure of the balances, or behind any account",
+      tag: "Books",
+      role: "viewer",
+      query: accountEntriesQuery,
+      success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      handle: async ({ params, query }) =>
+        listEntries(database, (await findBook(directory, params)).book, params.currency ?? "", query),
+    }),
+  ];
+}
+
+interface TotalRow extends Record<string, unknown> {
+  seq: bigint;
+  hash: Buffer;
+  account: string | null;
+  currency: string;
+  debit_minor: bigint;
+  credit_minor: bigint;
+}
+
+/** Accounts that every book has, whether or not anything was written in them. */
+const standing = Object.values(accounts).filter((account) => typeof account === "string");
+
+/** Every enabled currency and every other that money ever moved in. */
+async function readBook(
+  database: Database,
+  book: Book,
+  enabled: readonly string[],
+): Promise<z.infer<typeof bookSchema>> {
+  const rows = await database.query<TotalRow>(selectBalances(book));
+  const [head] = rows;
+  assert(head, "a merchant has its books from the beginning");
+  const totals = rows.filter((row) => row.account !== null);
+  const currencies = new Set([...enabled, ...totals.map((row) => row.currency)]);
+  return {
+    merchant_id: book.merchantId,
+    environment: book.environment,
+    journals: Number(head.seq),
+    head_hash: head.hash.toString("hex"),
+    currencies: [...currencies].sort().map((currency) => ({
+      currency,
+      exponent: exponentOf(currency),
+      accounts: accountsOf(totals.filter((row) => row.currency === currency)),
+    })),
+  };
+}
+
+function accountsOf(rows: readonly TotalRow[]): z.infer<typeof bookSchema>["currencies"][number]["accounts"] {
+  const byName = new Map(rows.map((row) => [row.account, row]));
+  const names = new Set([...standing, ...rows.map((row) => String(row.account))]);
+  return [...names].sort().map((account) => {
+    const { debit_minor: debit = 0n, credit_minor: credit = 0n } = byName.get(account) ?? {};
+    return {
+      account,
+      debit_minor: wireMinor(debit),
+      credit_minor: wireMinor(credit),
+      balance_minor: wireMinor(debit - credit),
+    };
+  });
+}
