@@ -1,0 +1,52 @@
+// Goal: what the operator's guide tells people to type works. Method: type it, word for word, in a shell, beside a service in
+// which a merchant has answered a dispute.
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Client, operate } from "./kit/client.ts";
+import { Service } from "./kit/service.ts";
+
+const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
+const guide = readFileSync(new URL("../docs/guides/operator.md", import.meta.url), "utf8");
+const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
+
+describe.runIf(shell)("the operator's guide", () => {
+  let place: string;
+  let service: Service;
+  beforeAll(async () => {
+    place = mkdtempSync(join(tmpdir(), "gerbang-operator-guide-"));
+    chmodSync(place, 0o711);
+    service = await Service.start({ dataDirectory: join(place, ".data") });
+    const { demo } = service;
+    const client = new Client(demo);
+    const body = { amount_minor: 150_000, currency: "IDR", payment_method: "qris", reference_id: "contested" };
+    const { reference } = (await client.post("/v1/payments", body)).json;
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+    const { uuid } = (await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" })).json;
+    const files = [{ name: "a.txt", media_type: "text/plain", content_base64: btoa("delivered") }];
+    const path = `/merchants/${demo.merchant_id}/books/sandbox/disputes/${uuid}/evidence`;
+    await operate(demo, "POST", path, { statement: "It came.", files });
+  });
+  afterAll(async () => {
+    await service.stop();
+    rmSync(place, { recursive: true, force: true });
+  });
+
+  test("every command of it runs", () => {
+    const script = ["set -e", ...blocks.map((block) => `${block}\necho; echo "--- next"`)].join("\n");
+    const env = { PATH: process.env.PATH ?? "" };
+    const output = execFileSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
+    const answers = output.split("--- next");
+    expect(answers[1]).toContain('"account":"acquirer:nusantara:receivable"');
+    expect(answers[2]).toContain('"figure_after_minor"');
+    expect(answers[3]).toContain('"has_more":false');
+    expect(answers[4]).toContain('"statement":"It came."');
+    expect(answers[4]).toContain('"outcome":"won"');
+    expect(readFileSync(join(place, "file-1"), "utf8")).toBe("delivered");
+    expect(answers[5]).toContain('"payments":1');
+    expect(answers[5]).toContain('"active":true');
+    expect(output).not.toContain('"error"');
+  });
+});
