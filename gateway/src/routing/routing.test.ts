@@ -84,7 +84,72 @@ test("equal priorities share by weight, and the same payment always draws the sa
   expect((counts.merapi ?? 0) / 4000).toBeCloseTo(0.4, 1);
 });
 
-test("whatever the rules and states, the choice is one that nothing speaks against, of the best priority", () => {
+const degraded: AcquirerState = { enabled: true, health: "degraded" };
+
+/** The share of payments that goes to each acquirer. */
+function sharesOf(of: RoutingTable, method: RoutingRequest["method"], payments = 2000): Record<string, number> {
+  const shares: Record<string, number> = {};
+  for (let number = 0; number < payments; number++) {
+    const code = route(of, { ...request, method, draw: `pay_${number}` }).chosen?.code ?? "nobody";
+    shares[code] = (shares[code] ?? 0) + 1 / payments;
+  }
+  return shares;
+}
+
+test("under the first rules a degraded specialist hands most of its payments to the all-rounder, and keeps a tenth", () => {
+  const shares = sharesOf(table([["nusantara", degraded]]), "qris");
+  expect(Object.keys(shares).toSorted()).toEqual(["cendana", "nusantara"]);
+  expect(shares.nusantara).toBeGreaterThan(0.07);
+  expect(shares.nusantara).toBeLessThan(0.13);
+});
+
+test("a degraded acquirer hands its payments to its equals first; the next priority gets none of them", () => {
+  const shares = sharesOf(table([["nusantara", degraded]]), "va");
+  expect(Object.keys(shares).toSorted()).toEqual(["merapi", "nusantara"]);
+  expect(shares.nusantara).toBeGreaterThan(0.03);
+  expect(shares.nusantara).toBeLessThan(0.09);
+});
+
+test("where every acquirer is degraded nobody is better, and all share as if they were healthy", () => {
+  const all = simulatedAcquirers.map(({ code }): [string, AcquirerState] => [code, degraded]);
+  expect(sharesOf(table(all), "va")).toEqual(sharesOf(table(), "va"));
+  expect(sharesOf(table(all), "qris")).toEqual({ nusantara: expect.closeTo(1, 6) });
+});
+
+test("a payment keeps that an acquirer was passed over for its health, or chosen in spite of it", () => {
+  const kept = new Set<string>();
+  for (let number = 0; number < 200; number++) {
+    const { decision } = route(table([["nusantara", degraded]]), { ...request, draw: `pay_${number}` });
+    const [nusantara, , , cendana] = decision.candidates;
+    expect(nusantara).toMatchObject({ gateway_code: "nusantara", priority: 10, weight: 100, degraded: true });
+    expect(cendana).not.toHaveProperty("degraded");
+    kept.add(`${nusantara?.verdict}, ${cendana?.verdict}`);
+  }
+  expect([...kept].toSorted()).toEqual(["chosen, lower_priority", "degraded, chosen"]);
+});
+
+test("whatever the rules, degrading an acquirer leaves it a tenth of its payments while somebody healthy can take them", () => {
+  const weights = fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 1000 }));
+  fc.assert(
+    fc.property(weights, weights, weights, fc.constantFrom("nusantara", "merapi", "cendana"), (a, b, c, ill) => {
+      const codes = ["nusantara", "merapi", "cendana"];
+      const rules = [a, b, c].map(([priority, weight], index) => ({
+        gateway_code: codes[index] ?? "",
+        priority,
+        weight,
+      }));
+      const [before, after] = [table([], rules), table([[ill, degraded]], rules)].map((of) => sharesOf(of, "va", 1000));
+      expect(after?.[ill] ?? 0).toBeGreaterThanOrEqual(0.1 * (before?.[ill] ?? 0) - 0.04);
+      expect(after?.[ill] ?? 0).toBeLessThanOrEqual(0.1 * (before?.[ill] ?? 0) + 0.04);
+      for (const code of codes.filter((other) => other !== ill)) {
+        expect(after?.[code] ?? 0).toBeGreaterThanOrEqual((before?.[code] ?? 0) - 0.05);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("whatever the rules and states, the choice is one that nothing speaks against, and no healthy one is better", () => {
   const code = fc.constantFrom("nusantara", "samudra", "merapi", "cendana");
   const rule = fc.record(
     {
@@ -112,7 +177,7 @@ test("whatever the rules and states, the choice is one that nothing speaks again
           simulatedAcquirers.map((acquirer) => acquirer.code),
         );
         const open = decision.candidates.filter((candidate) =>
-          ["chosen", "not_drawn", "lower_priority"].includes(candidate.verdict),
+          ["chosen", "not_drawn", "lower_priority", "degraded"].includes(candidate.verdict),
         );
         expect(
           decision.candidates
@@ -121,8 +186,12 @@ test("whatever the rules and states, the choice is one that nothing speaks again
         ).toEqual(chosen ? [chosen.code] : []);
         expect(chosen === undefined).toBe(open.length === 0);
         if (!chosen) return;
-        const best = Math.min(...open.map((candidate) => candidate.priority ?? Infinity));
-        expect(decision.candidates.find((candidate) => candidate.gateway_code === chosen.code)?.priority).toBe(best);
+        const ranks = (healthyOnly: boolean): number[] =>
+          open.flatMap(({ priority = Infinity, degraded }) => (healthyOnly && degraded ? [] : [priority]));
+        const taken = open.find((candidate) => candidate.gateway_code === chosen.code)?.priority;
+        const well = ranks(true);
+        if (well.length === 0) expect(taken).toBe(Math.min(...ranks(false)));
+        else expect(taken).toBeLessThanOrEqual(Math.min(...well));
       },
     ),
   );

@@ -63,6 +63,7 @@ export type Verdict =
   | "chosen"
   | "not_drawn"
   | "lower_priority"
+  | "degraded"
   | "no_rule"
   | "method_not_supported"
   | "currency_not_supported"
@@ -75,7 +76,14 @@ export type Verdict =
 /** Kept with the payment: each acquirer and why it was chosen or not. */
 export interface RoutingDecision {
   rules_version: number;
-  candidates: { gateway_code: string; verdict: Verdict; priority?: number; weight?: number }[];
+  candidates: {
+    gateway_code: string;
+    verdict: Verdict;
+    priority?: number;
+    weight?: number;
+    /** It kept a part of what falls to it alone, also where it was chosen. */
+    degraded?: true;
+  }[];
 }
 
 /** True when some acquirer of the environment can take this method in this currency at all, whatever its health. */
@@ -90,7 +98,14 @@ export function isOffered(
   );
 }
 
-/** Chooses, or gives no acquirer and the reasons. A degraded acquirer keeps a tenth of its weight. */
+/** What a degraded acquirer keeps of the payments that fall to it: enough to see whether it has got well. */
+const DEGRADED_KEEPS = 0.1;
+
+/**
+ * Chooses, or gives no acquirer and the reasons. A degraded acquirer keeps a tenth of what would be its own and passes the
+ * rest on: to the healthy ones of its priority, and where there is none to the next priority. Where nobody is healthy,
+ * nobody is better, and all share as if they were.
+ */
 export function route(
   table: RoutingTable,
   request: RoutingRequest,
@@ -98,17 +113,22 @@ export function route(
   const judged = table.acquirers
     .filter((acquirer) => acquirer.environment === request.environment)
     .map((acquirer) => judge(table, request, acquirer));
-  const open = judged.filter((candidate) => candidate.verdict === undefined);
-  const best = Math.min(...open.map((candidate) => candidate.priority));
-  const drawn = open.filter((candidate) => candidate.priority === best);
-  const chosen = draw(drawn, request.draw);
-  const candidates = judged.map(({ acquirer, verdict, priority, weight }) => {
-    const ranked = priority === Infinity ? {} : { priority, weight };
-    const own: Verdict =
-      verdict ?? (acquirer === chosen ? "chosen" : priority === best ? "not_drawn" : "lower_priority");
-    return { gateway_code: acquirer.code, verdict: own, ...ranked };
+  const chosen = draw(sharesOf(judged.filter((candidate) => candidate.verdict === undefined)), request.draw);
+  const candidates = judged.map((candidate) => {
+    const { acquirer, priority, weight, degraded } = candidate;
+    const ranked = priority === Infinity ? {} : { priority, weight, ...(degraded ? { degraded } : {}) };
+    return { gateway_code: acquirer.code, verdict: verdictOf(candidate, chosen), ...ranked };
   });
-  return { chosen, decision: { rules_version: table.version, candidates } };
+  return { chosen: chosen?.acquirer, decision: { rules_version: table.version, candidates } };
+}
+
+function verdictOf(candidate: Candidate, chosen: Candidate | undefined): Verdict {
+  if (candidate.verdict !== undefined) return candidate.verdict;
+  if (!chosen || candidate === chosen) return "chosen";
+  if (candidate.priority > chosen.priority) return "lower_priority";
+  // A healthy one of a better priority leaves nothing for those behind it, so what was passed over there is degraded.
+  const passedOn = candidate.degraded && (!chosen.degraded || candidate.priority < chosen.priority);
+  return passedOn ? "degraded" : "not_drawn";
 }
 
 interface Candidate {
@@ -117,6 +137,7 @@ interface Candidate {
   verdict: Verdict | undefined;
   priority: number;
   weight: number;
+  degraded: boolean;
 }
 
 function judge(table: RoutingTable, request: RoutingRequest, acquirer: Acquirer): Candidate {
@@ -125,7 +146,8 @@ function judge(table: RoutingTable, request: RoutingRequest, acquirer: Acquirer)
   const candidate = {
     acquirer,
     priority: rule?.priority ?? Infinity,
-    weight: rule ? (state.health === "degraded" ? Math.ceil(rule.weight / 10) : rule.weight) : 0,
+    weight: rule?.weight ?? 0,
+    degraded: state.health === "degraded",
   };
   return { ...candidate, verdict: obstacle(acquirer, request, state, rule) ?? setback(table, request, acquirer.code) };
 }
@@ -180,13 +202,43 @@ function bestRule(rules: readonly RoutingRule[], request: RoutingRequest, code: 
     .toSorted((a, b) => a.priority - b.priority)[0];
 }
 
-function draw(candidates: readonly Candidate[], seed: string): Acquirer | undefined {
-  const total = candidates.reduce((sum, candidate) => sum + candidate.weight, 0);
-  if (candidates.length < 2) return candidates[0]?.acquirer;
-  let ticket = digestOf("routing", seed).readUInt32BE(0) % total;
-  for (const { acquirer, weight } of candidates) {
-    if (ticket < weight) return acquirer;
-    ticket -= weight;
+interface Share {
+  candidate: Candidate;
+  /** Of all payments like this one; the shares add up to one. */
+  share: number;
+}
+
+/** What falls to each candidate, from the best priority on, until nothing is passed on. */
+function sharesOf(open: readonly Candidate[]): Share[] {
+  const equals = open.every(({ degraded }) => degraded);
+  const isWell = (candidate: Candidate): boolean => equals || !candidate.degraded;
+  const priorities = [...new Set(open.map(({ priority }) => priority))].toSorted((a, b) => a - b);
+  const shares: Share[] = [];
+  let rest = 1;
+  for (const priority of priorities) {
+    const level = open.filter((candidate) => candidate.priority === priority);
+    const well = level.filter(isWell);
+    const [total, totalWell] = [weightOf(level), weightOf(well)];
+    const kept = level
+      .filter((candidate) => !isWell(candidate))
+      .map((candidate) => ({ candidate, share: (rest * DEGRADED_KEEPS * candidate.weight) / total }));
+    for (const { share } of kept) rest -= share;
+    shares.push(...kept, ...well.map((candidate) => ({ candidate, share: (rest * candidate.weight) / totalWell })));
+    if (well.length > 0) break;
   }
-  return undefined;
+  return shares;
+}
+
+function weightOf(candidates: readonly Candidate[]): number {
+  return candidates.reduce((sum, { weight }) => sum + weight, 0);
+}
+
+/** The same seed always draws the same of the same shares. */
+function draw(shares: readonly Share[], seed: string): Candidate | undefined {
+  let ticket = digestOf("routing", seed).readUInt32BE(0) / 2 ** 32;
+  for (const { candidate, share } of shares) {
+    if (ticket < share) return candidate;
+    ticket -= share;
+  }
+  return shares.at(-1)?.candidate; // what rounding leaves over belongs to the last one
 }
