@@ -3,41 +3,55 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Acquirer } from "./acquirers/acquirer.ts";
-import { remoteProfilesSchema } from "./acquirers/remote-profile.ts";
+import { type RemoteProfile, remoteProfilesSchema } from "./acquirers/remote-profile.ts";
 import { simulatedAcquirers } from "./acquirers/simulated.ts";
 import { remoteAcquirer } from "./acquirers/remote.ts";
-import { type Config, ConfigError } from "./ground/config.ts";
+import { type Config, type FilesOfConfig, readConfig } from "./ground/config.ts";
 
 /** An acquirer with connections of its own, to be closed when the service stops. */
 export type OpenAcquirer = Acquirer & { close(): Promise<void> };
 
-/** Reads the file of acquirers. Throws `ConfigError` that lists every mistake with its place, and never shows a secret. */
-export function readAcquirers(config: Config): OpenAcquirer[] {
-  const file = config.acquirersFile ?? join(config.dataDirectory, "acquirers.json");
-  if (!existsSync(file)) {
-    if (config.acquirersFile === undefined) return [];
-    throw new ConfigError(`ACQUIRERS_FILE: there is no ${file}`);
-  }
-  let text: unknown;
+/** The configuration with the acquirers that it names. Throws one `ConfigError` that lists every mistake of both. */
+export function readConfigAndAcquirers(environment?: Record<string, string | undefined>): {
+  config: Config;
+  acquirers: OpenAcquirer[];
+} {
+  let profiles: RemoteProfile[] = [];
+  const config = readConfig(environment, (files) => {
+    const read = readProfiles(files);
+    profiles = read.profiles;
+    return read.problems;
+  });
+  return { config, acquirers: profiles.map((profile) => remoteAcquirer(profile)) };
+}
+
+/** Reads the file of acquirers. Its problems are told with their places, and never show a secret. */
+function readProfiles({ acquirersFile, dataDirectory, production }: FilesOfConfig): {
+  profiles: RemoteProfile[];
+  problems: string[];
+} {
+  const file = acquirersFile ?? join(dataDirectory, "acquirers.json");
+  const spoilt = (...problems: string[]): { profiles: RemoteProfile[]; problems: string[] } => ({
+    profiles: [],
+    problems,
+  });
+  if (!existsSync(file)) return acquirersFile === undefined ? spoilt() : spoilt(`ACQUIRERS_FILE: there is no ${file}`);
+  let value: unknown;
   try {
-    text = JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    throw new ConfigError(`${file} is not JSON`);
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    const unreadable = (error as { code?: string } | null)?.code;
+    return spoilt(unreadable === undefined ? `${file}: is not JSON` : `${file}: cannot be read (${unreadable})`);
   }
-  const parsed = remoteProfilesSchema.safeParse(text);
-  const problems = parsed.success ? [] : parsed.error.issues.map(placeOf);
-  for (const { code, url } of parsed.data ?? []) {
-    if (config.mode === "production" && !url.startsWith("https:"))
-      problems.push(`${code}: url must be https in production`);
-  }
-  for (const { code } of parsed.data ?? []) {
-    if (simulatedAcquirers.some((simulated) => simulated.code === code))
-      problems.push(`${code}: is the code of a simulated acquirer; choose another`);
-  }
-  if (problems.length > 0 || !parsed.success) {
-    throw new ConfigError(`${file} has mistakes:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
-  }
-  return parsed.data.map((profile) => remoteAcquirer(profile));
+  const parsed = remoteProfilesSchema.safeParse(value);
+  if (!parsed.success) return spoilt(...parsed.error.issues.map((issue) => `${file}: ${placeOf(issue)}`));
+  const problems = parsed.data.flatMap(({ code, url }) => [
+    ...(production && !url.startsWith("https:") ? [`${file}: ${code}: url must be https in production`] : []),
+    ...(simulatedAcquirers.some((simulated) => simulated.code === code)
+      ? [`${file}: ${code}: is the code of a simulated acquirer; choose another`]
+      : []),
+  ]);
+  return { profiles: parsed.data, problems };
 }
 
 function placeOf({ path, message }: z.core.$ZodIssue): string {

@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
-import { readAcquirers } from "./acquirers-of-config.ts";
+import { type OpenAcquirer, readConfigAndAcquirers } from "./acquirers-of-config.ts";
 import { type App, createApp } from "./app.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
 import { systemClock } from "./ground/clock.ts";
-import { type Config, readConfig } from "./ground/config.ts";
+import type { Config } from "./ground/config.ts";
 import { createLog } from "./ground/log.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore, say } from "./store-of-config.ts";
@@ -27,7 +27,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     return 2;
   }
   const told = stopSignal();
-  const config = readConfig();
+  const { config, acquirers } = readConfigAndAcquirers();
   const secrets = readSecrets(config);
   if (config.databaseUrl === undefined) {
     const first = !existsSync(join(config.dataDirectory, "postgres"));
@@ -36,7 +36,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   const store = await openStore(config, true);
   try {
     const roles = new Set<"api" | "worker">(values.role === undefined ? ["api", "worker"] : [values.role]);
-    await serve(config, secrets, store, roles, told);
+    await serve({ config, acquirers, secrets, store, roles, told });
   } finally {
     await store.close();
   }
@@ -45,17 +45,20 @@ export async function serveCommand(args: string[]): Promise<number> {
   return 0;
 }
 
-async function serve(
-  config: Config,
-  secrets: Secrets,
-  store: Store,
-  roles: ReadonlySet<"api" | "worker">,
-  told: Promise<void>,
-): Promise<void> {
+interface ServeParts {
+  config: Config;
+  acquirers: readonly OpenAcquirer[];
+  secrets: Secrets;
+  store: Store;
+  roles: ReadonlySet<"api" | "worker">;
+  /** Resolves when the service is told to stop. */
+  told: Promise<void>;
+}
+
+async function serve({ config, acquirers, secrets, store, roles, told }: ServeParts): Promise<void> {
   const log = createLog(config.logLevel);
   // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
   await migrate(store.ownerUrl);
-  const acquirers = readAcquirers(config);
   const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles, acquirers });
   await app.start();
   const metrics = await serveMetrics(app, config);

@@ -1,6 +1,7 @@
 // Configuration: the only file that reads the environment. All mistakes are reported together, before anything starts.
 import { resolve } from "node:path";
 import { z } from "zod";
+import { MASTER_KEY_FORM, masterKeyBytes } from "./crypto.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 const port = z
@@ -20,7 +21,7 @@ const variables = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   METRICS_PORT: port.optional(),
   METRICS_HOST: z.string().min(1).default("127.0.0.1"),
-  GERBANG_DATA: z.string().min(1).default("./.data"),
+  GERBANG_DATA: z.string().min(1).optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   MIGRATION_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   BASE_URL: httpUrl.refine((text) => text.endsWith("/v1"), "must end in /v1").optional(),
@@ -33,7 +34,10 @@ const variables = z.object({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9-]{0,30}-$/, "must be a header prefix that ends in a dash, like X-SVC-")
     .default("X-SVC-"),
-  MASTER_KEY: z.string().optional(),
+  MASTER_KEY: z
+    .string()
+    .refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM)
+    .optional(),
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   ACQUIRERS_FILE: z.string().min(1).optional(),
@@ -78,12 +82,21 @@ export interface Config {
   logLevel: string;
 }
 
+/** What names the files of the configuration: known even where other variables are wrong. */
+export type FilesOfConfig = Pick<Config, "dataDirectory" | "acquirersFile"> & { production: boolean };
+
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
 
-/** Reads and cross-checks the environment. Throws one `ConfigError` that lists every mistake. */
-export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+/**
+ * Reads and cross-checks the environment. Throws one `ConfigError` that lists every mistake, and those that `checkFiles`
+ * finds in the files that the environment names.
+ */
+export function readConfig(
+  environment: Record<string, string | undefined> = process.env,
+  checkFiles: (files: FilesOfConfig) => readonly string[] = () => [],
+): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = variables.safeParse(given);
   const problems = parsed.success
@@ -102,6 +115,12 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   if ((clientId === undefined) !== (secret === undefined)) {
     problems.push("GERBANG_CLIENT_ID and GERBANG_SECRET: belong together, give both or neither");
   }
+  const files: FilesOfConfig = {
+    dataDirectory: resolve(given.GERBANG_DATA ?? "./.data"),
+    acquirersFile: given.ACQUIRERS_FILE === undefined ? undefined : resolve(given.ACQUIRERS_FILE),
+    production: given.NODE_ENV === "production",
+  };
+  problems.push(...checkFiles(files));
   if (problems.length > 0 || !parsed.success) {
     throw new ConfigError(`The configuration has mistakes:\n${problems.map((line) => `  - ${line}`).join("\n")}`);
   }
@@ -111,7 +130,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     port: value.PORT,
     host: value.HOST,
     metrics: { port: value.METRICS_PORT, host: value.METRICS_HOST },
-    dataDirectory: resolve(value.GERBANG_DATA),
+    dataDirectory: files.dataDirectory,
     databaseUrl: value.DATABASE_URL,
     migrationDatabaseUrl: value.MIGRATION_DATABASE_URL,
     baseUrl: value.BASE_URL,
@@ -121,7 +140,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     masterKey: value.MASTER_KEY,
     operatorToken: value.OPERATOR_TOKEN,
     operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
-    acquirersFile: value.ACQUIRERS_FILE === undefined ? undefined : resolve(value.ACQUIRERS_FILE),
+    acquirersFile: files.acquirersFile,
     credential: clientId === undefined || secret === undefined ? undefined : { clientId, secret },
     productionActive: value.PRODUCTION_ACTIVE,
     webhookHistoryDays: value.WEBHOOK_HISTORY_DAYS,

@@ -45,14 +45,22 @@ export function newSecret(prefix: string): string {
   return prefix + encode(randomBytes(16)) + encode(randomBytes(16)).slice(14);
 }
 
+/** The 32 bytes of a master key, written in hex or base64; undefined when it is neither. */
+export function masterKeyBytes(text: string): Buffer | undefined {
+  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : Buffer.from(text, "base64");
+  return bytes.length === 32 ? bytes : undefined;
+}
+
+export const MASTER_KEY_FORM = "must be 32 bytes, as 64 hex digits or in base64";
+
 /** Seals secrets with AES-256-GCM under keys derived from the master key, one for each purpose. */
 export class Vault {
   private readonly master: Buffer;
 
   /** `master`: 32 bytes in hex or base64. Throws when it is neither. */
   constructor(master: string) {
-    const bytes = /^[0-9a-f]{64}$/i.test(master) ? Buffer.from(master, "hex") : Buffer.from(master, "base64");
-    if (bytes.length !== 32) throw new Error("MASTER_KEY must be 32 bytes, as 64 hex digits or in base64");
+    const bytes = masterKeyBytes(master);
+    if (!bytes) throw new Error(`MASTER_KEY ${MASTER_KEY_FORM}`);
     this.master = bytes;
   }
 
