@@ -116,6 +116,8 @@ function createCluster({ directory, cluster, runAs, binaries, env }: Place): Pas
     const passwords: Passwords = { owner: randomBytes(24).toString("hex"), service: randomBytes(24).toString("hex") };
     const draft = join(directory, `cluster.${process.pid}`);
     const passwordFile = join(directory, `password.${process.pid}`);
+    // In a container every first start has the same number: what one left behind that was killed is in the way.
+    rmSync(draft, { recursive: true, force: true });
     const write = (file: string, text: string): void => {
       writeFileSync(file, text, { mode: 0o600 });
       if (runAs) chownSync(file, runAs.uid, runAs.gid);
@@ -149,18 +151,22 @@ function createCluster({ directory, cluster, runAs, binaries, env }: Place): Pas
 
 /** True when this call started the server. Waits for one that is starting or stopping. */
 async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: number): Promise<boolean> {
+  const maintenanceUrl = (port: number): string => urlOf("postgres", passwords.owner, port, "postgres");
   let lastWords = "";
   for (const end = performance.now() + START_SECONDS * 1000; performance.now() < end;) {
     const port = runningPort(place);
     if (port === undefined) {
       const chosen = wantedPort ?? (await freePort());
-      lastWords = await boot(place, chosen, urlOf("postgres", passwords.owner, chosen, "postgres"));
+      lastWords = await boot(place, chosen, maintenanceUrl(chosen));
       if (lastWords === "") {
-        await createRoles(urlOf("postgres", passwords.owner, chosen, "postgres"), passwords);
+        await furnish(maintenanceUrl(chosen), passwords);
         return true;
       }
     } else if (await answers(urlOf("gerbang_service", passwords.service, port, "gerbang"))) {
       return false;
+    } else if (await answers(maintenanceUrl(port))) {
+      // Its first start is still at it, or was killed half-way: whoever comes next does what is missing.
+      lastWords = await furnish(maintenanceUrl(port), passwords).then(() => "", String);
     }
     await pause(200);
   }
@@ -205,17 +211,22 @@ async function boot({ cluster, directory, runAs, binaries, env }: Place, port: n
   return "it did not answer in time";
 }
 
-async function createRoles(url: string, passwords: Passwords): Promise<void> {
+/** Makes the roles and the database that are missing. However often, by however many, and after any kill half-way. */
+async function furnish(url: string, passwords: Passwords): Promise<void> {
   const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined); // a server that stops meanwhile fails the statement too
   await client.connect();
   try {
-    const roles = await client.query("select from pg_roles where rolname = 'gerbang_service'");
-    if (roles.rowCount === 0) {
-      await client.query("create role gerbang_app nologin");
-      await client.query(`create role gerbang_service login password '${passwords.service}' in role gerbang_app`);
-    }
-    const { rowCount } = await client.query("select from pg_database where datname = 'gerbang'");
-    if (rowCount === 0) await client.query("create database gerbang");
+    await client.query("select pg_advisory_lock(hashtext('gerbang furnish'))");
+    const known = await client.query<{ name: string }>(
+      "select rolname as name from pg_roles union all select datname from pg_database",
+    );
+    const has = (name: string): boolean => known.rows.some((row) => row.name === name);
+    if (!has("gerbang_app")) await client.query("create role gerbang_app nologin");
+    if (!has("gerbang_service")) await client.query("create role gerbang_service");
+    await client.query(`alter role gerbang_service login password '${passwords.service}'`);
+    await client.query("grant gerbang_app to gerbang_service");
+    if (!has("gerbang")) await client.query("create database gerbang");
   } finally {
     await client.end();
   }
