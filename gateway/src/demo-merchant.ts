@@ -1,21 +1,30 @@
 // The demo merchant of a development installation, and the file that tells its credentials.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import type { App } from "./app.ts";
+import { writeWhole } from "./ground/files.ts";
+import { isId } from "./ground/ids.ts";
 
-export interface DemoFile {
-  base_url: string;
-  client_id: string;
-  secret: string;
-  webhook_secret: string;
-  merchant_id: string;
-  ops_url: string;
-  operator_token: string;
-}
+const demoSchema = z.object({
+  base_url: z.string(),
+  client_id: z.string(),
+  secret: z.string(),
+  webhook_secret: z.string(),
+  merchant_id: z.string().refine((id) => isId("merchant", id)),
+  ops_url: z.string(),
+  operator_token: z.string(),
+});
+export type DemoFile = z.infer<typeof demoSchema>;
+
+const NAME = "Kopi Gerbang";
+/** For so long the webhook secret before a recovery signs as well: a receiver may still have it. */
+const OVERLAP_SECONDS = 86_400;
 
 /**
- * Makes the demo merchant on the first start, and writes `<data>/demo.json` (mode 0600) with the addresses of this one.
- * Undefined when the database has merchants of its own and no demo merchant is known.
+ * Makes the demo merchant on the first start, and writes `<data>/demo.json` (mode 0600) with the addresses of this one. Where
+ * that file is missing or damaged (a start was killed before it was written), the demo merchant gets new credentials.
+ * Undefined when the database has merchants of its own and none is the demo merchant.
  */
 export async function prepareDemo(
   app: App,
@@ -24,27 +33,46 @@ export async function prepareDemo(
   operatorToken: string,
 ): Promise<DemoFile | undefined> {
   const file = join(dataDirectory, "demo.json");
-  const before = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as DemoFile) : undefined;
-  const addresses = {
+  const before = readDemo(file);
+  const known = before && (await app.merchants.read(before.merchant_id)) ? before : await issue(app);
+  if (!known) return undefined;
+  const demo: DemoFile = {
+    ...known,
     base_url: baseUrl,
     ops_url: `${baseUrl.slice(0, -"/v1".length)}/ops/v1`,
     operator_token: operatorToken,
   };
-  let demo: DemoFile | undefined;
-  if (before && (await app.merchants.read(before.merchant_id))) {
-    demo = { ...before, ...addresses };
-  } else if (await app.merchants.none()) {
-    const { merchantId, webhookSecrets } = await app.merchants.create("Kopi Gerbang");
-    const credential = await app.merchants.createCredential(merchantId, "sandbox");
-    if (!credential) throw new Error("the demo merchant vanished while it was made");
-    demo = {
-      ...addresses,
-      client_id: credential.clientId,
-      secret: credential.secret,
-      webhook_secret: webhookSecrets.sandbox,
-      merchant_id: merchantId,
-    };
-  }
-  if (demo) writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  writeWhole(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
+}
+
+/** Undefined when the file is not there, or does not tell what it should. */
+function readDemo(file: string): DemoFile | undefined {
+  try {
+    return demoSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+type Credentials = Pick<DemoFile, "merchant_id" | "client_id" | "secret" | "webhook_secret">;
+
+/** Credentials of the demo merchant, made where there is no merchant at all. */
+async function issue({ merchants }: App): Promise<Credentials | undefined> {
+  let merchantId = await merchants.oldestNamed(NAME);
+  let webhookSecret: string | undefined;
+  if (merchantId !== undefined) {
+    // Secrets are shown once, and whoever was shown these is gone.
+    webhookSecret = await merchants.rotateWebhook({ merchantId, environment: "sandbox" }, OVERLAP_SECONDS);
+  } else if (await merchants.none()) {
+    const made = await merchants.create(NAME);
+    merchantId = made.merchantId;
+    webhookSecret = made.webhookSecrets.sandbox;
+  } else {
+    return undefined;
+  }
+  const credential = await merchants.createCredential(merchantId, "sandbox");
+  if (!credential || webhookSecret === undefined) throw new Error("the demo merchant vanished while it was made");
+  const { clientId, secret } = credential;
+  return { merchant_id: merchantId, client_id: clientId, secret, webhook_secret: webhookSecret };
 }

@@ -1,13 +1,17 @@
 // Secrets of a development installation: made on the first start, kept beside the data, readable by their owner alone.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "./ground/config.ts";
+import { z } from "zod";
+import { type Config, ConfigError } from "./ground/config.ts";
+import { masterKeyBytes } from "./ground/crypto.ts";
+import { writeWhole } from "./ground/files.ts";
 
-export interface Secrets {
-  masterKey: string;
-  operatorToken: string;
-}
+const secretsSchema = z.object({
+  masterKey: z.string().refine((text) => masterKeyBytes(text) !== undefined),
+  operatorToken: z.string().min(1),
+});
+export type Secrets = z.infer<typeof secretsSchema>;
 
 /** From the configuration, or from `<data>/secrets.json`, which is made when it is missing. Production never makes any. */
 export function readSecrets(config: Config): Secrets {
@@ -17,11 +21,22 @@ export function readSecrets(config: Config): Secrets {
   const file = join(config.dataDirectory, "secrets.json");
   let kept: Secrets;
   if (existsSync(file)) {
-    kept = JSON.parse(readFileSync(file, "utf8")) as Secrets;
+    kept = readKept(file);
   } else {
     kept = { masterKey: randomBytes(32).toString("hex"), operatorToken: `op_${randomBytes(24).toString("hex")}` };
     mkdirSync(config.dataDirectory, { recursive: true, mode: 0o711 });
-    writeFileSync(file, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+    writeWhole(file, `${JSON.stringify(kept, null, 2)}\n`);
   }
   return { masterKey: masterKey ?? kept.masterKey, operatorToken: operatorToken ?? kept.operatorToken };
+}
+
+/** Never made anew: what is sealed in the database opens with this key alone. Throws `ConfigError` when it is damaged. */
+function readKept(file: string): Secrets {
+  try {
+    return secretsSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    throw new ConfigError(
+      `${file} is damaged. Restore it, or set MASTER_KEY and OPERATOR_TOKEN; without its master key the data beside it cannot be used.`,
+    );
+  }
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
-import { newId, uuidOf } from "../ground/ids.ts";
+import { idOf, newId, uuidOf } from "../ground/ids.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type Book, type Environment, bookArrays, environments } from "./books.ts";
@@ -262,6 +262,15 @@ set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = exc
   /** True when no merchant exists yet: the first start. */
   async none(): Promise<boolean> {
     return (await this.database.query({ text: "select from merchants limit 1" })).length === 0;
+  }
+
+  /** The first merchant that was made with this name; undefined when there is none. */
+  async oldestNamed(name: string): Promise<string | undefined> {
+    const [row] = await this.database.query<{ merchant_id: string }>({
+      text: "select merchant_id from merchants where name = $1::text order by merchant_id limit 1",
+      values: [name],
+    });
+    return row && idOf("merchant", row.merchant_id);
   }
 
   private async touched(merchantId: string, work: (query: Query) => Promise<unknown>): Promise<boolean> {
