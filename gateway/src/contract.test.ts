@@ -1,6 +1,7 @@
 // Goal: the committed contract is what the service does. Method: generate it again, and hold it to OpenAPI's own rules.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { gerbang } from "../../e2e/kit/service.ts";
 import { createApp } from "./app.ts";
 import { eventTypes } from "./events/event.ts";
 import { systemClock } from "./ground/clock.ts";
@@ -36,9 +37,22 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 );
 
-test("openapi/merchant.json is up to date (renew it with `npm run openapi`)", () => {
+test("openapi/merchant.json is up to date (renew it with `npx gerbang openapi`)", () => {
   const committed = readFileSync(new URL("../../openapi/merchant.json", import.meta.url), "utf8");
   expect(committed).toBe(contract);
+});
+
+test("the commands that CONTRIBUTING gives for the contracts write exactly the committed files", async () => {
+  const guide = readFileSync(new URL("../../CONTRIBUTING.md", import.meta.url), "utf8");
+  const commands = [...guide.matchAll(/^(\S.*?) > (openapi\/\S+)/gm)];
+  expect(commands.map(([, , file]) => file)).toEqual(["openapi/merchant.json", "openapi/operator.json"]);
+  for (const [, command = "", file = ""] of commands) {
+    const [npx, program, ...args] = command.split(" ");
+    // `npm run` would put npm's own lines at the head of the file.
+    expect(`${npx} ${program}`).toBe("npx gerbang");
+    const { code, stdout } = await gerbang(args, {});
+    expect([code, stdout === readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")]).toEqual([0, true]);
+  }
 });
 
 test("it is OpenAPI 3.1 with every path of the interface that is built", () => {
