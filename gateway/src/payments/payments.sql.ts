@@ -6,6 +6,7 @@ import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Customer, RiskVerdict } from "../risk/risk.ts";
+import { contactKeysOf } from "../risk/velocity.sql.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -16,6 +17,7 @@ import type { PaymentStatus } from "./states.ts";
 type PaymentKey = { book: Book; reference: string };
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+const bytes = (hex: string | null): Buffer | null => (hex === null ? null : Buffer.from(hex, "hex"));
 const time = (at: Micros | undefined): string | null => (at === undefined ? null : sqlTime(at));
 
 const keyColumns = {
@@ -47,10 +49,8 @@ const birthColumns = {
   gateway_code: ["text", (payment: Payment) => payment.gatewayCode],
   description: ["text", (payment: Payment) => payment.description],
   callback_url: ["text", (payment: Payment) => payment.callbackUrl],
-  customer_key: [
-    "bytea",
-    (payment: Payment) => (payment.customerKey === null ? null : Buffer.from(payment.customerKey, "hex")),
-  ],
+  customer_key: ["bytea", (payment: Payment) => bytes(payment.customerKey)],
+  phone_key: ["bytea", (payment: Payment) => bytes(contactKeysOf(payment.customer).phoneKey)],
   customer: ["json", (payment: Payment) => json(payment.customer)],
   metadata: ["json", (payment: Payment) => json(payment.metadata)],
   instructions: ["json", (payment: Payment) => json(payment.instructions)],

@@ -17,7 +17,7 @@ import {
   CUSTOMER_WINDOW,
   MERCHANT_WINDOW,
   type VelocityKey,
-  customerKeyOf,
+  contactKeysOf,
   customerVelocity,
   merchantVelocity,
 } from "../risk/velocity.sql.ts";
@@ -62,14 +62,16 @@ export function createPayment(
   request: CreationRequest,
 ): Command<Reply> {
   const { realNow } = request;
-  const customerKey = customerKeyOf(body.customer);
-  const ofMerchant: VelocityKey = { book, customerKey: null, realSince: realNow - MERCHANT_WINDOW };
-  const ofCustomer: VelocityKey = { book, customerKey, realSince: realNow - CUSTOMER_WINDOW };
+  const { customerKey, phoneKey } = contactKeysOf(body.customer);
+  const ofMerchant: VelocityKey = { book, contactKey: null, realSince: realNow - MERCHANT_WINDOW };
+  const ofContacts = [customerKey, phoneKey]
+    .filter((contactKey) => contactKey !== null)
+    .map((contactKey): VelocityKey => ({ book, contactKey, realSince: realNow - CUSTOMER_WINDOW }));
   const needs: Need[] = [
     need(bookClocks, book),
     need(takenReferenceIds, { book, referenceId: body.reference_id }),
     need(merchantVelocity, ofMerchant),
-    ...(customerKey === null ? [] : [need(customerVelocity, ofCustomer)]),
+    ...ofContacts.map((ofContact) => need(customerVelocity, ofContact)),
   ];
   return {
     name: "create payment",
@@ -84,7 +86,7 @@ export function createPayment(
           amountMinor: BigInt(body.amount_minor),
           customer: body.customer,
           merchantPayments: countOne(set, merchantVelocity, ofMerchant),
-          customerPayments: customerKey === null ? 0 : countOne(set, customerVelocity, ofCustomer),
+          customerPayments: Math.max(0, ...ofContacts.map((ofContact) => countOne(set, customerVelocity, ofContact))),
           sandbox: book.environment === "sandbox",
         },
         merchant.settings.risk,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { defaultSettings } from "../merchants/settings.ts";
 import { type RiskFacts, assess } from "./risk.ts";
-import { customerKeyOf } from "./velocity.sql.ts";
+import { contactKeysOf } from "./velocity.sql.ts";
 
 const settings = defaultSettings.risk;
 const calm: RiskFacts = {
@@ -71,8 +71,19 @@ test("scores stay within 0 and 100, follow the weights, and more signs never low
 });
 
 test("a customer is the same person in either spelling of the address", () => {
-  expect(customerKeyOf({ email: "Sari@Pelanggan.ID" })).toBe(customerKeyOf({ email: "sari@pelanggan.id" }));
-  expect(customerKeyOf({ phone: "+628123456789" })).not.toBeNull();
-  expect(customerKeyOf({ name: "Sari" })).toBeNull();
-  expect(customerKeyOf(undefined)).toBeNull();
+  expect(contactKeysOf({ email: "Sari@Pelanggan.ID" })).toEqual(contactKeysOf({ email: "sari@pelanggan.id" }));
+});
+
+test("each contact has a key of its own, and a telephone the same one with and without an address", () => {
+  const [email, phone] = ["sari@pelanggan.id", "+628123456789"];
+  const both = contactKeysOf({ email, phone });
+  expect(both).toEqual({
+    customerKey: contactKeysOf({ email }).customerKey,
+    phoneKey: contactKeysOf({ phone }).customerKey,
+  });
+  expect(both.customerKey).not.toBe(both.phoneKey);
+  expect(contactKeysOf({ phone }).phoneKey).toBeNull();
+  for (const customer of [{ name: "Sari" }, undefined]) {
+    expect(contactKeysOf(customer)).toEqual({ customerKey: null, phoneKey: null });
+  }
 });

@@ -1,0 +1,79 @@
+// Goal: whoever comes too often is seen by each contact, whatever else changes. Method: payments through the API, with one
+// contact kept and the other one varied, one after another and all at once; the plan of the statement over many payments.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { SECOND } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { contactKeysOf, customerVelocity } from "./velocity.sql.ts";
+
+const PER_HOUR = 4;
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+});
+afterAll(() => service.stop());
+
+let number = 0;
+const email = (): string => `someone${++number}@pelanggan.id`;
+const phone = (): string => `+62812000${String(++number).padStart(5, "0")}`;
+
+const merchant = (): Promise<{ client: Client; merchantId: string }> =>
+  service.merchant({ settings: { risk: { customer_per_hour: PER_HOUR } } });
+
+/** Whether the customer's velocity speaks against a payment. */
+async function suspected(client: Client, customer: Record<string, string>): Promise<boolean> {
+  const { status, json } = await client.post("/v1/payments", paymentBody({ customer }));
+  expect([201, 202]).toContain(status);
+  return status === 202 || json.risk.score > 0;
+}
+
+test.each<[string, () => Record<string, string>]>([
+  ["one telephone under ever new addresses", () => ({ email: email(), phone: "+628110000001" })],
+  ["one address under ever new telephones", () => ({ email: "same@pelanggan.id", phone: phone() })],
+  ["one address alone", () => ({ email: "alone@pelanggan.id" })],
+  ["one telephone alone", () => ({ phone: "+628110000002" })],
+  ["one telephone, now with and now without an address", () => ({
+    phone: "+628110000003",
+    ...(number++ % 2 ? { email: email() } : {}),
+  })],
+])("%s is one customer, one after another and all at once", async (_name, customer) => {
+  const { client } = await merchant();
+  for (let count = 0; count < PER_HOUR; count++) expect(await suspected(client, customer())).toBe(false);
+  const more = await Promise.all(Array.from({ length: 3 }, () => suspected(client, customer())));
+  expect(more).toEqual([true, true, true]);
+});
+
+test("customers who share nothing are not counted together", async () => {
+  const { client } = await merchant();
+  for (let count = 0; count < PER_HOUR + 2; count++) {
+    expect(await suspected(client, { email: email(), phone: phone() })).toBe(false);
+  }
+});
+
+test("both contacts are counted in one statement, and each through an index of its own", async () => {
+  const { merchantId } = await merchant();
+  const book = { merchantId, environment: "sandbox" } as const;
+  const { customerKey, phoneKey } = contactKeysOf({ email: "a@b.id", phone: "+628110000009" });
+  const keys = [customerKey, phoneKey].map((contactKey) => ({ book, contactKey, realSince: Date.now() * 1000 - SECOND }));
+  const statement = customerVelocity.load?.(keys) ?? expect.unreachable("velocities are loaded");
+  const plan = await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query(
+      `insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at,
+  payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing, customer_key, phone_key)
+select $1::uuid, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), now(), 'qris', 0, 'IDR', 'order-' || n, 'approve', '[]', '{}',
+  decode(md5(n::text), 'hex'), decode(md5('p' || n), 'hex')
+from generate_series(1, 20000) n`,
+      [uuidOf(merchantId)],
+    );
+    await owner.query("analyze payments");
+    const { rows } = await owner.query<Record<string, string>>(`explain ${statement.text}`, statement.values);
+    await owner.query("rollback");
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  });
+  expect(plan).toMatch(/Index (Only )?Scan using payments_customer/);
+  expect(plan).toMatch(/Index (Only )?Scan using payments_phone/);
+  expect(plan).not.toContain("Seq Scan on payments");
+});
