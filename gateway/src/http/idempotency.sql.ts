@@ -1,5 +1,5 @@
 // All SQL of idempotency keys.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
@@ -22,7 +22,7 @@ const keyColumns = {
 } as const;
 
 const valueColumns = {
-  first_seen_at: ["timestamptz", (record: KeyRecord) => sqlTime(record.firstSeenAt)],
+  first_seen_at: ["timestamptz", (record: KeyRecord) => record.firstSeenAt],
   body_digest: ["bytea", (record: KeyRecord) => record.bodyDigest],
   endpoint: ["text", (record: KeyRecord) => record.endpoint],
   status: ["smallint", (record: KeyRecord) => record.status],

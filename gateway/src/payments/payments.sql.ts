@@ -18,7 +18,6 @@ type PaymentKey = { book: Book; reference: string };
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 const bytes = (hex: string | null): Buffer | null => (hex === null ? null : Buffer.from(hex, "hex"));
-const time = (at: Micros | undefined): string | null => (at === undefined ? null : sqlTime(at));
 
 const keyColumns = {
   ...bookColumns,
@@ -31,17 +30,17 @@ const stateColumns = {
   refunded_minor: ["bigint", (payment: Payment) => payment.refundedMinor],
   refund_pending_minor: ["bigint", (payment: Payment) => payment.refundPendingMinor],
   dispute_status: ["dispute_status", (payment: Payment) => payment.disputeStatus],
-  updated_at: ["timestamptz", (payment: Payment) => sqlTime(payment.updatedAt)],
-  paid_at: ["timestamptz", (payment: Payment) => time(payment.paidAt)],
-  canceled_at: ["timestamptz", (payment: Payment) => time(payment.canceledAt)],
+  updated_at: ["timestamptz", (payment: Payment) => payment.updatedAt],
+  paid_at: ["timestamptz", (payment: Payment) => payment.paidAt],
+  canceled_at: ["timestamptz", (payment: Payment) => payment.canceledAt],
   cancel_reason: ["text", (payment: Payment) => payment.cancelReason],
 } as const satisfies Columns<Payment>;
 
 const birthColumns = {
   amount_minor: ["bigint", (payment: Payment) => payment.amountMinor],
   fee_minor: ["bigint", (payment: Payment) => payment.feeMinor],
-  created_at: ["timestamptz", (payment: Payment) => sqlTime(payment.createdAt)],
-  expires_at: ["timestamptz", (payment: Payment) => sqlTime(payment.expiresAt)],
+  created_at: ["timestamptz", (payment: Payment) => payment.createdAt],
+  expires_at: ["timestamptz", (payment: Payment) => payment.expiresAt],
   expires_in: ["integer", (payment: Payment) => payment.expiresIn],
   payment_method: ["payment_method", (payment: Payment) => payment.method],
   currency: ["text", (payment: Payment) => payment.currency],

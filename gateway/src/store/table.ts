@@ -1,5 +1,6 @@
 // Tables as the lanes see them: how rows are loaded by key, and how many are written with one statement.
 import { sha256 } from "../ground/crypto.ts";
+import { binaryArray, isCarried } from "./arrays.ts";
 import type { Row, Statement } from "./database.ts";
 
 /**
@@ -23,9 +24,8 @@ export interface Table<Key, Value> {
 export type Column<Value> = readonly [type: string, get: (value: Value) => unknown];
 export type Columns<Value> = Readonly<Record<string, Column<Value>>>;
 
-// Types that `unnest` cannot carry as an array of their own travel as text.
-const travelling = (type: string): string =>
-  /^(uuid|text|bigint|integer|smallint|boolean|bytea|timestamptz)$/.test(type) ? type : "text";
+// Types of our own, and json, travel as text.
+const travelling = (type: string): string => (isCarried(type) ? type : "text");
 
 function unnested<Value>(columns: Columns<Value>): { names: string[]; unnest: string; casts: string } {
   const names = Object.keys(columns);
@@ -43,7 +43,7 @@ function nameOf(words: string, text: string): string {
 }
 
 function valuesOf<Value>(columns: Columns<Value>, values: readonly Value[]): unknown[] {
-  return Object.values(columns).map(([, get]) => values.map(get));
+  return Object.values(columns).map(([type, get]) => binaryArray(travelling(type), values.map(get)));
 }
 
 /** `insert into … select … from unnest(…)`: one statement for any number of rows. */
