@@ -34,10 +34,13 @@ test.each<[string, () => Record<string, string>]>([
   ["one address under ever new telephones", () => ({ email: "same@pelanggan.id", phone: phone() })],
   ["one address alone", () => ({ email: "alone@pelanggan.id" })],
   ["one telephone alone", () => ({ phone: "+628110000002" })],
-  ["one telephone, now with and now without an address", () => ({
-    phone: "+628110000003",
-    ...(number++ % 2 ? { email: email() } : {}),
-  })],
+  [
+    "one telephone, now with and now without an address",
+    () => ({
+      phone: "+628110000003",
+      ...(number++ % 2 ? { email: email() } : {}),
+    }),
+  ],
 ])("%s is one customer, one after another and all at once", async (_name, customer) => {
   const { client } = await merchant();
   for (let count = 0; count < PER_HOUR; count++) expect(await suspected(client, customer())).toBe(false);
@@ -56,7 +59,11 @@ test("both contacts are counted in one statement, and each through an index of i
   const { merchantId } = await merchant();
   const book = { merchantId, environment: "sandbox" } as const;
   const { customerKey, phoneKey } = contactKeysOf({ email: "a@b.id", phone: "+628110000009" });
-  const keys = [customerKey, phoneKey].map((contactKey) => ({ book, contactKey, realSince: Date.now() * 1000 - SECOND }));
+  const keys = [customerKey, phoneKey].map((contactKey) => ({
+    book,
+    contactKey,
+    realSince: Date.now() * 1000 - SECOND,
+  }));
   const statement = customerVelocity.load?.(keys) ?? expect.unreachable("velocities are loaded");
   const plan = await asOwner(service.database, async (owner) => {
     await owner.query("begin");

@@ -43,14 +43,19 @@ const noRoles = "drop role gerbang_app";
 test.each([
   ["the database is missing", [noDatabase]],
   ["only the first role is there", [noDatabase, noService]],
-  ["the second role is there without its password and membership", [noDatabase, noService, "create role gerbang_service"]],
+  [
+    "the second role is there without its password and membership",
+    [noDatabase, noService, "create role gerbang_service"],
+  ],
   ["both roles are missing", [noDatabase, noService, noRoles]],
 ])("the next start makes whole what a kill left, the server running or not: %s", async (_name, damage) => {
   for (const running of [true, false]) {
     await run(embedded.ownerUrl.replace(/\/gerbang$/, "/postgres"), ...damage);
     if (!running) await embedded.stop();
     embedded = await startEmbedded(folder);
-    expect(await run(embedded.url, "select pg_has_role('gerbang_app', 'member') as member")).toEqual([{ member: true }]);
+    expect(await run(embedded.url, "select pg_has_role('gerbang_app', 'member') as member")).toEqual([
+      { member: true },
+    ]);
     expect(await run(embedded.ownerUrl, "select 1 as one")).toEqual([{ one: 1 }]);
   }
 });

@@ -1,4 +1,5 @@
 // Lanes: the one way to write. Commands that arrive while a transaction is in flight are committed together in the next.
+import type { Socket } from "node:net";
 import type { PoolClient, QueryConfig, QueryResult } from "pg";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
@@ -179,12 +180,14 @@ export class Lane {
       const outcomes = this.execute(set, commands);
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
-      const results = await Promise.allSettled([
-        // A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms.
-        client.query("set local lock_timeout = '90ms'"),
-        ...statements.map((statement) => send(client, statement)),
-        client.query(commit),
-      ]);
+      const results = await Promise.allSettled(
+        together(client, () => [
+          // A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms.
+          client.query("set local lock_timeout = '90ms'"),
+          ...statements.map((statement) => send(client, statement)),
+          client.query(commit),
+        ]),
+      );
       const failed = results.find((result) => result.status === "rejected")?.reason as unknown;
       const last = results.at(-1);
       const ended = last?.status === "fulfilled" ? last.value.command : undefined;
@@ -265,6 +268,17 @@ function send(client: PoolClient, statement: Statement): Promise<QueryResult> {
   return client.query(statement as QueryConfig);
 }
 
+/** Hands what `work` sends to the socket in one piece: one system call a round trip, not one a statement. */
+function together<Sent>(client: PoolClient, work: () => Sent): Sent {
+  const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
+  stream.cork();
+  try {
+    return work();
+  } finally {
+    stream.uncork();
+  }
+}
+
 /** BEGIN and every row that the commands need, in one round trip: one statement a table, tables by rank, keys in order. */
 async function prefetch(client: PoolClient, set: WorkingSet, commands: Command<unknown>[]): Promise<void> {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
@@ -276,15 +290,17 @@ async function prefetch(client: PoolClient, set: WorkingSet, commands: Command<u
     }
   }
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
-  const results = await Promise.allSettled([
-    client.query("begin; set local lock_timeout = '2s'"),
-    ...loads.map(([table, keys]) => {
-      const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
-      const statement = table.load?.(ordered);
-      assert(statement, `${table.name} cannot be loaded`);
-      return send(client, statement);
-    }),
-  ]);
+  const results = await Promise.allSettled(
+    together(client, () => [
+      client.query("begin; set local lock_timeout = '2s'"),
+      ...loads.map(([table, keys]) => {
+        const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+        const statement = table.load?.(ordered);
+        assert(statement, `${table.name} cannot be loaded`);
+        return send(client, statement);
+      }),
+    ]),
+  );
   const failed = results.find((result) => result.status === "rejected");
   if (failed) {
     const error: unknown = failed.reason;
