@@ -31,7 +31,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   await maintenance.query("select pg_advisory_lock(1)");
   await maintenance.query(`create database ${name} template gerbang`);
   await maintenance.end();
-  return { name, url: url.replace(/\/gerbang$/, `/${name}`), ownerUrl: ownerUrl.replace(/\/gerbang$/, `/${name}`) };
+  const named = (address: string): string => address.replace(/\/gerbang(?=$|\?)/, `/${name}`);
+  return { name, url: named(url), ownerUrl: named(ownerUrl) };
 }
 
 /** Runs statements as the schema's owner. */

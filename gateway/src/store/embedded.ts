@@ -41,7 +41,6 @@ interface Passwords {
 
 const settings = {
   listen_addresses: "127.0.0.1",
-  unix_socket_directories: "",
   max_connections: "120",
   shared_buffers: "128MB",
   max_wal_size: "2GB",
@@ -54,6 +53,8 @@ const settings = {
   log_min_messages: "warning",
 };
 
+/** What the system allows for a socket's path, less its name. */
+const SOCKET_PATH_MAX = 85;
 const START_SECONDS = 60;
 /** A stop does not wait longer: the server ends by itself, and the next start waits for it. */
 const STOP_SECONDS = 2;
@@ -78,8 +79,9 @@ export async function startEmbedded(dataDirectory: string, own = true): Promise<
   const started = await ensureRunning(place, passwords);
   if (own || started) claim(place);
   const port = runningPort(place) ?? 0;
+  const url = urlOf("gerbang_service", passwords.service, port, "gerbang");
   return {
-    url: urlOf("gerbang_service", passwords.service, port, "gerbang"),
+    url: hasSocket(place, port) ? `${url}?host=${encodeURIComponent(place.directory)}` : url,
     ownerUrl: urlOf("postgres", passwords.owner, port, "gerbang"),
     directory: place.directory,
     revive: () => ensureRunning(place, passwords, port),
@@ -91,6 +93,16 @@ export async function startEmbedded(dataDirectory: string, own = true): Promise<
 
 function urlOf(user: string, password: string, port: number, database: string): string {
   return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+/** The folder of the server's socket, as its setting says it; "" where the path is one that it cannot take. */
+function socketDirectory({ directory }: Place): string {
+  return directory.length <= SOCKET_PATH_MAX && /^[\w./-]+$/.test(directory) ? directory : "";
+}
+
+/** A local socket costs both sides less than TCP. A server that was started without one is reached by TCP. */
+function hasSocket({ directory }: Place, port: number): boolean {
+  return existsSync(join(directory, `.s.PGSQL.${port}`));
 }
 
 async function prepare(dataDirectory: string): Promise<Place> {
@@ -190,10 +202,12 @@ function readPostmaster(cluster: string): { pid: number; port: number } | undefi
 }
 
 /** Starts the server in a session of its own: Ctrl-C in a terminal must reach the service first. Gives "" or its last words. */
-async function boot({ cluster, directory, runAs, binaries, env }: Place, port: number, url: string): Promise<string> {
+async function boot(place: Place, port: number, url: string): Promise<string> {
+  const { cluster, directory, runAs, binaries, env } = place;
   const logFile = join(directory, "server.log");
   const log = openSync(logFile, "a", 0o600);
-  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const all = { ...settings, unix_socket_directories: socketDirectory(place) };
+  const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = spawn(binaries.postgres, ["-D", cluster, "-p", String(port), ...flags], {
     ...runAs,
     env,
