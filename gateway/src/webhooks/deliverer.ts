@@ -399,6 +399,7 @@ function unsignable(now: Micros): AttemptResult {
   return {
     startedAt: now,
     durationMs: 0,
+    heldMs: 0,
     succeeded: false,
     status: undefined,
     reason:

@@ -181,6 +181,7 @@ function unsent(now: Micros, reason: string): AttemptResult {
   return {
     startedAt: now,
     durationMs: 0,
+    heldMs: 0,
     succeeded: false,
     status: undefined,
     reason,

@@ -1,4 +1,5 @@
-// The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line.
+// The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line, and a
+// moment more for what comes after it.
 import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
@@ -7,12 +8,15 @@ import { Agent, buildConnector, errors } from "undici";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
 import type { WebhookSecret } from "../merchants/directory.ts";
+import { watchAddress } from "./addresses.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 
 /** Sockets that one host may hold, dead or alive. */
 export const CONNECTIONS_PER_HOST = 32;
 export const DELIVERY_TIMEOUT_MS = 10_000;
 const ANSWER_MAX_BYTES = 16_384;
+/** How long the rest of an answer is listened to once its status line has decided. */
+const BODY_MS = 1_000;
 
 export interface OutgoingDelivery {
   url: string;
@@ -71,12 +75,15 @@ export function deliveryHeaders(delivery: SignedDelivery): Record<string, string
 
 export interface AttemptResult {
   startedAt: Micros;
+  /** Until the status line, which decides. */
   durationMs: number;
+  /** Until nothing more was waited for. */
+  heldMs: number;
   succeeded: boolean;
   status: number | undefined;
   /** Why it failed, in plain words. */
   reason: string | undefined;
-  /** The address connected to. */
+  /** The address that it was sent to. */
   address: string | undefined;
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | undefined;
@@ -89,8 +96,6 @@ export class Sender {
   private readonly prefix: string;
   private readonly serviceName: string;
   private readonly allowed: ReadonlySet<string>;
-  /** The address of the newest connection of each origin, for the record. */
-  private readonly addresses = new Map<string, string>();
 
   /** `prefix` begins the service's own headers; `allowed` hosts are exempt from the public-address rule (development). */
   constructor(clock: Clock, prefix: string, serviceName: string, allowed: ReadonlySet<string>) {
@@ -99,7 +104,7 @@ export class Sender {
     this.serviceName = serviceName;
     this.allowed = allowed;
     this.agent = new Agent({
-      connect: guardedConnector(allowed, this.addresses),
+      connect: guardedConnector(allowed),
       allowH2: false,
       connections: CONNECTIONS_PER_HOST,
       pipelining: 1,
@@ -119,6 +124,7 @@ export class Sender {
     const result: AttemptResult = {
       startedAt,
       durationMs: 0,
+      heldMs: 0,
       succeeded: false,
       status: undefined,
       reason: undefined,
@@ -128,18 +134,18 @@ export class Sender {
       responseBody: undefined,
     };
     const deadline = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
-    let origin: string | undefined;
+    const body = delivery.slowly ? Readable.from(inPieces(delivery.body)) : Buffer.from(delivery.body);
+    const address = watchAddress(body);
     try {
       const objection = objectionTo(delivery.url, this.allowed);
       if (objection !== undefined) throw new ForbiddenAddress(objection);
       const url = new URL(delivery.url);
-      origin = url.origin;
       const request = this.agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: "POST",
         headers: delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders,
-        body: delivery.slowly ? Readable.from(inPieces(delivery.body)) : delivery.body,
+        body,
         signal: deadline,
         headersTimeout: DELIVERY_TIMEOUT_MS,
         bodyTimeout: DELIVERY_TIMEOUT_MS,
@@ -152,15 +158,14 @@ export class Sender {
       result.responseHeaders = flatten(answer.headers);
       // The status line came in time and decides; what the body does afterwards changes nothing.
       result.durationMs = Math.round(stopwatchMs() - begun);
-      result.responseBody = await readUpTo(answer.body, ANSWER_MAX_BYTES);
-      result.address = this.addresses.get(url.origin);
-      return result;
+      result.responseBody = await readUpTo(answer.body, ANSWER_MAX_BYTES, BODY_MS);
     } catch (error) {
-      if (origin !== undefined && !neverConnected.has(error as object)) result.address = this.addresses.get(origin);
       result.durationMs = Math.round(stopwatchMs() - begun);
       result.reason ??= deadline.aborted ? "The receiver did not answer within 10 seconds." : explain(error);
-      return result;
     }
+    result.address = address();
+    result.heldMs = Math.round(stopwatchMs() - begun);
+    return result;
   }
 
   async close(): Promise<void> {
@@ -180,9 +185,6 @@ async function* inPieces(body: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Errors of connections that were never made. */
-const neverConnected = new WeakSet<object>();
-
 function expiry(deadline: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     deadline.addEventListener("abort", () => reject(deadline.reason as Error), { once: true });
@@ -190,14 +192,12 @@ function expiry(deadline: AbortSignal): Promise<never> {
 }
 
 /** Resolves once, vets every address, connects to a vetted one, and looks at where the socket really went. */
-function guardedConnector(allowed: ReadonlySet<string>, addresses: Map<string, string>): buildConnector.connector {
+function guardedConnector(allowed: ReadonlySet<string>): buildConnector.connector {
   const connect = buildConnector({ timeout: DELIVERY_TIMEOUT_MS, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
     const refuse = (cause: unknown): void => {
-      const error = cause instanceof Error ? cause : new Error(String(cause));
-      neverConnected.add(error);
-      callback(error, null);
+      callback(cause instanceof Error ? cause : new Error(String(cause)), null);
     };
     vet(host, allowed)
       .then((vetted) => {
@@ -213,17 +213,11 @@ function guardedConnector(allowed: ReadonlySet<string>, addresses: Map<string, s
             socket.destroy();
             return refuse(new ForbiddenAddress(`connected to ${remote}, which was not vetted`));
           }
-          if (addresses.size > 10_000) addresses.clear();
-          addresses.set(originOf(options), remote);
           callback(null, socket);
         });
       })
       .catch(refuse);
   };
-}
-
-function originOf({ protocol, hostname, port }: buildConnector.Options): string {
-  return `${protocol}//${hostname}${port === "" || port === "443" ? "" : `:${port}`}`;
 }
 
 function sameAddress(left: string, right: string): boolean {
@@ -239,10 +233,15 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   return flat;
 }
 
-/** The first bytes of an answer. The rest is not read: the connection is closed instead. */
-async function readUpTo(body: AsyncIterable<Buffer> & { destroy(): unknown }, maximum: number): Promise<Buffer> {
+/** The first bytes of an answer, as far as they come in time. The rest is not read: the connection is closed instead. */
+async function readUpTo(
+  body: AsyncIterable<Buffer> & { destroy(): unknown },
+  maximum: number,
+  withinMs: number,
+): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
+  const timer = setTimeout(() => body.destroy(), withinMs);
   try {
     for await (const part of body) {
       parts.push(part);
@@ -252,6 +251,7 @@ async function readUpTo(body: AsyncIterable<Buffer> & { destroy(): unknown }, ma
   } catch {
     // The status line has decided already; a body that breaks off is kept as far as it came.
   }
+  clearTimeout(timer);
   if (size >= maximum) body.destroy();
   return Buffer.concat(parts).subarray(0, maximum);
 }
