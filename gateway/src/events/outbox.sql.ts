@@ -1,9 +1,11 @@
-// All SQL of events and deliveries: written by the lanes, claimed and settled by the workers of the webhooks room.
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+// SQL of events and deliveries: written by the lanes, settled by the workers of the webhooks room. How deliveries are claimed
+// is in `claim.sql.ts`.
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { type Book, bookArrays, bookColumns, bookKey } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Table, bulkInsert } from "../store/table.ts";
+import type { ClaimedRow } from "./claim.sql.ts";
 import type { OutboxEvent } from "./event.ts";
 
 type EventKey = { book: Book; eventId: string };
@@ -46,97 +48,12 @@ export const deliveries: Table<EventKey, NewDelivery> = {
   }),
 };
 
-export interface ClaimedRow extends Record<string, unknown> {
-  merchant_id: string;
-  environment: string;
-  event_id: string;
-  url: string;
-  attempts: number;
-  type: string;
-  body: string;
-  event_created_at: Micros;
-  next_attempt_at: Micros;
-  clock_offset_seconds: bigint;
-  host: string;
-  /** Tries that somebody asked for. */
-  by_hand: number;
-  /** What it was before somebody asked for this one try; it goes back to that if the try fails. */
-  resend_of: "delivered" | "undelivered" | null;
-}
-
-/**
- * Leases what is due, oldest first in each book, at most `perBook` of each of `books` (all books when undefined) and
- * `limit` in all. Each book is asked with its own clock, by its own part of the index, so a claim costs the same at any
- * depth of the backlog.
- */
-export function claimDeliveries(claim: {
-  books: readonly Book[] | undefined;
-  realNow: Micros;
-  leaseSeconds: number;
-  token: string;
-  perBook: number;
-  limit: number;
-  /** First attempts, or later ones: each has its own part of the index, so that neither waits behind the other. */
-  which: "first" | "again";
-  /** Hosts that take no more for the moment: what is due there stays where it is. */
-  fullHosts: readonly string[];
-}): Statement {
-  const { books, realNow, which } = claim;
-  const [merchants, environments] = bookArrays(books ?? []);
-  return {
-    name: `claim ${which} deliveries${books ? " of books" : ""}`,
-    text: `with due as (
-  select d.merchant_id, d.environment, d.event_id, b.clock_offset_seconds
-  from (
-    select *
-    from books
-    ${books ? "where (merchant_id, environment) in (select * from unnest($7::uuid[], $8::text[]::environment[]))" : ""}
-    order by random() -- no book always comes first
-  ) b
-  cross join lateral (
-    select d.merchant_id, d.environment, d.event_id, d.next_attempt_at
-    from deliveries d
-    where d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending'
-      and d.attempts ${which === "first" ? "= 0" : "> 0"}
-      and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
-      and (d.leased_until is null or d.leased_until <= $1::timestamptz)
-      and d.host <> all($6::text[])
-    order by d.next_attempt_at
-    limit $4::integer
-    for update skip locked
-  ) d
-  limit $5::integer
-), leased as (
-  update deliveries d
-  set lease_token = $2::uuid, leased_until = $3::timestamptz
-  from due
-  where d.merchant_id = due.merchant_id and d.environment = due.environment and d.event_id = due.event_id
-  returning d.merchant_id, d.environment, d.event_id, d.url, d.host, d.attempts, d.by_hand, d.resend_of,
-    d.next_attempt_at,
-    due.clock_offset_seconds
-)
-select l.*, e.type, e.body, e.created_at as event_created_at
-from leased l
-join events e on e.merchant_id = l.merchant_id and e.environment = l.environment and e.event_id = l.event_id
-order by l.next_attempt_at`,
-    values: [
-      sqlTime(realNow),
-      claim.token,
-      sqlTime(realNow + claim.leaseSeconds * SECOND),
-      claim.perBook,
-      claim.limit,
-      claim.fullHosts,
-      ...(books ? [merchants, environments] : []),
-    ],
-  };
-}
-
-/** Sets claimed deliveries aside for a moment, untried; or gives them back, without a moment. */
+/** Sets claimed deliveries aside for a moment, untried; or gives them back, without a moment. Nobody has them then. */
 export function parkDeliveries(rows: readonly ClaimedRow[], token: string, until: Micros | undefined): Statement {
   return {
     name: "park deliveries",
     text: `update deliveries d
-set leased_until = $5::timestamptz, lease_token = case when $5::timestamptz is not null then d.lease_token end
+set leased_until = $5::timestamptz, lease_token = null
 from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as v(merchant_id, environment, event_id)
 where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
   and d.lease_token = $4::uuid`,
@@ -218,7 +135,10 @@ returning event_id`,
   };
 }
 
-/** The most overdue delivery, in seconds of real time; zero rows when nothing is due. */
+/**
+ * The most overdue delivery, in seconds of real time; null when nothing is to be sent. Over the index by time alone: without
+ * one, at 100,000 deliveries, this took 53 ms; with it 0.5 ms for 200 books.
+ */
 export function oldestDue(realNow: Micros): Statement {
   return {
     name: "oldest due delivery",

@@ -3,26 +3,50 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Anteroom, type Waiting } from "./anteroom.ts";
+import type { Standing } from "./seats.ts";
 
-const one = (host: string, row: number, claimedAt = 0): Waiting<number> => ({
+const one = (host: string, row: number, claimedAt = 0, merchantId = host): Waiting<number> => ({
   host,
-  merchantId: host,
+  merchantId,
   row,
   token: "t",
   claimedAt,
 });
 
+/** How many of so many may wait. */
+function waits(room: Anteroom<number>, host: string, times: number, standing: Standing, merchantId = host): number {
+  return Array.from({ length: times }, (_, row) => room.add(one(host, row, 0, merchantId), standing)).filter(Boolean)
+    .length;
+}
+
 test("a host's line is bounded, and goes in by its order", () => {
   const room = new Anteroom<number>();
-  expect([1, 2, 3].map((row) => room.add(one("a", row), 2))).toEqual([true, true, false]);
+  expect(waits(room, "a", 100, "unproven")).toBe(16);
+  expect(room.roomFor("a", "unproven")).toBe(0);
   const entered: number[] = [];
-  room.admit("a", ({ row }) => entered.length < 1 && entered.push(row) > 0);
-  expect([entered, room.waitingFor("a"), room.size]).toEqual([[1], 1, 1]);
+  room.admit("a", ({ row }) => entered.length < 2 && entered.push(row) > 0);
+  expect([entered, room.waitingFor("a"), room.size]).toEqual([[0, 1], 14, 14]);
+});
+
+test("hosts in doubt leave room for bursts at those that answer, and for a new host of somebody else", () => {
+  const room = new Anteroom<number>();
+  for (const merchant of ["x", "y", "z"])
+    for (let host = 0; host < 16; host++) waits(room, `${merchant}-${host}`, 16, "unproven", merchant);
+  expect(waits(room, "new", 4, "unproven", "honest")).toBe(4);
+  expect(waits(room, "good", 128, "proven", "busy")).toBe(128);
+});
+
+test("merchants with proven hosts leave room for each other", () => {
+  const room = new Anteroom<number>();
+  for (let host = 0; host < 8; host++) waits(room, `a-${host}`, 128, "proven", "a");
+  expect(room.size).toBe(256);
+  for (let host = 0; host < 8; host++) waits(room, `b-${host}`, 128, "proven", "b");
+  expect(waits(room, "c", 64, "proven")).toBe(64);
 });
 
 test("whoever was held back by something else than the host is looked at in turn", () => {
   const room = new Anteroom<number>();
-  for (const host of ["a", "b", "c"]) room.add(one(host, host.charCodeAt(0)), 1);
+  for (const host of ["a", "b", "c"]) room.add(one(host, host.charCodeAt(0)), "proven");
   const entered: number[] = [];
   for (let turn = 0; turn < 3; turn++) room.admit("nobody", ({ row }) => entered.push(row) > 0);
   expect(entered).toEqual([97, 98, 99]);
@@ -35,7 +59,7 @@ test("who waits too long is taken out, and all are at the end", () => {
     [2, 20],
     [3, 30],
   ] as const)
-    room.add(one("a", row, at), 9);
+    room.add(one("a", row, at), "proven");
   expect(room.takeOut(20).map(({ row }) => row)).toEqual([1]);
   expect(room.takeOut().map(({ row }) => row)).toEqual([2, 3]);
   expect(room.size).toBe(0);
@@ -44,6 +68,7 @@ test("who waits too long is taken out, and all are at the end", () => {
 test("whatever comes and goes, each delivery leaves once", () => {
   const step = fc.record({
     host: fc.constantFrom("a", "b", "c"),
+    standing: fc.constantFrom<Standing[]>("proven", "slow", "unproven", "suspect"),
     free: fc.integer({ min: 0, max: 3 }),
     out: fc.boolean(),
     at: fc.nat(50),
@@ -52,8 +77,8 @@ test("whatever comes and goes, each delivery leaves once", () => {
     fc.property(fc.array(step), (steps) => {
       const room = new Anteroom<number>();
       const waiting = new Set<number>();
-      steps.forEach(({ host, free, out, at }, row) => {
-        if (room.add(one(host, row, at), 4)) waiting.add(row);
+      steps.forEach(({ host, standing, free, out, at }, row) => {
+        if (room.add(one(host, row, at), standing)) waiting.add(row);
         let seats = free;
         room.admit(host, (entry) => seats-- > 0 && waiting.delete(entry.row));
         if (out) for (const entry of room.takeOut(at)) expect(waiting.delete(entry.row)).toBe(true);

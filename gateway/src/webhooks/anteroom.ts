@@ -1,6 +1,7 @@
 // The anteroom: deliveries that were claimed and found no seat yet. They keep their leases and go in as soon as a seat of their
 // host is free; those that would wait too long are given back. Pure but for what it remembers.
 import type { Micros } from "../ground/clock.ts";
+import type { Standing } from "./seats.ts";
 
 export interface Waiting<Row> {
   host: string;
@@ -12,14 +13,21 @@ export interface Waiting<Row> {
 
 /** All that may wait at the same time. */
 const ALL_MAX = 512;
-/** Of one merchant. */
-const MERCHANT_MAX = 192;
+/** Of them, for hosts that were not proven when they came: the rest is kept for bursts at hosts that answer. */
+const DOUBTFUL_MAX = 192;
+/** For one host: about as many as leave within a lease. */
+const LINE_MAX: Record<Standing, number> = { proven: 128, slow: 16, unproven: 16, suspect: 16 };
+/** Of so many other hosts those that wait are looked at when a seat becomes free. */
+const TURNS = 8;
+
+type Entry<Row> = Waiting<Row> & { doubtful: boolean };
 
 export class Anteroom<Row> {
   /** Hosts in the order in which they are looked at; each with its deliveries, the oldest first. */
-  private readonly hosts = new Map<string, Waiting<Row>[]>();
-  private readonly merchants = new Map<string, number>();
+  private readonly hosts = new Map<string, Entry<Row>[]>();
+  private readonly merchants = new Map<string, { all: number; doubtful: number }>();
   private count = 0;
+  private doubtful = 0;
 
   /** How many wait for a host. */
   waitingFor(host: string): number {
@@ -30,25 +38,53 @@ export class Anteroom<Row> {
     return this.count;
   }
 
-  /** Lets a delivery wait, or gives false when `hostMax` wait for its host already, or too many in all. */
-  add(waiting: Waiting<Row>, hostMax: number): boolean {
-    const line = this.hosts.get(waiting.host) ?? [];
-    const own = this.merchants.get(waiting.merchantId) ?? 0;
-    if (line.length >= hostMax || this.count >= ALL_MAX || own >= MERCHANT_MAX) return false;
-    line.push(waiting);
-    this.hosts.set(waiting.host, line);
-    this.merchants.set(waiting.merchantId, own + 1);
+  /** Hosts that something waits for. */
+  awaited(): Iterable<string> {
+    return this.hosts.keys();
+  }
+
+  /** How many more may wait for a host that stands so, if their merchants may. */
+  roomFor(host: string, standing: Standing): number {
+    const free = standing === "proven" ? ALL_MAX - this.count : DOUBTFUL_MAX - this.doubtful;
+    return Math.max(0, Math.min(LINE_MAX[standing] - this.waitingFor(host), free));
+  }
+
+  /** True while so few wait for a host that more should be on their way from the database. */
+  isShort(host: string, standing: Standing): boolean {
+    return this.waitingFor(host) <= LINE_MAX[standing] / 4;
+  }
+
+  /**
+   * Lets a delivery wait, or gives false when too many do: for its host, in all, or of its merchant, which never has more
+   * places than are left for others. Places for hosts in doubt are shared among hosts as seats are.
+   */
+  add(waiting: Waiting<Row>, standing: Standing): boolean {
+    const { host, merchantId } = waiting;
+    const own = this.merchants.get(merchantId) ?? { all: 0, doubtful: 0 };
+    const doubtful = standing !== "proven";
+    if (this.roomFor(host, standing) === 0 || own.all >= ALL_MAX - this.count) return false;
+    if (doubtful && own.doubtful + this.waitingFor(host) >= DOUBTFUL_MAX - this.doubtful) return false;
+    const line = this.hosts.get(host) ?? [];
+    line.push({ ...waiting, doubtful });
+    this.hosts.set(host, line);
     this.count++;
+    own.all++;
+    if (doubtful) {
+      this.doubtful++;
+      own.doubtful++;
+    }
+    this.merchants.set(merchantId, own);
     return true;
   }
 
   /**
-   * Lets in who may: of this host, and of one other in turn (what held it back may have been something else than its host).
-   * `enter` takes a seat for the delivery and gives whether there was one.
+   * Lets in who may when a seat of a host is free: of some others in turn (what held them back may have been something else
+   * than their host, and a host that has waited longer comes first), then of this one. `enter` takes a seat for the delivery
+   * and gives whether there was one.
    */
   admit(host: string, enter: (waiting: Waiting<Row>) => boolean): void {
-    const [other] = this.hosts.keys();
-    for (const next of new Set([host, ...(other === undefined ? [] : [other])])) {
+    const others = [...this.hosts.keys().take(TURNS)].filter((other) => other !== host);
+    for (const next of [...others, host]) {
       const line = this.hosts.get(next);
       if (!line) continue;
       while (line[0] && enter(line[0])) this.left(line.shift());
@@ -59,7 +95,7 @@ export class Anteroom<Row> {
 
   /** Those that were claimed before a moment, and all of them without one. They wait no longer. */
   takeOut(claimedBefore?: Micros): Waiting<Row>[] {
-    const out: Waiting<Row>[] = [];
+    const out: Entry<Row>[] = [];
     for (const [host, line] of this.hosts) {
       const stay = claimedBefore === undefined ? [] : line.filter(({ claimedAt }) => claimedAt >= claimedBefore);
       out.push(...line.filter((waiting) => !stay.includes(waiting)));
@@ -70,11 +106,14 @@ export class Anteroom<Row> {
     return out;
   }
 
-  private left(waiting: Waiting<Row> | undefined): void {
+  private left(waiting: Entry<Row> | undefined): void {
     if (!waiting) return;
+    const own = this.merchants.get(waiting.merchantId);
     this.count--;
-    const others = (this.merchants.get(waiting.merchantId) ?? 1) - 1;
-    if (others > 0) this.merchants.set(waiting.merchantId, others);
-    else this.merchants.delete(waiting.merchantId);
+    if (waiting.doubtful) this.doubtful--;
+    if (!own) return;
+    own.all--;
+    if (waiting.doubtful) own.doubtful--;
+    if (own.all === 0) this.merchants.delete(waiting.merchantId);
   }
 }

@@ -1,17 +1,11 @@
 // The deliverer: claims due deliveries in batches, sends them, and records how it went. Nothing is held during a call.
 import { randomUUID } from "node:crypto";
-import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import {
-  type AttemptRecord,
-  type ClaimedRow,
-  claimDeliveries,
-  oldestDue,
-  parkDeliveries,
-  recordAttempts,
-} from "../events/outbox.sql.ts";
+import { type ClaimedRow, claimDeliveries } from "../events/claim.sql.ts";
+import { type AttemptRecord, oldestDue, parkDeliveries, recordAttempts } from "../events/outbox.sql.ts";
 import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -19,7 +13,7 @@ import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.t
 import { type Database, isConnectionLoss } from "../store/database.ts";
 import { type Misbehaviours, misbehavingSend } from "./misbehaviour.ts";
 import { Anteroom, type Waiting } from "./anteroom.ts";
-import { type Passenger, type Seat, Seats } from "./seats.ts";
+import { type Passenger, QUICK_MS, type Seat, Seats, type Standing } from "./seats.ts";
 import type { AttemptResult, Sender } from "./sender.ts";
 
 /** Longer than the wait for a seat and one attempt, misbehaving, can take: one that runs out means that its worker is gone. */
@@ -38,8 +32,10 @@ const BATCH_MAX = 128;
 /** How long a stop waits for what is on its way. */
 const STOP_MS = 6_500;
 const RECORD_TRIES = 20;
-/** A call that ends sooner held no seat for long, whatever it ended with. */
-const QUICK_MS = 1_000;
+/** As many are claimed of a host that nothing is on the way to: about what a new one has room for. */
+const ROOM_ELSEWHERE = 20;
+/** How often it is measured what waits longest. Apart from the claims: nobody's delivery waits for a figure. */
+const OLDEST_MS = 2_000;
 
 export interface DelivererParts {
   database: Database;
@@ -72,7 +68,8 @@ export class Deliverer {
   /** Deliveries that waited too long for a seat, and those whose call was cut off: given back, so that the next start does not wait for their leases. */
   private readonly late: { row: ClaimedRow; token: string }[] = [];
   private readonly unsent: { row: ClaimedRow; token: string }[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private timers: NodeJS.Timeout[] = [];
+  private measuring: Promise<void> | undefined;
 
   constructor(parts: DelivererParts) {
     this.parts = parts;
@@ -80,14 +77,18 @@ export class Deliverer {
 
   start(): void {
     this.parts.outbox.onDeliverable((key) => this.hint(key));
-    this.timer = setInterval(() => this.claimSoon(undefined), POLL_MS);
+    this.timers = [
+      setInterval(() => this.claimSoon(undefined), POLL_MS),
+      setInterval(() => (this.measuring ??= this.measure()), OLDEST_MS),
+    ];
   }
 
   /** Lets what is on its way end and records it. What does not end in time is cut off and counts as not tried. */
   async stop(): Promise<void> {
     this.stopping = true;
-    clearInterval(this.timer);
+    for (const timer of this.timers) clearInterval(timer);
     await this.claiming;
+    await this.measuring;
     this.unsent.push(...this.late.splice(0), ...this.anteroom.takeOut());
     for (let waited = 0; this.seats.onTheWay > 0 && waited < STOP_MS; waited += 20) await pause(20);
     this.cutOff = true;
@@ -148,14 +149,24 @@ export class Deliverer {
   }
 
   private async claim(books: Book[] | undefined): Promise<void> {
-    const { database, clock, metrics } = this.parts;
     await this.claimSome("first", books);
     if (books) return;
     // Later attempts are never urgent: they are looked for at each poll.
     await this.claimSome("again", undefined);
-    await this.giveBack([...this.late.splice(0), ...this.anteroom.takeOut(clock.now() - PATIENCE_SECONDS * SECOND)]);
-    const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(clock.now()));
-    metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
+    const impatient = this.parts.clock.now() - PATIENCE_SECONDS * SECOND;
+    await this.giveBack([...this.late.splice(0), ...this.anteroom.takeOut(impatient)]);
+  }
+
+  private async measure(): Promise<void> {
+    const { database, clock, metrics, log } = this.parts;
+    try {
+      const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(clock.now()));
+      metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
+    } catch (error) {
+      log.warn({ err: error }, "the oldest delivery that is due could not be asked for");
+    } finally {
+      this.measuring = undefined;
+    }
   }
 
   private async claimSome(which: "first" | "again", books: Book[] | undefined): Promise<void> {
@@ -167,11 +178,13 @@ export class Deliverer {
     }
     const claimedAt = clock.now();
     const token = randomUUID();
-    const fullHosts = this.seats.full().filter((host) => this.anteroom.waitingFor(host) > this.lineOf(host) / 2);
+    const rooms = this.rooms();
     // Nobody's backlog fills a claim that others are waiting for.
     const perBook = books ? Math.max(BOOK_MIN, Math.ceil(limit / books.length)) : BOOK_MIN;
-    const claim = { books, realNow: claimedAt, leaseSeconds: LEASE_SECONDS, token, perBook, limit, which, fullHosts };
-    const rows = await database.query<ClaimedRow>(claimDeliveries(claim));
+    const lease = { realNow: claimedAt, leaseSeconds: LEASE_SECONDS, token };
+    const rows = await database.query<ClaimedRow>(
+      claimDeliveries({ ...lease, books, perBook, limit, which, rooms, roomElsewhere: ROOM_ELSEWHERE }),
+    );
     if (this.stopping) {
       this.unsent.push(...rows.map((row) => ({ row, token })));
       return;
@@ -183,26 +196,36 @@ export class Deliverer {
     // What was parked is for the next poll: asking again at once would only find more of the same.
     if (parked.length === rows.length) return;
     const full = rows.length >= limit;
-    for (const [key, own] of Map.groupBy(rows, (row) => bookKey(bookOfRow(row))))
-      if (full || own.length >= perBook) this.unfinished.set(key, bookOfRow(own[0] as ClaimedRow));
+    for (const [key, own] of Map.groupBy(rows, (row) => bookKey(bookOfRow(row)))) {
+      const ofHosts = Map.groupBy(own, ({ host }) => host);
+      const more = [...ofHosts].some(([host, due]) => due.length >= (rooms.get(host) ?? ROOM_ELSEWHERE));
+      if (full || more || own.length >= perBook) this.unfinished.set(key, bookOfRow(own[0] as ClaimedRow));
+    }
     if (full) for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
     if (parked.length === 0 && rows.every(({ host }) => this.isShort(host))) this.claimRest();
   }
 
-  /** True while so few wait for a host that more should be on their way from the database. */
-  private isShort(host: string): boolean {
-    return this.anteroom.waitingFor(host) <= this.lineOf(host) / 4;
+  /** How many more find a seat, or a place to wait for one: at each host that has something on the way or waiting. */
+  private rooms(): Map<string, number> {
+    const hosts = new Set([...this.seats.busy(), ...this.anteroom.awaited()]);
+    const roomAt = (host: string): number =>
+      this.seats.roomAt(host, stopwatchMs()) + this.anteroom.roomFor(host, this.standingOf(host));
+    return new Map([...hosts].map((host) => [host, roomAt(host)]));
   }
 
-  /** How many deliveries may wait for a host in the anteroom: about as many as leave it within a lease. */
-  private lineOf(host: string): number {
-    return this.seats.limitOf(host) * 4;
+  private standingOf(host: string): Standing {
+    return this.seats.standingOf(host, stopwatchMs());
+  }
+
+  /** True while so few wait for a host that more should be on their way from the database. */
+  private isShort(host: string): boolean {
+    return this.anteroom.isShort(host, this.standingOf(host));
   }
 
   /** Sends a delivery if there is a seat, or lets it wait for one. False when it can do neither. */
   private enter(waiting: Waiting<ClaimedRow>): boolean {
     if (this.anteroom.waitingFor(waiting.host) === 0 && this.seated(waiting)) return true;
-    return this.anteroom.add(waiting, this.lineOf(waiting.host));
+    return this.anteroom.add(waiting, this.standingOf(waiting.host));
   }
 
   private seated({ row, token, claimedAt }: Waiting<ClaimedRow>): boolean {
@@ -210,7 +233,7 @@ export class Deliverer {
       this.late.push({ row, token });
       return true;
     }
-    const seat = this.seats.take(passenger(row));
+    const seat = this.seats.take(passenger(row), stopwatchMs());
     if (!seat) return false;
     this.send(row, token, seat);
     return true;
@@ -225,23 +248,23 @@ export class Deliverer {
   }
 
   private send(row: ClaimedRow, token: string, seat: Seat): void {
-    let answered: boolean | undefined;
+    let found: Standing | undefined;
     this.deliver(row, token)
       .then((result) => {
-        answered = result;
+        found = result;
       })
       .catch((error: unknown) =>
         this.parts.log.error({ err: error }, "a delivery was not tried; its lease will run out"),
       )
       .finally(() => {
-        this.seats.leave(seat, answered);
+        this.seats.leave(seat, found);
         if (!this.stopping) this.anteroom.admit(row.host, (waiting) => this.seated(waiting));
         if (this.isShort(row.host)) this.claimRest();
       });
   }
 
-  /** Tries once and records it. Gives whether the host answered, or refused at once; undefined when it was not called. */
-  private async deliver(row: ClaimedRow, leaseToken: string): Promise<boolean | undefined> {
+  /** Tries once and records it. Gives how the host stands after it; undefined when it was not called. */
+  private async deliver(row: ClaimedRow, leaseToken: string): Promise<Standing | undefined> {
     const { directory, sender, misbehaviours, clock, metrics } = this.parts;
     const book = bookOfRow(row);
     const merchant = await directory.merchant(book.merchantId);
@@ -287,8 +310,7 @@ export class Deliverer {
     });
     if (result.succeeded && (secrets?.length ?? 0) > 1)
       this.previousNeeded.set(bookKey(book), { book, at: clock.now() });
-    const called = Object.keys(result.requestHeaders).length > 0;
-    return called ? result.status !== undefined || result.durationMs < QUICK_MS : undefined;
+    return standingAfter(result);
   }
 
   /** Attempts that end while a batch is being written go into the next one together. */
@@ -344,6 +366,13 @@ export function secretsOf(
 ): [WebhookSecret, ...WebhookSecret[]] {
   const current = { key, standardKey };
   return previous !== undefined && realNow < previous.until ? [current, previous] : [current];
+}
+
+/** How a host stands after a call: what counts is how long it kept us, and then whether it said anything. */
+function standingAfter({ requestHeaders, heldMs, status }: AttemptResult): Standing | undefined {
+  if (Object.keys(requestHeaders).length === 0) return undefined;
+  if (heldMs < QUICK_MS) return "proven";
+  return status === undefined ? "suspect" : "slow";
 }
 
 const PLAIN_REASON = "The attempt was made; what came back could not be kept.";

@@ -1,34 +1,34 @@
-// Seats: who may be on the way at the same time. A host that does not answer holds few seats, whatever it is owed; later
-// attempts never take the room of first ones; no merchant takes everything. Pure but for what it remembers.
+// Seats: who may be on the way at the same time. A host that does not answer, or answers slowly, holds few seats, whatever it
+// is owed; later attempts never take the room of first ones; no merchants, however many, take everything. Pure but for what
+// it remembers.
+
+/**
+ * What a host was like the last time: `proven` ended its call soon, `slow` answered and took its time, `suspect` left us
+ * waiting, `unproven` was never called.
+ */
+export type Standing = "proven" | "slow" | "unproven" | "suspect";
+type Doubtful = Exclude<Standing, "proven">;
 
 export interface SeatLimits {
   /** On the way at the same time, in all. */
   all: number;
   /** Of them, attempts that are not the first. */
   again: number;
-  merchant: number;
-  /** Of a merchant's, at hosts that have not answered. */
-  merchantDoubtful: number;
-  /** At a host that answers; at one that never has yet; at one whose last call got no answer. */
-  proven: number;
-  unproven: number;
-  suspect: number;
-  /** At all hosts of a kind together. */
-  unprovenTotal: number;
-  suspectTotal: number;
+  /** At one host. */
+  host: Record<Standing, number>;
+  /** At all hosts that stand so, together. */
+  together: Record<Doubtful, number>;
 }
 
 export const seatLimits: SeatLimits = {
   all: 512,
   again: 256,
-  merchant: 256,
-  merchantDoubtful: 64,
-  proven: 32,
-  unproven: 4,
-  suspect: 1,
-  unprovenTotal: 192,
-  suspectTotal: 64,
+  host: { proven: 32, slow: 16, unproven: 4, suspect: 16 },
+  together: { slow: 128, unproven: 128, suspect: 64 },
 };
+
+/** A call that ends sooner held no seat for long, whatever it ended with. */
+export const QUICK_MS = 1_000;
 
 export interface Passenger {
   host: string;
@@ -38,15 +38,33 @@ export interface Passenger {
 
 /** A seat that was taken; it is given back with this. */
 export interface Seat extends Passenger {
-  /** Taken at a host that had not answered by then. */
-  doubtful: boolean;
+  /** How its host stood when it was taken: it counts there until it is given back. */
+  standing: Standing;
+  /** By the stopwatch. */
+  takenAtMs: number;
 }
-
-export type Standing = "proven" | "unproven" | "suspect";
 
 interface Host {
   standing: Standing;
-  taken: number;
+  /** The oldest first. */
+  seats: Set<Seat>;
+}
+
+/** Seats of one kind, and of whom they are. */
+class Bench {
+  taken = 0;
+  private readonly merchants = new Map<string, number>();
+
+  of(merchantId: string): number {
+    return this.merchants.get(merchantId) ?? 0;
+  }
+
+  add(merchantId: string, seats: 1 | -1): void {
+    this.taken += seats;
+    const own = this.of(merchantId) + seats;
+    if (own > 0) this.merchants.set(merchantId, own);
+    else this.merchants.delete(merchantId);
+  }
 }
 
 /** More hosts than this are not remembered while nothing is on the way to them. */
@@ -55,9 +73,8 @@ const HOSTS_MAX = 10_000;
 export class Seats {
   private readonly limits: SeatLimits;
   private readonly hosts = new Map<string, Host>();
-  private readonly merchants = new Map<string, { taken: number; doubtful: number }>();
-  private readonly totals: Record<Standing, number> = { proven: 0, unproven: 0, suspect: 0 };
-  private taken = 0;
+  private readonly all = new Bench();
+  private readonly kinds: Record<Doubtful, Bench> = { slow: new Bench(), unproven: new Bench(), suspect: new Bench() };
   private again = 0;
 
   constructor(limits: SeatLimits = seatLimits) {
@@ -65,81 +82,90 @@ export class Seats {
   }
 
   get onTheWay(): number {
-    return this.taken;
+    return this.all.taken;
   }
 
   /** How many more may be asked for. */
   room(which: "first" | "again"): number {
-    const free = this.limits.all - this.taken;
+    const free = this.limits.all - this.all.taken;
     return which === "first" ? free : Math.min(free, this.limits.again - this.again);
   }
 
-  /** Takes a seat, or gives undefined when there is none for this one. */
-  take({ host, merchantId, first }: Passenger): Seat | undefined {
+  /**
+   * Takes a seat, or gives undefined when there is none for this one.
+   *
+   * A merchant never has more seats than are left for others: so one alone gets half of them, each of three a quarter, and
+   * there are always some for who comes next. The same holds among hosts that are in doubt, where what a host has already
+   * counts once more: the first call of a host comes before the second of another, and a host may have several while nobody
+   * else needs them.
+   */
+  take({ host, merchantId, first }: Passenger, nowMs: number): Seat | undefined {
     if (this.room(first ? "first" : "again") <= 0) return undefined;
-    const state = this.hosts.get(host) ?? { standing: "unproven", taken: 0 };
-    const merchant = this.merchants.get(merchantId) ?? { taken: 0, doubtful: 0 };
-    const doubtful = state.standing !== "proven";
-    if (merchant.taken >= this.limits.merchant) return undefined;
-    if (doubtful && merchant.doubtful >= this.limits.merchantDoubtful) return undefined;
-    if (this.isFull(state)) return undefined;
+    if (this.all.of(merchantId) >= this.limits.all - this.all.taken) return undefined;
+    const state = this.hosts.get(host) ?? { standing: "unproven", seats: new Set<Seat>() };
+    const standing = standingOf(state, nowMs);
+    if (state.seats.size >= this.limits.host[standing]) return undefined;
+    if (standing !== "proven") {
+      const own = this.kinds[standing].of(merchantId);
+      if (own + state.seats.size >= this.left(standing)) return undefined;
+    }
+    const seat = { host, merchantId, first, standing, takenAtMs: nowMs };
     this.hosts.delete(host);
     this.hosts.set(host, state); // the newest last: what is forgotten first is what was longest unused
-    state.taken++;
-    this.totals[state.standing]++;
-    this.taken++;
-    if (!first) this.again++;
-    merchant.taken++;
-    if (doubtful) merchant.doubtful++;
-    this.merchants.set(merchantId, merchant);
+    state.seats.add(seat);
+    this.count(seat, 1);
     this.forget();
-    return { host, merchantId, first, doubtful };
+    return seat;
   }
 
-  /** Gives a seat back; `answered` tells whether the host answered, or failed at once; undefined when it was not called. */
-  leave({ host, merchantId, first, doubtful }: Seat, answered: boolean | undefined): void {
+  /** Gives a seat back; `found` tells how the host stands from now on; undefined when it was not called. */
+  leave(seat: Seat, found: Standing | undefined): void {
+    const state = this.hosts.get(seat.host);
+    if (!state?.seats.delete(seat)) return;
+    this.count(seat, -1);
+    if (found !== undefined) state.standing = found;
+  }
+
+  /** How a host stands. */
+  standingOf(host: string, nowMs: number): Standing {
     const state = this.hosts.get(host);
-    const merchant = this.merchants.get(merchantId);
-    if (!state || !merchant) return;
-    state.taken--;
-    this.totals[state.standing]--;
-    this.taken--;
-    if (!first) this.again--;
-    merchant.taken--;
-    if (doubtful) merchant.doubtful--;
-    if (merchant.taken === 0) this.merchants.delete(merchantId);
-    if (answered !== undefined) this.judge(state, answered ? "proven" : "suspect");
+    return state ? standingOf(state, nowMs) : "unproven";
   }
 
-  /** How many seats there are at a host, as it stands now. */
-  limitOf(host: string): number {
-    return this.limits[this.hosts.get(host)?.standing ?? "unproven"];
+  /** How many more seats there are at a host, if its merchant may have them. */
+  roomAt(host: string, nowMs: number): number {
+    const standing = this.standingOf(host, nowMs);
+    const free = this.limits.host[standing] - (this.hosts.get(host)?.seats.size ?? 0);
+    return Math.max(0, standing === "proven" ? free : Math.min(free, this.left(standing)));
   }
 
-  /** Hosts that take no more at this moment, so that nothing of theirs is asked for. */
-  full(): string[] {
-    return [...this.hosts].filter(([, state]) => this.isFull(state)).map(([host]) => host);
+  /** Hosts that something is on the way to. */
+  busy(): string[] {
+    return [...this.hosts].filter(([, { seats }]) => seats.size > 0).map(([host]) => host);
   }
 
-  private isFull({ standing, taken }: Host): boolean {
-    if (taken >= this.limits[standing]) return true;
-    if (standing === "proven") return false;
-    return this.totals[standing] >= (standing === "suspect" ? this.limits.suspectTotal : this.limits.unprovenTotal);
+  private left(standing: Doubtful): number {
+    return this.limits.together[standing] - this.kinds[standing].taken;
   }
 
-  /** Whoever is still on the way to the host is counted where the host is now. */
-  private judge(state: Host, standing: Standing): void {
-    this.totals[state.standing] -= state.taken;
-    state.standing = standing;
-    this.totals[standing] += state.taken;
+  private count({ merchantId, first, standing }: Seat, seats: 1 | -1): void {
+    this.all.add(merchantId, seats);
+    if (standing !== "proven") this.kinds[standing].add(merchantId, seats);
+    if (!first) this.again += seats;
   }
 
   private forget(): void {
     if (this.hosts.size <= HOSTS_MAX) return;
-    for (const [host, { taken }] of this.hosts) {
-      if (taken > 0) continue;
+    for (const [host, { seats }] of this.hosts) {
+      if (seats.size > 0) continue;
       this.hosts.delete(host);
       return;
     }
   }
+}
+
+/** A host whose oldest call has taken long by now is slow already, whatever its calls were like before. */
+function standingOf({ standing, seats }: Host, nowMs: number): Standing {
+  const [oldest] = seats;
+  return standing === "proven" && oldest && nowMs - oldest.takenAtMs > QUICK_MS ? "slow" : standing;
 }

@@ -1,0 +1,135 @@
+// Goal: a claim takes what is due and has room, and costs the same however much is owed to hosts that take nothing. Method: a
+// real PostgreSQL with a long backlog; the rows that its plans touch are counted, not the time they take.
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
+import { idOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database, Statement } from "../store/database.ts";
+import { type ClaimedRow, claimDeliveries } from "./claim.sql.ts";
+import { oldestDue } from "./outbox.sql.ts";
+
+const BACKLOG = 20_000;
+const database = await cloneDatabase();
+let asService: Database;
+
+beforeAll(async () => {
+  asService = openDatabase(database);
+});
+afterAll(() => asService.end());
+
+/** A book that owes so many deliveries to each host, the ones of the first host before those of the second. */
+async function bookWith(owed: Record<string, number>, attempts = 0): Promise<Book> {
+  const merchant = randomUUID();
+  await asOwner(database, async (owner) => {
+    await owner.query(
+      "insert into merchants (merchant_id, name, settings, epoch, created_at) values ($1, 'm', '{}', 0, now())",
+      [merchant],
+    );
+    await owner.query("insert into books (merchant_id, environment) values ($1, 'sandbox')", [merchant]);
+    for (const [at, [host, count]] of Object.entries(owed).entries()) {
+      await owner.query(
+        `with e as (
+  insert into events (merchant_id, environment, event_id, type, created_at, body)
+  select $1, 'sandbox', gen_random_uuid(), 'payment.created', now() - interval '1 hour' + make_interval(secs => $4 + i / 100000.0), repeat(' ', 600)
+  from generate_series(1, $3::integer) i
+  returning *
+)
+insert into deliveries (merchant_id, environment, event_id, url, next_attempt_at, attempts)
+select merchant_id, environment, event_id, 'https://' || $2::text || '/hook', created_at, $5::smallint
+from e`,
+        [merchant, host, count, at, attempts],
+      );
+    }
+    await owner.query("analyze events, deliveries");
+  });
+  return { merchantId: idOf("merchant", merchant), environment: "sandbox" };
+}
+
+const claim = (changes: Partial<Parameters<typeof claimDeliveries>[0]>): Statement =>
+  claimDeliveries({
+    books: undefined,
+    realNow: systemClock.now(),
+    leaseSeconds: 45,
+    token: randomUUID(),
+    perBook: 128,
+    limit: 128,
+    which: "first",
+    rooms: new Map(),
+    roomElsewhere: 20,
+    ...changes,
+  });
+
+/** How many of each host were claimed. */
+async function claimed(changes: Partial<Parameters<typeof claimDeliveries>[0]>): Promise<Record<string, number>> {
+  const rows = await asService.query<ClaimedRow>(claim(changes));
+  return Object.fromEntries([...Map.groupBy(rows, ({ host }) => host)].map(([host, own]) => [host, own.length]));
+}
+
+interface Plan {
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  Plans?: Plan[];
+}
+
+/** How many rows the parts of a statement's plan looked at, in all. */
+async function rowsLookedAt({ text, values = [] }: Statement): Promise<number> {
+  const looked = (plan: Plan): number =>
+    (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0)) * plan["Actual Loops"] +
+    (plan.Plans ?? []).reduce((sum, part) => sum + looked(part), 0);
+  return asOwner(database, async (owner: pg.Client) => {
+    const { rows } = await owner.query<{ "QUERY PLAN": { Plan: Plan }[] }>(
+      `explain (analyze, format json) ${text}`,
+      values,
+    );
+    return looked((rows[0]?.["QUERY PLAN"][0] as { Plan: Plan }).Plan);
+  });
+}
+
+for (const [which, attempts] of [
+  ["first", 0],
+  ["again", 1],
+] as const)
+  test(`a long backlog at a host that takes no more is not walked past (${which})`, async () => {
+    const book = await bookWith({ "full.example": BACKLOG, "good.example": 3 }, attempts);
+    const rooms = new Map([["full.example", 0]]);
+    expect(await rowsLookedAt(claim({ books: [book], which, rooms }))).toBeLessThan(1_000);
+    expect(await claimed({ books: [book], which, rooms })).toEqual({}); // the look above has leased them
+    expect(await claimed({ books: [book], which })).toEqual({ "full.example": 20 });
+  });
+
+test("a host gives as many as it has room for, oldest first, and a book what it may", async () => {
+  const book = await bookWith({ "a.example": 50, "b.example": 50, "c.example": 50 });
+  const rooms = new Map([
+    ["a.example", 0],
+    ["b.example", 30],
+  ]);
+  expect(await claimed({ books: [book], rooms })).toEqual({ "b.example": 30, "c.example": 20 });
+  const few = await claimed({ books: [book], rooms, perBook: 25 });
+  expect(Object.values(few).reduce((sum, count) => sum + count, 0)).toBe(25);
+});
+
+test("among more hosts than are looked at in one claim, each has its turn", async () => {
+  const hosts = Array.from({ length: 400 }, (_, number) => `h${number}.example`);
+  const book = await bookWith(Object.fromEntries(hosts.map((host) => [host, 1])));
+  const seen = new Set<string>();
+  for (let tries = 0; seen.size < hosts.length && tries < 100; tries++) {
+    const rows = await asService.query<ClaimedRow>(claim({ books: [book] }));
+    for (const { host } of rows) {
+      expect(seen.has(host)).toBe(false);
+      seen.add(host);
+    }
+  }
+  expect(seen.size).toBe(hosts.length);
+});
+
+test("what is most overdue is found without looking at the rest", async () => {
+  await bookWith({ "a.example": BACKLOG });
+  await bookWith({ "a.example": BACKLOG }, 1);
+  expect(await rowsLookedAt(oldestDue(systemClock.now()))).toBeLessThan(200);
+  const [oldest] = await asService.query<{ seconds: number }>(oldestDue(systemClock.now()));
+  expect(oldest?.seconds).toBeGreaterThan(3_500);
+});
