@@ -136,12 +136,14 @@ export interface DeliveryRow {
   resend_of: string | null;
   attempts: number;
   due: boolean;
+  /** Set aside, or in a worker's hands. */
+  leased: boolean;
 }
 
 export async function deliveryOf(of: Shop, id: string): Promise<DeliveryRow | undefined> {
   const { rows } = await asOwner(of.at.database, (owner) =>
     owner.query<DeliveryRow>(
-      `select d.url, d.state, d.resend_of, d.attempts,
+      `select d.url, d.state, d.resend_of, d.attempts, d.leased_until is not null as leased,
   d.next_attempt_at <= now() + make_interval(secs => b.clock_offset_seconds) as due
 from deliveries d
 join books b using (merchant_id, environment)

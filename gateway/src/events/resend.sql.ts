@@ -33,8 +33,8 @@ export const resendables: Table<EventKey, Resendable> = {
   rank: 52,
   keyText: ({ book, eventId }) => `${bookKey(book)}/${eventId}`,
   keyOf: (resendable) => resendable,
-  // What a worker has is not locked, nor waited for: it holds many at once and records them in an order of its own.
-  load: (keys) => ({
+  // What a worker has, while its lease lasts, is not locked, nor waited for: it holds many at once and records them in an order of its own.
+  load: (keys, realNow) => ({
     name: "lock resendable events",
     text: `select e.merchant_id, e.environment, e.event_id, p.callback_url, free.event_id is null as leased,
   coalesce(free.state, d.state) as state, coalesce(free.url, d.url) as url, coalesce(free.attempts, d.attempts) as attempts,
@@ -63,7 +63,7 @@ left join lateral (
   select *
   from deliveries d
   where d.merchant_id = e.merchant_id and d.environment = e.environment and d.event_id = e.event_id
-    and d.lease_token is null
+    and (d.lease_token is null or d.leased_until <= $4::timestamptz)
   limit 1
   for update skip locked
 ) free on true
@@ -86,7 +86,7 @@ left join lateral (
     end
   limit 1
 ) p on true`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.eventId))],
+    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.eventId)), sqlTime(realNow)],
   }),
   parse: (row) => ({
     book: bookOfRow(row),
@@ -111,6 +111,9 @@ left join lateral (
       next_attempt_at: ["timestamptz", (resendable) => sqlTime(heldOf(resendable).nextAttemptAt)],
       by_hand: ["smallint", (resendable) => heldOf(resendable).byHand],
       resend_of: ["delivery_state", (resendable) => heldOf(resendable).resendOf],
+      // What was set aside is due at once, and a worker that comes back after its lease finds that it has lost it.
+      lease_token: ["uuid", () => null],
+      leased_until: ["timestamptz", () => null],
     },
   ),
 };

@@ -176,7 +176,7 @@ export class Lane {
     let broken = true;
     try {
       const set = new WorkingSet();
-      await prefetch(client, set, commands);
+      await prefetch(client, set, commands, this.clock.now());
       const outcomes = this.execute(set, commands);
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
@@ -280,7 +280,12 @@ function together<Sent>(client: PoolClient, work: () => Sent): Sent {
 }
 
 /** BEGIN and every row that the commands need, in one round trip: one statement a table, tables by rank, keys in order. */
-async function prefetch(client: PoolClient, set: WorkingSet, commands: Command<unknown>[]): Promise<void> {
+async function prefetch(
+  client: PoolClient,
+  set: WorkingSet,
+  commands: Command<unknown>[],
+  realNow: Micros,
+): Promise<void> {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
   for (const command of commands) {
     for (const { table, key } of command.needs) {
@@ -295,7 +300,7 @@ async function prefetch(client: PoolClient, set: WorkingSet, commands: Command<u
       client.query("begin; set local lock_timeout = '2s'"),
       ...loads.map(([table, keys]) => {
         const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
-        const statement = table.load?.(ordered);
+        const statement = table.load?.(ordered, realNow);
         assert(statement, `${table.name} cannot be loaded`);
         return send(client, statement);
       }),

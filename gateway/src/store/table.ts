@@ -1,4 +1,5 @@
 // Tables as the lanes see them: how rows are loaded by key, and how many are written with one statement.
+import type { Micros } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { binaryArray, isCarried } from "./arrays.ts";
 import type { Row, Statement } from "./database.ts";
@@ -13,8 +14,8 @@ export interface Table<Key, Value> {
   /** A text that is equal exactly for equal keys. */
   keyText(key: Key): string;
   keyOf(value: Value): Key;
-  /** Every row of these keys, in one statement. Absent where rows are only appended. */
-  load?(keys: readonly Key[]): Statement;
+  /** Every row of these keys, in one statement; `realNow` is for what holds only for a time. Absent where rows are only appended. */
+  load?(keys: readonly Key[], realNow: Micros): Statement;
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
   update?(values: readonly Value[]): Statement;

@@ -134,6 +134,30 @@ describe("one more try", () => {
     expect(at("/200/held-moved")).toHaveLength(0);
   });
 
+  test("what is set aside, or whose worker is gone, goes to the address of today", async () => {
+    const token = "lease_token = gen_random_uuid(), leased_until = now()";
+    for (const [name, lease] of [
+      ["aside", "lease_token = null, leased_until = now() + interval '1 minute'"],
+      ["gone", `${token} - interval '1 second'`],
+    ] as const) {
+      const of = await shop(rig.still, `/200/${name}-before`);
+      await create(of.client);
+      const [id] = (await ids(of)) as [string];
+      await set(of, id, lease);
+      await register(of, `/200/${name}-after`);
+      const url = rig.receiver.url(`/200/${name}-after`);
+      expect((await resend(of, id)).delivery).toMatchObject({ state: "pending", url });
+      expect(await deliveryOf(of, id)).toMatchObject({ url, due: true, leased: false });
+    }
+    const of = await shop(rig.still, "/200/tried-before");
+    await create(of.client);
+    const [id] = (await ids(of)) as [string];
+    await set(of, id, `${token} + interval '1 minute'`);
+    await register(of, "/200/tried-after");
+    await resend(of, id);
+    expect(await deliveryOf(of, id)).toMatchObject({ url: rig.receiver.url("/200/tried-before"), leased: true });
+  });
+
   test("a try ahead of the schedule is no rung of it, and the history says where each one went", async () => {
     const [first, second] = ["/500/ladder", "/500/ladder-moved"];
     const of = await shop(rig.service, first);
