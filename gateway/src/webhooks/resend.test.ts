@@ -16,6 +16,7 @@ import {
   post,
   resend,
   resendMany,
+  A_POLL_MS,
   advance,
   simulate,
   events,
@@ -85,7 +86,7 @@ describe("one more try", () => {
     await resend(of, id);
     await settled(of, id, "undelivered", 3);
     await advance(of.client, 80_000);
-    await pause(900);
+    await pause(A_POLL_MS);
     expect(at(path).map(attemptOf)).toEqual([1, 2, 3]);
     expect(await deliveryOf(of, id)).toMatchObject({ state: "undelivered", resend_of: null });
   });
@@ -119,7 +120,7 @@ describe("one more try", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await vi.waitFor(() => expect(at(path)).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(at(path)).toHaveLength(1), 15_000);
     await register(of, "/200/held-moved");
     expect((await resend(of, id)).delivery).toMatchObject({
       state: "pending",
@@ -129,7 +130,7 @@ describe("one more try", () => {
     expect(await resendMany(of, { event_ids: [id] })).toEqual({ resent: 1, has_more: false, next_cursor: null });
     for (const response of held) response.end();
     await settled(of, id, "delivered", 1);
-    await pause(900);
+    await pause(A_POLL_MS);
     expect(at(path)).toHaveLength(1);
     expect(at("/200/held-moved")).toHaveLength(0);
   });
@@ -297,7 +298,7 @@ describe("the same request again", () => {
     const again = await post(of.client, "/v1/events/resend", { event_ids: [id] }, "resend-many-once");
     expect(again.text).toBe(many.text);
     expect(again.headers.get("x-idempotent-replay")).toBe("true");
-    await pause(900);
+    await pause(A_POLL_MS);
     expect(at(path).map(attemptOf)).toEqual([1, 2, 3]);
   });
 
@@ -317,7 +318,7 @@ describe("the same request again", () => {
           return number % 4 === 3 ? resendMany(other, { event_ids: [id] }) : resend(number % 2 === 0 ? of : other, id);
         }),
       );
-      await vi.waitFor(async () => expect((await read(of, id)).delivery.state).toBe("delivered"), 5_000);
+      await vi.waitFor(async () => expect((await read(of, id)).delivery.state).toBe("delivered"), 15_000);
       const { delivery } = await read(of, id);
       expect(delivery.attempts).toBeGreaterThan(1);
       const numbers = Array.from({ length: delivery.attempts }, (_, at) => at + 1);
@@ -404,9 +405,9 @@ describe("many at once", () => {
     const path = "/200/sent";
     const of = await shop(rig.service, path);
     for (let count = 0; count < 3; count++) await create(of.client);
-    await vi.waitFor(async () => expect(await ids(of, "?delivery=delivered")).toHaveLength(3), 5_000);
+    await vi.waitFor(async () => expect(await ids(of, "?delivery=delivered")).toHaveLength(3), 15_000);
     expect(await resendMany(of, { since: "2020-01-01", state: "delivered" })).toMatchObject({ resent: 3 });
-    await vi.waitFor(() => expect(at(path)).toHaveLength(6), 5_000);
+    await vi.waitFor(() => expect(at(path)).toHaveLength(6), 15_000);
     expect(
       at(path)
         .map(attemptOf)
