@@ -8,6 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tls from "node:tls";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { eventTypes } from "../gateway/src/events/event.ts";
+import { newId } from "../gateway/src/ground/ids.ts";
 import { checks } from "../gateway/src/sandbox/exam-checks.ts";
 import { Client, operate } from "./kit/client.ts";
 import { makeCertificates } from "./kit/receiver.ts";
@@ -36,6 +38,11 @@ test("every paragraph that the exam names stands in the guide, under its heading
   }
 });
 
+test("every type of event is listed, with when it is sent", () => {
+  const listed = [...text.matchAll(/^\| `(\w+\.\w+)` \| \S.*\|$/gm)].map(([, type]) => type);
+  expect(listed).toEqual([...eventTypes]);
+});
+
 describe("the receiver as printed", () => {
   let place: string;
   let service: Service;
@@ -43,6 +50,8 @@ describe("the receiver as printed", () => {
   let front: tls.Server;
   let client: Client;
   let said = "";
+  let inside: string;
+  let secret: string;
 
   beforeAll(async () => {
     place = mkdtempSync(join(tmpdir(), "gerbang-receiver-"));
@@ -56,15 +65,15 @@ describe("the receiver as printed", () => {
       for (const end of [socket, inner]) end.on("error", () => socket.destroy());
     });
     await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-    const { webhook_secret: secret } = await operate(
-      service.demo,
-      "PUT",
-      `/merchants/${service.demo.merchant_id}/webhook`,
-      { environment: "sandbox", url: `https://localhost:${(front.address() as AddressInfo).port}/` },
-    );
+    inside = `http://127.0.0.1:${port}/`;
+    const registered = await operate(service.demo, "PUT", `/merchants/${service.demo.merchant_id}/webhook`, {
+      environment: "sandbox",
+      url: `https://localhost:${(front.address() as AddressInfo).port}/`,
+    });
+    secret = registered.webhook_secret as string;
     writeFileSync(join(place, "receiver.mjs"), blocks("js")[0] ?? "");
     receiver = spawn(process.execPath, [join(place, "receiver.mjs")], {
-      env: { PORT: String(port), WEBHOOK_SECRET: secret as string },
+      env: { PORT: String(port), WEBHOOK_SECRET: secret },
       stdio: ["ignore", "pipe", "inherit"],
     });
     receiver.stdout?.setEncoding("utf8").on("data", (part: string) => void (said += part));
@@ -94,6 +103,28 @@ describe("the receiver as printed", () => {
     });
     await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
     await vi.waitFor(() => expect(said).toContain("paid: guide-1"), { timeout: 10_000, interval: 100 });
+  });
+
+  test("answers an older event that comes late, or one of a type it does not know, with 2xx, and ignores it", async () => {
+    const now = Date.now();
+    const tell = async (type: string, order: string, at: number): Promise<number> => {
+      const data = { reference: `pay_${order}`, reference_id: order, status: type.split(".")[1] };
+      const created = `${new Date(at).toISOString().slice(0, 19)}Z`;
+      const body = JSON.stringify({ id: newId("event", at * 1000), type, created_at: created, data });
+      const timestamp = String(Math.floor(now / 1000));
+      const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
+      const headers = { "x-svc-timestamp": timestamp, "x-svc-signature": signature };
+      return (await fetch(inside, { method: "POST", headers, body })).status;
+    };
+    const second = Math.floor(now / 1000) * 1000;
+    expect(await tell("payment.canceled", "late-by-seconds", second)).toBe(200);
+    expect(await tell("payment.succeeded", "late-by-seconds", second - 5_000)).toBe(200);
+    expect(await tell("payment.failed", "late-by-moments", second + 700)).toBe(200);
+    expect(await tell("payment.succeeded", "late-by-moments", second + 300)).toBe(200);
+    expect(await tell("payment.unheard_of", "after-the-unknown", second)).toBe(200);
+    expect(await tell("payment.succeeded", "after-the-unknown", second - 5_000)).toBe(200);
+    await vi.waitFor(() => expect(said).toContain("paid: after-the-unknown"), { timeout: 10_000, interval: 50 });
+    expect(said).not.toContain("paid: late");
   });
 
   test("passes the exam", async () => {
