@@ -64,7 +64,8 @@ import { SettingsWatch } from "./store/settings-watch.ts";
 import { version } from "./version.ts";
 import { bookKey } from "./merchants/books.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
-import { normalized, objectionTo, vet } from "./webhooks/guard.ts";
+import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
+import { Names } from "./webhooks/names.ts";
 import { Sender } from "./webhooks/sender.ts";
 import { Worker } from "./worker.ts";
 
@@ -144,6 +145,14 @@ export function createApp(options: AppOptions): App {
       worker.hint(bookKey(book));
     },
   });
+  const names = new Names(config.webhookAllowHosts);
+  const checkCallbackUrl = async (url: string, merchantId: string): Promise<string> => {
+    const kept = checkUrl("callback_url")(url);
+    if (await names.isForbidden(hostOf(new URL(kept)), merchantId)) {
+      throw validationFault("callback_url", url, NOT_PUBLIC);
+    }
+    return kept;
+  };
   const worker = new Worker({
     clocks,
     database,
@@ -166,7 +175,7 @@ export function createApp(options: AppOptions): App {
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
   const refusals = new Refusals({ database, vault, clock, log });
   const endpoints: Endpoint[] = [
-    ...paymentEndpoints({ ...payments, database, clock, acquiring, checkCallbackUrl: checkUrl("callback_url") }),
+    ...paymentEndpoints({ ...payments, database, clock, acquiring, checkCallbackUrl }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database, outbox }),
     ...settlementEndpoints({ database, outbox }),
@@ -268,11 +277,9 @@ export function createApp(options: AppOptions): App {
 /** A name that already leads to an address that is not public is refused when it is registered, not at the first event. */
 async function checkResolved(url: string, allowed: ReadonlySet<string>): Promise<void> {
   try {
-    await vet(new URL(url).hostname.replace(/^\[|\]$/g, "").toLowerCase(), allowed);
+    await vet(hostOf(new URL(url)), allowed);
   } catch (error) {
     // A name that cannot be looked up now may exist later; each attempt looks again.
-    if (error instanceof Error && error.name === "ForbiddenAddress") {
-      throw validationFault("url", url, "The address must be reachable from the public internet; this host is not.");
-    }
+    if (error instanceof ForbiddenAddress) throw validationFault("url", url, NOT_PUBLIC);
   }
 }

@@ -31,8 +31,8 @@ export interface PaymentRouteParts extends PaymentParts {
   database: Database;
   clock: Clock;
   acquiring: Acquiring;
-  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
-  checkCallbackUrl(url: string): string;
+  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. Waits a moment at most. */
+  checkCallbackUrl(url: string, merchantId: string): Promise<string>;
 }
 
 export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
@@ -121,7 +121,7 @@ function judgeCreation(
   call: Call,
   input: Record<string, unknown>,
   found: { value: CreatePayment } | { rank: number; fault: Error },
-): CreatePayment {
+): CreatePayment | Promise<CreatePayment> {
   const { order } = createPaymentRules;
   const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
   const { settings } = call.merchant;
@@ -141,9 +141,21 @@ function judgeCreation(
     throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
   }
   const url = input.callback_url;
-  const kept = before("callback_url") && typeof url === "string" ? parts.checkCallbackUrl(url) : undefined;
+  if (before("callback_url") && typeof url === "string") return withCallbackUrl(parts, call, url, found);
   if ("fault" in found) throw found.fault;
-  return kept === undefined ? found.value : { ...found.value, callback_url: kept };
+  return found.value;
+}
+
+/** Apart from the rest, which waits for nothing: only who names an address pays for its being looked at. */
+async function withCallbackUrl(
+  parts: PaymentRouteParts,
+  call: Call,
+  url: string,
+  found: { value: CreatePayment } | { rank: number; fault: Error },
+): Promise<CreatePayment> {
+  const kept = await parts.checkCallbackUrl(url, call.merchant.merchantId);
+  if ("fault" in found) throw found.fault;
+  return { ...found.value, callback_url: kept };
 }
 
 /** The payment named in the path, if it is this merchant's and of this environment. */

@@ -5,6 +5,9 @@ import { BlockList, isIP } from "node:net";
 
 const URL_MAX = 2048;
 
+/** The objection to a host that is not on the public internet, by its spelling or by where it leads. */
+export const NOT_PUBLIC = "The address must be reachable from the public internet; this host is not.";
+
 const refused = new BlockList();
 for (const [network, prefix] of [
   ["0.0.0.0", 8], // this network
@@ -101,7 +104,7 @@ export function objectionTo(text: string, allowed: ReadonlySet<string>): string 
   const host = hostOf(url);
   if (allowed.has(host)) return undefined;
   if (isIP(host) !== 0 ? !isPublicAddress(host) : isReservedName(host)) {
-    return "The address must be reachable from the public internet; this host is not.";
+    return NOT_PUBLIC;
   }
   return undefined;
 }

@@ -1,0 +1,103 @@
+// Names at the door: whether the host of a callback_url leads somewhere that webhooks may not go, asked on the way to a payment.
+// Whoever is not answered in a moment is let in, because the guard asks again at each attempt: this is for the merchant's sake,
+// who learns it from a refusal instead of from deliveries that fail.
+import { isIP } from "node:net";
+import { stopwatchMs } from "../ground/clock.ts";
+import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
+
+export interface NameLimits {
+  /** How long a request waits for an answer. The look-up itself goes on, and the next request finds what it brought. */
+  waitMs: number;
+  /** How long an answer holds, and how long it holds that there was none: a silent name server costs one wait, not one each time. */
+  knownMs: number;
+  unknownMs: number;
+  namesMax: number;
+  /** Look-ups under way, in all and for one merchant. They end by themselves, within the resolver's own few seconds. */
+  lookupsMax: number;
+  lookupsPerMerchant: number;
+}
+
+export const nameLimits: NameLimits = {
+  waitMs: 300,
+  knownMs: 60_000,
+  unknownMs: 15_000,
+  namesMax: 5_000,
+  lookupsMax: 32,
+  lookupsPerMerchant: 4,
+};
+
+type Verdict = "public" | "forbidden" | "unknown";
+
+export class Names {
+  private readonly allowed: ReadonlySet<string>;
+  private readonly lookUp: (host: string, allowed: ReadonlySet<string>) => Promise<VettedAddress[]>;
+  private readonly limits: NameLimits;
+  private readonly known = new Map<string, { verdict: Verdict; until: number }>();
+  private readonly running = new Map<string, Promise<Verdict>>();
+  private readonly byMerchant = new Map<string, number>();
+
+  /** `allowed` hosts are exempt. */
+  constructor(allowed: ReadonlySet<string>, lookUp = vet, limits = nameLimits) {
+    this.allowed = allowed;
+    this.lookUp = lookUp;
+    this.limits = limits;
+  }
+
+  /**
+   * True when a host, as `hostOf` gives it, is known to lead to an address that is not public, or is found to within the wait.
+   * Never throws.
+   */
+  async isForbidden(host: string, merchantId: string): Promise<boolean> {
+    // Addresses were judged by their spelling; names that the configuration exempts are looked up on the system's few threads.
+    if (isIP(host) !== 0 || this.allowed.has(host)) return false;
+    const kept = this.known.get(host);
+    if (kept && kept.until > stopwatchMs()) return kept.verdict === "forbidden";
+    const verdict = this.running.get(host) ?? this.begin(host, merchantId);
+    if (verdict === undefined) return false;
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<Verdict>((resolve) => {
+      timer = setTimeout(() => resolve("unknown"), this.limits.waitMs);
+    });
+    const found = await Promise.race([verdict, patience]);
+    clearTimeout(timer);
+    return found === "forbidden";
+  }
+
+  /** Looks a name up, unless too many are being looked up: then nobody waits for this one. */
+  private begin(host: string, merchantId: string): Promise<Verdict> | undefined {
+    const own = this.byMerchant.get(merchantId) ?? 0;
+    if (this.running.size >= this.limits.lookupsMax || own >= this.limits.lookupsPerMerchant) return undefined;
+    this.byMerchant.set(merchantId, own + 1);
+    const verdict = this.judge(host).then((found) => {
+      this.running.delete(host);
+      this.leave(merchantId);
+      this.keep(host, found);
+      return found;
+    });
+    this.running.set(host, verdict);
+    return verdict;
+  }
+
+  private async judge(host: string): Promise<Verdict> {
+    try {
+      await this.lookUp(host, this.allowed);
+      return "public";
+    } catch (error) {
+      return error instanceof ForbiddenAddress ? "forbidden" : "unknown";
+    }
+  }
+
+  private keep(host: string, verdict: Verdict): void {
+    const { knownMs, unknownMs, namesMax } = this.limits;
+    this.known.delete(host);
+    this.known.set(host, { verdict, until: stopwatchMs() + (verdict === "unknown" ? unknownMs : knownMs) });
+    const [oldest] = this.known.keys(); // those kept longest come first
+    if (this.known.size > namesMax && oldest !== undefined) this.known.delete(oldest);
+  }
+
+  private leave(merchantId: string): void {
+    const others = (this.byMerchant.get(merchantId) ?? 1) - 1;
+    if (others > 0) this.byMerchant.set(merchantId, others);
+    else this.byMerchant.delete(merchantId);
+  }
+}
