@@ -102,7 +102,7 @@ function alterations(secret: string): string[] {
 }
 
 function withoutBeginning(secret: string): string {
-  return secret.replace(/^sk_(test|live)_/, "");
+  return secret.replace(/^(sk_(test|live)|whsec)_/, "");
 }
 
 /** What else may have been signed, with the right secret. */

@@ -108,9 +108,7 @@ function claimsOf(headers: ReadonlyMap<string, string>, prefix: string): Claim[]
       timestamp: at,
       wellFormed: /^\d{1,12}$/.test(at) && signatures.some((one) => /^v1,[A-Za-z0-9+/]{43}=$/.test(one)),
       fits: (secret, body) => {
-        const mark = secret.startsWith("whsec_") ? "whsec_" : "";
-        const key = mark === "" ? secret : Buffer.from(secret.slice(mark.length), "base64");
-        return signatures.includes(`v1,${mac(key, [`${id}.${at}.`, body]).toString("base64")}`);
+        return signatures.includes(`v1,${mac(decodedSecret(secret), [`${id}.${at}.`, body]).toString("base64")}`);
       },
     });
   }
@@ -139,8 +137,13 @@ function judge(
   return sameJson(body, sent) ? "reserialised_body" : "altered_body";
 }
 
+/** The key of Standard Webhooks that a secret stands for; of one that is no webhook's, its text. */
+export function decodedSecret(secret: string): string | Buffer {
+  return secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : secret;
+}
+
 /** The same value, however it is spelt. */
-function sameJson(one: string, other: string): boolean {
+export function sameJson(one: string, other: string): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
   } catch {

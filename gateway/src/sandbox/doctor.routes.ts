@@ -12,7 +12,14 @@ import { text } from "../http/shapes.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
 import type { Database } from "../store/database.ts";
 import {
+  type ComputedDiagnosis,
+  computedDiagnoses,
+  computedExplanationsOf,
+  diagnoseComputed,
+} from "./computed-doctor.ts";
+import {
   type DeliveryDiagnosis,
+  type DeliverySecrets,
   deliveryDiagnoses,
   diagnoseDelivery,
   explanationsOf,
@@ -45,6 +52,15 @@ const deliveryDiagnosisSchema = z.strictObject({
   explanation: z
     .string()
     .meta({ description: "Whether it is ours, what was wrong and what to change, in plain words." }),
+  computed: z
+    .strictObject({
+      diagnosis: z.enum(computedDiagnoses),
+      explanation: z
+        .string()
+        .meta({ description: "By which mistake your code came to another signature, in plain words." }),
+    })
+    .nullable()
+    .meta({ description: "About `computed_signature`; null without one." }),
 });
 
 const pastedSchema = z.strictObject({
@@ -59,13 +75,22 @@ const pastedSchema = z.strictObject({
     .max(99_999_999_999)
     .optional()
     .meta({ description: "When it arrived, in Unix seconds; now when absent." }),
+  computed_signature: text(1, 200)
+    .optional()
+    .meta({ description: "What your own code computed for it, if that differs: then you are told by which mistake." }),
 });
 
 /** What was pasted, and what was found out about it before the command runs. */
-type Pasted = z.infer<typeof pastedSchema> & { diagnosis?: DeliveryDiagnosis | undefined };
+type Pasted = z.infer<typeof pastedSchema> & { findings?: Findings | undefined };
+
+interface Findings {
+  diagnosis: DeliveryDiagnosis;
+  computed: ComputedDiagnosis | undefined;
+}
 
 export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
   const words = explanationsOf(parts.headerPrefix);
+  const computedWords = computedExplanationsOf(parts.headerPrefix);
   return [
     readEndpoint({
       path: "/v1/sandbox/requests/{request_id}/doctor",
@@ -88,18 +113,23 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       sandboxOnly: true,
       errors: [],
       success: { status: 200, description: "What was found.", schema: deliveryDiagnosisSchema },
-      body: { schema: pastedSchema, order: ["headers", "body", "received_at"] },
+      body: { schema: pastedSchema, order: ["headers", "body", "received_at", "computed_signature"] },
       lane: "create",
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
-        return { ...found.value, diagnosis: await examine(parts, call, found.value) };
+        return { ...found.value, findings: await examine(parts, call, found.value) };
       },
-      command: (_call, { diagnosis }) => ({
+      command: (_call, { findings }) => ({
         name: "diagnose delivery",
         needs: [],
         execute() {
-          assert(diagnosis !== undefined, "a delivery was not examined");
-          return reply(200, { diagnosis, explanation: words[diagnosis] });
+          assert(findings, "a delivery was not examined");
+          const { diagnosis, computed } = findings;
+          return reply(200, {
+            diagnosis,
+            explanation: words[diagnosis],
+            computed: computed === undefined ? null : { diagnosis: computed, explanation: computedWords[computed] },
+          });
         },
       }),
     }),
@@ -122,24 +152,30 @@ async function examine(
   { database, vault, clock, headerPrefix }: DoctorParts,
   { book }: Call,
   pasted: Pasted,
-): Promise<DeliveryDiagnosis> {
+): Promise<Findings> {
   const { credentials, webhooks } = await readMerchantSecrets(database, vault, book.merchantId);
   const here = webhooks.find(({ environment }) => environment === book.environment);
   assert(here, `${book.merchantId} has no webhook secret`);
   const headers = lowerCased(pasted.headers);
   const named = headers.get(`${headerPrefix.toLowerCase()}event-id`) ?? headers.get("webhook-id") ?? "";
   const [event] = isId("event", named) ? await database.query<{ body: string }>(selectEventBody(book, named)) : [];
-  return diagnoseDelivery(
-    { ...pasted, receivedAt: pasted.received_at ?? Math.floor(clock.now() / SECOND) },
-    {
-      current: here.secret,
-      previous: here.previous,
-      elsewhere: webhooks
-        .filter((webhook) => webhook !== here)
-        .flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
-      api: credentials.map(({ secret }) => secret),
-    },
-    headerPrefix,
-    event?.body,
-  );
+  const delivery = { ...pasted, receivedAt: pasted.received_at ?? Math.floor(clock.now() / SECOND) };
+  const secrets: DeliverySecrets = {
+    current: here.secret,
+    previous: here.previous,
+    elsewhere: webhooks
+      .filter((webhook) => webhook !== here)
+      .flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
+    api: credentials.map(({ secret }) => secret),
+  };
+  const sent = event?.body;
+  const verdict = diagnoseDelivery(delivery, secrets, headerPrefix, sent);
+  const { computed_signature: computed } = pasted;
+  return {
+    diagnosis: verdict,
+    computed:
+      computed === undefined
+        ? undefined
+        : diagnoseComputed(computed, delivery, secrets, headerPrefix, { sent, verdict }),
+  };
 }

@@ -1,0 +1,153 @@
+// The doctor of computed signatures: a receiver's own code came to another signature than the delivery carries, and this says
+// by which mistake. The mistakes are those of signed requests (http/doctor.ts), told in the words of webhooks. Pure.
+import { diagnose, mac } from "../http/doctor.ts";
+import type { Diagnosis } from "../http/diagnoses.ts";
+import {
+  type DeliveryDiagnosis,
+  type DeliverySecrets,
+  type PastedDelivery,
+  decodedSecret,
+  lowerCased,
+  sameJson,
+} from "./delivery-doctor.ts";
+
+/** The explanation of each diagnosis. `prefix` begins the service's own headers. */
+export const computedExplanationsOf = (prefix: string) => {
+  const shape = `the value of ${prefix}Timestamp, a dot, and the exact bytes of the body: 1767225600.{"id":"evt_…"}`;
+  return {
+    right:
+      "Your code computes what we do. If it refuses the delivery all the same, look at how it compares the two, and at which " +
+      "header it compares with.",
+    milliseconds: `${prefix}Timestamp was turned into milliseconds before it was signed. Sign the text of the header as it came.`,
+    upper_case:
+      "The signature is right, but in upper-case hexadecimal. Compare in lower case, or better the bytes, in constant time.",
+    base64:
+      `The digest is right, but encoded in base64; ${prefix}Signature is lower-case hexadecimal. In most libraries: hexdigest() ` +
+      'or digest("hex").',
+    prefix:
+      "The signature is right, but something stands around it, such as sha256= or quotes. Compare the 64 hexadecimal digits alone.",
+    missing_dot: `The dot between timestamp and body is missing in the text you signed. Sign ${shape}.`,
+    body_only: `Only the body was signed. Sign ${shape}.`,
+    body_first: `The body was signed before the timestamp. Sign ${shape}.`,
+    hashed_body: `A hash of the body was signed in place of the body. Sign ${shape}.`,
+    empty_body:
+      "The signature fits an empty body. Your framework had read the body before your code did, or your code signs before it has " +
+      "arrived: keep the raw bytes when they come in.",
+    trailing_newline:
+      "The signature fits this body with, or without, white space around it, such as a newline at the end. Take the raw bytes of " +
+      "the request, untrimmed.",
+    reserialised_body:
+      "The signature fits the same JSON written another way. Your framework has parsed and rewritten it: take the raw bytes of the " +
+      "request before any parsing, and sign those.",
+    altered_body:
+      "Your code computes the right thing over the body that you pasted, but that is not the body that was signed. Something " +
+      "between us and your code changed it, or it belongs to another delivery.",
+    charset:
+      "The body was signed in another character encoding than it came in. Sign its bytes as they came, in UTF-8.",
+    api_secret:
+      "The key was the secret of an API key (sk_…). Webhooks are signed with their own secret (whsec_…), which was shown when the " +
+      "address was registered or the secret was rotated.",
+    old_secret:
+      "The key was the webhook secret from before the last rotation. Set your receiver to the new one; during the overlap only " +
+      `webhook-signature carries both, ${prefix}Signature is the new one's.`,
+    new_secret:
+      "The key was the webhook secret of today, but this delivery was signed before the last rotation, with the one before. Accept " +
+      "either until everything that was sent before the rotation has arrived.",
+    other_environment:
+      "The key was the webhook secret of your other environment. Sandbox and production have a secret each: use the one that " +
+      "belongs to the address the delivery arrived at.",
+    secret_empty: "The key was empty. Is the secret set where your receiver runs, under the name that it reads?",
+    secret_decoded:
+      `The secret was decoded (as base64 or hexadecimal) before it was used as the key. For ${prefix}Signature the key is its text ` +
+      "as it is, whsec_ included; only for webhook-signature it is the bytes behind whsec_.",
+    secret_not_decoded:
+      "The signed text is that of webhook-signature, but the key was the text of the secret. There the key is the bytes behind " +
+      "whsec_, decoded from base64.",
+    secret_altered:
+      "The key was not exactly the text of the secret: a newline or quotes around it, or its beginning whsec_ missing. A secret read " +
+      "from a file often ends in a newline: trim it.",
+    timestamp_missing: `There is no timestamp to compute with. Paste ${prefix}Timestamp, or webhook-id and webhook-timestamp, as they arrived.`,
+    unknown:
+      `The signature fits none of the usual mistakes. It is made with HMAC-SHA256, key: the text of your webhook secret, over ${shape}; ` +
+      "in lower-case hexadecimal. Most often the secret is another one, or the body was changed before your code had it.",
+  } as const;
+};
+
+export type ComputedDiagnosis = keyof ReturnType<typeof computedExplanationsOf>;
+
+export const computedDiagnoses = Object.keys(computedExplanationsOf("")) as [ComputedDiagnosis, ...ComputedDiagnosis[]];
+
+/** What a mistake of requests is in a receiver. What is not named has the same name, or is not looked for here. */
+const renamed: Partial<Record<Diagnosis, ComputedDiagnosis>> = {
+  genuine: "right",
+  clock: "right",
+  empty_for_body: "empty_body",
+  body_for_empty: "altered_body",
+  webhook_secret: "api_secret",
+  other_credential: "other_environment",
+  client_id: "secret_empty",
+};
+const known = new Set<string>(computedDiagnoses);
+
+/**
+ * By which mistake `computed` differs from what the delivery carries. `sent` is the body of the event that the headers name, if
+ * there is one; `verdict` is what was found of the delivery itself.
+ */
+export function diagnoseComputed(
+  computed: string,
+  delivery: PastedDelivery,
+  secrets: DeliverySecrets,
+  prefix: string,
+  { sent, verdict }: { sent: string | undefined; verdict: DeliveryDiagnosis },
+): ComputedDiagnosis {
+  const headers = lowerCased(delivery.headers);
+  const timestamp = headers.get(`${prefix.toLowerCase()}timestamp`) ?? headers.get("webhook-timestamp");
+  if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return "timestamp_missing";
+  const signature = computed.trim().replace(/^v1,/, "");
+  // The mistake is one against the secret that this delivery was signed with.
+  const [own, other] =
+    verdict === "old_secret" && secrets.previous !== undefined
+      ? [secrets.previous, secrets.current]
+      : [secrets.current, secrets.previous];
+  const given: Given = { signature, timestamp, eventId: headers.get("webhook-id"), own, other, secrets };
+  const overSent = sent === undefined ? "unknown" : compare(given, sent);
+  if (overSent !== "unknown") return overSent;
+  const overPasted = sent === delivery.body ? "unknown" : compare(given, delivery.body);
+  if (overPasted !== "right") return overPasted;
+  // Rightly computed over what was pasted: whether that is what was signed, the delivery tells.
+  if (verdict === "trailing_newline" || verdict === "reserialised_body") return verdict;
+  if (sent !== undefined) return sameJson(delivery.body, sent) ? "reserialised_body" : "altered_body";
+  return verdict === "altered_body" || verdict === "unknown" ? "altered_body" : "right";
+}
+
+interface Given {
+  signature: string;
+  timestamp: string;
+  eventId: string | undefined;
+  own: string;
+  other: string | undefined;
+  secrets: DeliverySecrets;
+}
+
+function compare({ signature, timestamp, eventId, own, other, secrets }: Given, body: string): ComputedDiagnosis {
+  const standard = (key: string | Buffer): boolean =>
+    eventId !== undefined && mac(key, [`${eventId}.${timestamp}.`, body]).toString("base64") === signature;
+  if (standard(decodedSecret(own))) return "right";
+  if (standard(own)) return "secret_not_decoded";
+  const request = { signature, body: Buffer.from(body), target: "", clientId: "", receivedAt: Number(timestamp) };
+  const found = diagnose(
+    { ...request, timestamp },
+    { own, live: secrets.elsewhere, revoked: other === undefined ? [] : [other], webhooks: secrets.api },
+  );
+  if (found === "old_secret") return other === secrets.previous ? "old_secret" : "new_secret";
+  if (found !== "unknown") {
+    const name = renamed[found] ?? found;
+    return known.has(name) ? (name as ComputedDiagnosis) : "unknown";
+  }
+  return inMilliseconds(signature, own, timestamp, body) ? "milliseconds" : "unknown";
+}
+
+/** What is signed with a time in milliseconds is made of the same seconds: ours has no fraction to be lost. */
+function inMilliseconds(signature: string, own: string, timestamp: string, body: string): boolean {
+  return mac(own, [`${timestamp}000`, ".", body]).toString("hex") === signature.toLowerCase();
+}
