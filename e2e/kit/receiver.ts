@@ -59,7 +59,10 @@ export interface Received {
   body: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into events of every shape
   event: any;
+  /** When its last byte was there. */
   at: number;
+  /** When its headers were. */
+  begunAt?: number;
 }
 
 export class Receiver {
@@ -78,6 +81,7 @@ export class Receiver {
     const server = createServer({ key: certificates.key, cert: certificates.cert });
     const receiver = new Receiver(server);
     server.on("request", (request, response) => {
+      const begunAt = Date.now();
       const parts: Buffer[] = [];
       request.on("data", (part: Buffer) => parts.push(part));
       request.on("end", () => {
@@ -88,6 +92,7 @@ export class Receiver {
           body,
           event: JSON.parse(body),
           at: Date.now(),
+          begunAt,
         };
         receiver.received.push(delivery);
         receiver.answer(delivery, response);

@@ -11,18 +11,28 @@ export const checkNames = [
   "refuses_old_timestamp",
   "accepts_unknown_type",
   "accepts_duplicate",
+  "accepts_duplicate_at_once",
+  "accepts_any_order",
+  "accepts_late",
+  "accepts_retry",
+  "accepts_slow_body",
   "answers_in_time",
   "tolerates_byte_order",
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
+/** Makes the genuine delivery of a sample. What its event is about can be given, and how long ago it happened. */
+export type Make = (
+  type: EventType,
+  event?: { secondsAgo?: number; about?: Record<string, unknown> },
+) => OutgoingDelivery;
+
 export interface Check {
-  /** The sample that is sent. */
-  type: EventType;
-  /** What becomes of the genuine delivery. */
-  change: (delivery: OutgoingDelivery, now: Micros) => OutgoingDelivery;
-  /** How often it is sent, one after another, as long as the answers are right. */
-  times: number;
+  /**
+   * What is sent: one round after the other, as long as the answers are right, and the deliveries of a round together. `now` is
+   * the book's time.
+   */
+  rounds: (make: Make, now: Micros) => OutgoingDelivery[][];
   isRight: (result: AttemptResult) => boolean;
   /** The right answer, to be read after "expected". */
   expected: string;
@@ -30,12 +40,12 @@ export interface Check {
   guide: { anchor: string; text: string };
 }
 
-const genuine = (delivery: OutgoingDelivery): OutgoingDelivery => delivery;
+/** Later than any receiver would wait; earlier than the schedule gives up. */
+const LATE_SECONDS = 3_600;
 
-const accepted = { times: 1, isRight: (result: AttemptResult) => result.succeeded, expected: "2xx" };
+const accepted = { isRight: (result: AttemptResult) => result.succeeded, expected: "2xx" };
 
 const refused = {
-  times: 1,
   // An answer of 5xx is an accident, not a refusal.
   isRight: ({ status = 0 }: AttemptResult) => status >= 400 && status < 500,
   expected: "a refusal, 400 to 499",
@@ -44,8 +54,7 @@ const refused = {
 export const checks: Record<CheckName, Check> = {
   accepts_genuine: {
     ...accepted,
-    type: "payment.created",
-    change: genuine,
+    rounds: (make) => [[make("payment.created")]],
     guide: {
       anchor: "accept-what-is-genuine",
       text: "Answer every genuine delivery with 2xx, whatever your business makes of the event. Redirects are not followed, and anything but 2xx brings the same event again.",
@@ -53,8 +62,7 @@ export const checks: Record<CheckName, Check> = {
   },
   refuses_bad_signature: {
     ...refused,
-    type: "payment.succeeded",
-    change: forged,
+    rounds: (make) => [[forged(make("payment.succeeded"))]],
     guide: {
       anchor: "verify-before-anything-else",
       text: "Compute the HMAC-SHA256 of the timestamp header, a dot and the body, keyed with your webhook secret, and compare it with the signature header in constant time. When they differ, answer 401 and do nothing else: anyone can find out your address.",
@@ -62,8 +70,7 @@ export const checks: Record<CheckName, Check> = {
   },
   refuses_altered_body: {
     ...refused,
-    type: "payment.succeeded",
-    change: altered,
+    rounds: (make) => [[altered(make("payment.succeeded"))]],
     guide: {
       anchor: "verify-before-anything-else",
       text: "Let the signature cover the whole body that you go on to use. A signature that is only looked for, or computed over some of the fields, lets a stranger change an amount on its way.",
@@ -71,8 +78,7 @@ export const checks: Record<CheckName, Check> = {
   },
   refuses_old_timestamp: {
     ...refused,
-    type: "payment.succeeded",
-    change: stale,
+    rounds: (make) => [[stale(make("payment.succeeded"))]],
     guide: {
       anchor: "refuse-what-is-old",
       text: "Refuse a delivery whose timestamp differs from your clock by more than 300 seconds, even if its signature is right: someone may have kept it to send it again. Each attempt of ours carries a timestamp of its own.",
@@ -80,8 +86,7 @@ export const checks: Record<CheckName, Check> = {
   },
   accepts_unknown_type: {
     ...accepted,
-    type: "payment.created",
-    change: unheardOf,
+    rounds: (make, now) => [[unheardOf(make("payment.created"), now)]],
     guide: {
       anchor: "ignore-what-you-do-not-know",
       text: "Answer 2xx to an event type that you do not know, and do nothing else. The list of types will grow, and so will the fields of the objects.",
@@ -89,18 +94,65 @@ export const checks: Record<CheckName, Check> = {
   },
   accepts_duplicate: {
     ...accepted,
-    times: 2,
-    type: "refund.succeeded",
-    change: genuine,
+    rounds(make) {
+      const delivery = make("refund.succeeded");
+      return [[delivery], [delivery]];
+    },
     guide: {
       anchor: "expect-the-same-event-twice",
       text: "Keep the identities of events under a unique key, in the transaction of what you make of them. When an identity is there already, answer 2xx and do nothing: the same event may arrive more than once, even at the same time.",
     },
   },
+  accepts_duplicate_at_once: {
+    ...accepted,
+    rounds(make) {
+      const delivery = make("refund.failed");
+      return [[delivery, delivery], [delivery]];
+    },
+    guide: {
+      anchor: "expect-the-same-event-twice",
+      text: "Let the unique key decide, not a look beforehand: of two copies that come at the same time neither finds the other. The one that loses at the key is answered with 2xx as well.",
+    },
+  },
+  accepts_any_order: {
+    ...accepted,
+    rounds(make) {
+      const newer = make("dispute.resolved");
+      const { uuid, payment_reference } = (JSON.parse(newer.body) as { data: Record<string, unknown> }).data;
+      return [[newer], [make("dispute.opened", { secondsAgo: 30, about: { uuid, payment_reference } })]];
+    },
+    guide: {
+      anchor: "expect-any-order",
+      text: "Events may overtake each other. Compare the event's `created_at` with what you keep of the object and ignore older ones, with 2xx: what overtook them has told you more. When it matters, read the object with `GET /v1/payments/{reference}`.",
+    },
+  },
+  accepts_late: {
+    ...accepted,
+    rounds: (make) => [[make("settlement.created", { secondsAgo: LATE_SECONDS })]],
+    guide: {
+      anchor: "refuse-what-is-old",
+      text: "Judge by the timestamp header, never by `created_at`: a delivery may be held up, and come for the first time hours after its event. It is signed when it is sent.",
+    },
+  },
+  accepts_retry: {
+    ...accepted,
+    // The first attempt was dropped on its way: the receiver never saw it.
+    rounds: (make) => [[{ ...make("payment.failed", { secondsAgo: 30 }), attempt: 2 }]],
+    guide: {
+      anchor: "take-an-event-at-any-attempt",
+      text: "Take an event at whichever attempt it reaches you: those before may have been lost on their way. The number of the attempt tells you how often we tried, and decides nothing.",
+    },
+  },
+  accepts_slow_body: {
+    ...accepted,
+    rounds: (make) => [[{ ...make("payment.canceled"), slowly: true }]],
+    guide: {
+      anchor: "read-the-body-to-its-end",
+      text: "Read the body until it ends, however it is cut into pieces, and only then verify it. The bytes of one delivery may take some seconds to arrive: do not hang up before 10.",
+    },
+  },
   answers_in_time: {
-    type: "payment.succeeded",
-    change: genuine,
-    times: 1,
+    rounds: (make) => [[make("payment.succeeded")]],
     isRight: ({ status, durationMs }) => status !== undefined && durationMs <= DELIVERY_TIMEOUT_MS,
     expected: "an answer within 10 seconds",
     guide: {
@@ -110,8 +162,7 @@ export const checks: Record<CheckName, Check> = {
   },
   tolerates_byte_order: {
     ...accepted,
-    type: "payment.expired",
-    change: reordered,
+    rounds: (make) => [[reordered(make("payment.expired"))]],
     guide: {
       anchor: "verify-before-anything-else",
       text: "Verify the bytes as they came, before parsing. Parsed and written again, the same JSON may have its fields in another order, other spaces or other escapes, and no signature fits.",

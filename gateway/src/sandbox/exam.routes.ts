@@ -28,6 +28,11 @@ const scorecardSchema = z.strictObject({
         status: z.int().nullable().meta({ description: "Null when no answer came." }),
         duration_ms: z.int().min(0),
         reason: z.string().nullable().meta({ description: "In plain words; null when the check was passed." }),
+        headers: z
+          .record(z.string(), z.string())
+          .nullable()
+          .meta({ description: "Of the answer: the first 20, each value up to 150 characters." }),
+        body: z.string().nullable().meta({ description: "The first 500 bytes of the answer's body, as text." }),
       }),
       guide: z.string().meta({ description: "How to do it right, and where the guide says so." }),
     }),
@@ -38,7 +43,8 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
   return [
     writeEndpoint<Examined>({
       path: "/v1/sandbox/webhook/exam",
-      summary: "Examine your receiver: genuine, forged, altered, old, unknown, repeated and reordered deliveries",
+      summary:
+        "Examine your receiver: genuine, forged, altered, old, unknown, repeated, overtaken, late and slow deliveries",
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,

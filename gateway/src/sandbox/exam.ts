@@ -1,10 +1,10 @@
 // The receiver exam: sends a merchant's receiver what is right and what is wrong, and says how it took each. No event is made.
-import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
+import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import { secretsOf } from "../webhooks/deliverer.ts";
-import type { AttemptResult, Sender } from "../webhooks/sender.ts";
-import { type CheckName, checkNames, checks } from "./exam-checks.ts";
+import type { AttemptResult, OutgoingDelivery, Sender } from "../webhooks/sender.ts";
+import { type CheckName, type Make, checkNames, checks } from "./exam-checks.ts";
 import type { Receiver } from "./receiver.ts";
 import { sampleEvent } from "./samples.ts";
 
@@ -13,9 +13,20 @@ export interface CheckResult {
   passed: boolean;
   /** The delivery that decided. */
   sent: { headers: Record<string, string>; body: string };
-  /** `status` is null when no answer came; `reason` says in plain words why the check was not passed. */
-  received: { status: number | null; duration_ms: number; reason: string | null };
+  received: Answered;
   guide: string;
+}
+
+/** What came back. */
+export interface Answered {
+  /** Null when no answer came, and so are `headers` and `body`. */
+  status: number | null;
+  duration_ms: number;
+  /** Why the check was not passed, in plain words. */
+  reason: string | null;
+  headers: Record<string, string> | null;
+  /** The beginning of it, as text. */
+  body: string | null;
 }
 
 export interface Scorecard {
@@ -23,8 +34,14 @@ export interface Scorecard {
   checks: CheckResult[];
 }
 
-/** Two deliveries, one after the other, each at its slowest. */
+/** Two rounds, one after the other, each at its slowest. */
 const EXAM_SECONDS_MAX = 20;
+
+/** Of each answer so much is shown: a scorecard is kept under its key, and whatever a receiver says must fit. */
+const HEADERS_MAX = 20;
+const HEADER_NAME_MAX = 60;
+const HEADER_MAX = 150;
+const BODY_MAX = 500;
 
 export class Examiner {
   private readonly sender: Sender;
@@ -61,24 +78,50 @@ export class Examiner {
   }
 
   private async check(name: CheckName, book: Book, receiver: Receiver, now: Micros): Promise<CheckResult> {
-    const { type, change, times, isRight, expected, guide } = checks[name];
+    const { rounds, isRight, expected, guide } = checks[name];
     const secrets = secretsOf(receiver, this.clock.now());
-    const delivery = change({ url: receiver.url, secrets, attempt: 1, ...sampleEvent(type, book, now) }, now);
-    let result = await this.sender.send(delivery);
-    for (let sent = 1; sent < times && isRight(result); sent++) result = await this.sender.send(delivery);
+    const make: Make = (type, { secondsAgo = 0, about } = {}) => ({
+      url: receiver.url,
+      secrets,
+      attempt: 1,
+      ...sampleEvent(type, book, now - secondsAgo * SECOND, about),
+    });
+    let decided: { delivery: OutgoingDelivery; result: AttemptResult } | undefined;
+    for (const round of rounds(make, now)) {
+      const answers = round.map(async (delivery) => ({ delivery, result: await this.sender.send(delivery) }));
+      const sent = await Promise.all(answers);
+      const wrong = sent.find(({ result }) => !isRight(result));
+      decided = wrong ?? sent[0];
+      if (wrong) break;
+    }
+    assert(decided, "a check sends something");
+    const { delivery, result } = decided;
     const passed = isRight(result);
     return {
       name,
       passed,
       sent: { headers: result.requestHeaders, body: delivery.body },
-      received: {
-        status: result.status ?? null,
-        duration_ms: result.durationMs,
-        reason: passed ? null : reasonOf(result, expected),
-      },
+      received: answered(result, passed ? null : reasonOf(result, expected)),
       guide: `${guide.text} (docs/guides/webhooks.md#${guide.anchor})`,
     };
   }
+}
+
+function answered(
+  { status, durationMs, responseHeaders, responseBody }: AttemptResult,
+  reason: string | null,
+): Answered {
+  const headers = Object.entries(responseHeaders ?? {}).slice(0, HEADERS_MAX);
+  return {
+    status: status ?? null,
+    duration_ms: durationMs,
+    reason,
+    headers: responseHeaders
+      ? Object.fromEntries(headers.map(([name, value]) => [name.slice(0, HEADER_NAME_MAX), value.slice(0, HEADER_MAX)]))
+      : null,
+    // What is no text is shown as far as it is: the whole answer of a real delivery stands in its history.
+    body: responseBody ? responseBody.subarray(0, BODY_MAX).toString("utf8") : null,
+  };
 }
 
 function reasonOf({ status, reason }: AttemptResult, expected: string): string {

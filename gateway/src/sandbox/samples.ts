@@ -18,14 +18,15 @@ export function sampleData(type: EventType, book: Book, now: Micros): Record<str
   return { ...views[type](book, now), sample: true };
 }
 
-/** A whole sample event, for deliveries that are not on record. */
+/** A whole sample event, for deliveries that are not on record. `about` replaces fields of its data. */
 export function sampleEvent(
   type: EventType,
   book: Book,
   now: Micros,
+  about: Record<string, unknown> = {},
 ): { eventId: string; type: EventType; body: string } {
   const eventId = newId("event", now);
-  const body = envelopeOf({ book, eventId, type, createdAt: now }, sampleData(type, book, now));
+  const body = envelopeOf({ book, eventId, type, createdAt: now }, { ...sampleData(type, book, now), ...about });
   return { eventId, type, body };
 }
 
