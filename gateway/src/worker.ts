@@ -8,7 +8,7 @@ import type { Log } from "./ground/log.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { forgetOld } from "./http/retention.sql.ts";
 import type { Directory } from "./merchants/directory.ts";
-import { forgetHistory } from "./events/history.sql.ts";
+import { forgetHistory } from "./events/history.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { sweepExpired } from "./payments/expiry.ts";

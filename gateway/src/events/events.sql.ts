@@ -45,7 +45,7 @@ export interface Attempt {
 }
 
 /** Identities begin with their event's time in milliseconds: the least that an event of this moment can have. */
-function leastIdOf(at: Micros): string {
+export function leastIdOf(at: Micros): string {
   const ms = Math.floor(at / 1000)
     .toString(16)
     .padStart(12, "0");

@@ -1,37 +1,47 @@
-// Forgetting the history of events: what is older than its time, by its book's clock, in small steps. Where a book's history
-// begins is written down first, so that nobody takes a forgotten event for one that was never there.
+// All SQL of forgetting: which books have something to forget, what of it may go, and what is kept for another while.
 import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Book, bookArrays } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+import { leastIdOf } from "./events.sql.ts";
 
-import { type Book, bookArrays, bookOfRow } from "../merchants/books.ts";
-import type { Database, Statement } from "../store/database.ts";
-
-const STEP = 1_000;
-const PAUSE_MS = 20;
-const STEPS_MAX = 500;
+/** How much of one book is looked at in one step. */
+export const STEP = 1_000;
 const DAY = 86_400;
 
-/** Books whose oldest event is over, with the moment before which everything of theirs is. */
-function booksWithHistory(realNow: Micros, days: number): Statement {
+export interface OldBookRow extends Record<string, unknown> {
+  /** By the book's clock: what happened before it is old. */
+  forgotten_before: Micros;
+  swept_to: string | null;
+}
+
+/** Books with old events that were not looked at yet, or with kept ones that are to be looked at again. */
+export function booksWithHistory(realNow: Micros, days: number): Statement {
   return {
     name: "books with old events",
-    text: `select b.merchant_id, b.environment, t.forgotten_before
+    text: `select b.merchant_id, b.environment, t.forgotten_before, h.swept_to
 from books b
 cross join lateral (
   select $1::timestamptz + make_interval(secs => b.clock_offset_seconds - $2::integer) as forgotten_before
 ) t
-cross join lateral (
+left join event_horizons h on h.merchant_id = b.merchant_id and h.environment = b.environment
+left join lateral (
   select e.created_at
   from events e
   where e.merchant_id = b.merchant_id and e.environment = b.environment
+    and e.event_id > coalesce(h.swept_to, '00000000-0000-0000-0000-000000000000')
   order by e.event_id
   limit 1
-) e
-where e.created_at < t.forgotten_before`,
+) e on true
+where e.created_at < t.forgotten_before - interval '1 minute'
+  or exists (
+    select from retained_events r
+    where r.merchant_id = b.merchant_id and r.environment = b.environment and r.look_at <= $1::timestamptz
+  )`,
     values: [sqlTime(realNow), days * DAY],
   };
 }
 
-function moveHorizons(books: readonly Book[], before: readonly Micros[]): Statement {
+export function moveHorizons(books: readonly Book[], before: readonly Micros[]): Statement {
   return {
     name: "move event horizons",
     text: `insert into event_horizons as h (merchant_id, environment, forgotten_before)
@@ -43,50 +53,111 @@ set forgotten_before = greatest(h.forgotten_before, excluded.forgotten_before)`,
   };
 }
 
+export interface OldEventRow extends Record<string, unknown> {
+  event_id: string;
+  pending: boolean;
+  /** Real time; null when nothing was tried. */
+  last_attempt_at: Micros | null;
+}
+
+/** What is known of events where it is decided whether they may go. By the primary keys alone, one look for each event. */
+const standing = `left join deliveries d using (merchant_id, environment, event_id)
+left join lateral (
+  select a.started_at
+  from delivery_attempts a
+  where a.merchant_id = e.merchant_id and a.environment = e.environment and a.event_id = e.event_id
+  order by a.attempt desc
+  limit 1
+) a on true`;
+
+/** The next old events of a book, by the order of their identities. */
+export function selectOld(book: Book, after: string | null, before: Micros): Statement {
+  return {
+    name: "old events",
+    text: `select e.event_id, coalesce(d.state = 'pending', false) as pending, a.started_at as last_attempt_at
+from events e
+${standing}
+where e.merchant_id = any($1::uuid[]) and e.environment = any($2::text[]::environment[])
+  and ($3::uuid is null or e.event_id > $3::uuid) and e.event_id < $4::uuid
+order by e.event_id
+limit ${STEP}`,
+    values: [...bookArrays([book]), after, leastIdOf(before)],
+  };
+}
+
+/** Kept events that it is time to look at again. One that is gone meanwhile is among them, as one that may go. */
+export function selectRetained(book: Book, realNow: Micros): Statement {
+  return {
+    name: "retained events",
+    text: `select e.event_id, coalesce(d.state = 'pending', false) as pending, a.started_at as last_attempt_at
+from retained_events e
+${standing}
+where e.merchant_id = any($1::uuid[]) and e.environment = any($2::text[]::environment[]) and e.look_at <= $3::timestamptz
+order by e.look_at
+limit ${STEP}`,
+    values: [...bookArrays([book]), sqlTime(realNow)],
+  };
+}
+
+export function retainEvents(book: Book, kept: readonly { eventId: string; lookAt: Micros }[]): Statement {
+  return {
+    name: "retain events",
+    text: `insert into retained_events (merchant_id, environment, event_id, look_at)
+select b.merchant_id, b.environment, v.event_id, v.look_at
+from unnest($1::uuid[], $2::text[]::environment[]) as b(merchant_id, environment)
+cross join unnest($3::uuid[], $4::timestamptz[]) as v(event_id, look_at)
+order by v.event_id
+on conflict (merchant_id, environment, event_id) do update
+set look_at = excluded.look_at`,
+    values: [...bookArrays([book]), kept.map(({ eventId }) => eventId), kept.map(({ lookAt }) => sqlTime(lookAt))],
+  };
+}
+
 /**
- * One step in one book: the oldest events, with their deliveries and attempts. What still waits for its delivery stays, and
- * so does a minute before the horizon: a re-send that looked before the horizon moved has ended by then.
+ * Deletes events with their deliveries and attempts, and gives which. A delivery that somebody holds, because it is just being
+ * sent again, stays; one that waits for an attempt by now, too. `sweptTo` is how far the book has been looked at.
  */
-function forgetEvents(book: Book, before: Micros): Statement {
+export function forgetEvents(book: Book, eventIds: readonly string[], sweptTo: string | null): Statement {
   return {
     name: "forget events",
-    text: `with old as (
-  select e.merchant_id, e.environment, e.event_id
-  from events e
-  left join deliveries d using (merchant_id, environment, event_id)
-  where e.merchant_id = any($1::uuid[]) and e.environment = any($2::text[]::environment[])
-    and e.created_at < $3::timestamptz - interval '1 minute' and d.state is distinct from 'pending'
-  order by e.event_id
-  limit ${STEP}
+    text: `with asked as (
+  select b.merchant_id, b.environment, v.event_id
+  from unnest($1::uuid[], $2::text[]::environment[]) as b(merchant_id, environment)
+  cross join unnest($3::uuid[]) as v(event_id)
+), old as (
+  select v.*
+  from asked v
+  left join lateral (
+    select d.state
+    from deliveries d
+    where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
+    for update skip locked
+  ) free on true
+  where free.state <> 'pending'
+    or not exists (
+      select from deliveries d
+      where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
+    )
 ), attempts as (
   delete from delivery_attempts a using old
   where a.merchant_id = old.merchant_id and a.environment = old.environment and a.event_id = old.event_id
 ), ways as (
   delete from deliveries d using old
   where d.merchant_id = old.merchant_id and d.environment = old.environment and d.event_id = old.event_id
+), retained as (
+  delete from retained_events r using old
+  where r.merchant_id = old.merchant_id and r.environment = old.environment and r.event_id = old.event_id
+), told as (
+  delete from events e using old
+  where e.merchant_id = old.merchant_id and e.environment = old.environment and e.event_id = old.event_id
+), horizon as (
+  update event_horizons h
+  set swept_to = greatest(h.swept_to, $4::uuid),
+    last_forgotten = greatest(h.last_forgotten, (select event_id from old order by event_id desc limit 1))
+  where h.merchant_id = any($1::uuid[]) and h.environment = any($2::text[]::environment[])
 )
-delete from events e using old
-where e.merchant_id = old.merchant_id and e.environment = old.environment and e.event_id = old.event_id
-returning 1`,
-    values: [...bookArrays([book]), sqlTime(before)],
+select event_id
+from old`,
+    values: [...bookArrays([book]), eventIds, sweptTo],
   };
-}
-
-/** Forgets events older than `days` of their book's time, and all about them. Gives how many went. */
-export async function forgetHistory(database: Database, realNow: Micros, days: number): Promise<number> {
-  const rows = await database.query<{ forgotten_before: Micros }>(booksWithHistory(realNow, days));
-  if (rows.length === 0) return 0;
-  const books = rows.map((row) => bookOfRow(row));
-  const before = rows.map((row) => row.forgotten_before);
-  await database.query(moveHorizons(books, before));
-  let forgotten = 0;
-  for (const [at, book] of books.entries()) {
-    for (let step = 0; step < STEPS_MAX; step++) {
-      const gone = await database.query(forgetEvents(book, before[at] as Micros));
-      forgotten += gone.length;
-      if (gone.length < STEP) break;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    }
-  }
-  return forgotten;
 }

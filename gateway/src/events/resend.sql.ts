@@ -45,12 +45,15 @@ cross join lateral (
   from events e
   where e.merchant_id = any($1::uuid[]) and e.merchant_id = w.merchant_id and e.environment = w.environment
     and e.event_id = w.event_id
-    -- what is being forgotten is not told again
-    and e.created_at >= coalesce((
+    -- what is being forgotten is not told again; what is kept for its attempts has a delivery, which is locked below
+    and (e.created_at >= coalesce((
       select h.forgotten_before
       from event_horizons h
       where h.merchant_id = e.merchant_id and h.environment = e.environment
-    ), '-infinity')
+    ), '-infinity') or exists (
+      select from deliveries d
+      where d.merchant_id = e.merchant_id and d.environment = e.environment and d.event_id = e.event_id
+    ))
   limit 1
 ) e
 left join lateral (

@@ -1,0 +1,186 @@
+// Goal: history is kept as long as it says, for what was tried late and for sandboxes whose clock was moved, and not longer; and
+// the round that forgets costs little. Method: a service before a TLS receiver, and rounds of forgetting at chosen moments.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  type Shop,
+  advance,
+  attempts,
+  create,
+  events,
+  ids,
+  outcome,
+  register,
+  resend,
+  rig,
+  settled,
+  shop,
+  startRig,
+  stopRig,
+  written,
+} from "../../test/event-rig.ts";
+import { asOwner, openDatabase } from "../../test/kit.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { verifyBook } from "../ledger/verify.ts";
+import type { Database, Row, Statement } from "../store/database.ts";
+import { forgetHistory } from "./history.ts";
+
+const DAY = 86_400;
+
+let database: Database;
+beforeAll(async () => {
+  await startRig();
+  database = openDatabase(rig.service.database);
+});
+afterAll(async () => {
+  await database.end();
+  await stopRig();
+});
+
+/** A round of forgetting so many days from now. */
+const after = (days: number, by: Pick<Database, "query"> = database): Promise<number> =>
+  forgetHistory(by as Database, systemClock.now() + days * DAY * SECOND, 30);
+
+/** As if the event's last attempt had been made so many days from now. */
+const attemptedAfter = (id: string, days: number): Promise<unknown> =>
+  asOwner(rig.service.database, (owner) =>
+    owner.query(
+      "update delivery_attempts set started_at = now() + make_interval(days => $2) where event_id = $1::uuid",
+      [uuidOf(id), days],
+    ),
+  );
+
+async function delivered(of: Shop): Promise<string> {
+  await create(of.client);
+  const [id = ""] = await ids(of);
+  await settled(of, id, "delivered", 1);
+  return id;
+}
+
+const verified = async ({ merchantId }: Shop): Promise<string | undefined> =>
+  (await verifyBook(database, { merchantId, environment: "sandbox" })).wrong;
+
+test("an event that was tried again on its 29th day is kept until 30 days after that, with all its attempts", async () => {
+  const of = await shop(rig.service, "/200/late");
+  const id = await delivered(of);
+  const quiet = await delivered(of);
+  await attemptedAfter(id, 29);
+  await after(31);
+  expect(await ids(of)).toEqual([id]);
+  await after(58);
+  expect((await attempts(of, id)).data).toHaveLength(1);
+  expect(await verified(of)).toBeUndefined();
+  await after(60);
+  expect(await ids(of)).toEqual([]);
+  expect(quiet).not.toBe(id);
+});
+
+test("a sandbox's clock that is moved by 31 days takes no attempt away that was made just now", async () => {
+  const of = await shop(rig.service, "/200/moved");
+  const id = await delivered(of);
+  await advance(of.client, 31 * DAY);
+  await after(0);
+  const kept = await events(of);
+  expect(kept.map((event) => event.id)).toContain(id);
+  expect((await attempts(of, id)).data).toHaveLength(1);
+  await after(29);
+  expect(await ids(of)).toContain(id);
+  await after(31);
+  expect(await ids(of)).not.toContain(id);
+});
+
+test("what waits for its delivery stays however old it is, and is kept for its time from its last attempt on", async () => {
+  const of = await shop(rig.still, "/200/waiting");
+  await create(of.client);
+  const [id = ""] = await ids(of);
+  await after(31);
+  await after(90);
+  expect((await events(of)).map(({ delivery }) => delivery.state)).toEqual(["pending"]);
+  await asOwner(rig.still.database, async (owner) => {
+    await owner.query("update deliveries set state = 'undelivered', attempts = 1 where event_id = $1::uuid", [
+      uuidOf(id),
+    ]);
+    await owner.query(
+      `insert into delivery_attempts (merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
+values ($1::uuid, 'sandbox', $2::uuid, 1, now() + interval '95 days', 0, false, '{}')`,
+      [uuidOf(of.merchantId), uuidOf(id)],
+    );
+  });
+  const here = openDatabase(rig.still.database);
+  await after(96, here);
+  await after(124, here);
+  expect(await ids(of)).toEqual([id]);
+  await after(126, here);
+  expect(await ids(of)).toEqual([]);
+  await here.end();
+});
+
+test("what is kept can be sent again, and what never had an address cannot once its time is over", async () => {
+  const of = await shop(rig.service, "/200/again");
+  const id = await delivered(of);
+  await advance(of.client, 31 * DAY);
+  await after(0);
+  await resend(of, id);
+  await settled(of, id, "delivered", 2);
+  expect((await attempts(of, id)).data.map(({ attempt }: { attempt: number }) => attempt)).toEqual([2, 1]);
+
+  const bare = await shop(rig.service);
+  await create(bare.client);
+  const [untold = ""] = await ids(bare);
+  await asOwner(rig.service.database, (owner) =>
+    owner.query(
+      "insert into event_horizons (merchant_id, environment, forgotten_before) values ($1::uuid, 'sandbox', now() + interval '1 minute')",
+      [uuidOf(bare.merchantId)],
+    ),
+  );
+  await register(bare, "/200/too-late");
+  expect(outcome(await bare.client.post(`/v1/events/${untold}/resend`, {}))).toBe("404 OBJECT_NOT_FOUND");
+});
+
+test("an event that somebody is just sending again is not forgotten under his hands", async () => {
+  const of = await shop(rig.service, "/200/held");
+  const id = await delivered(of);
+  await attemptedAfter(id, -40);
+  await advance(of.client, 31 * DAY);
+  await asOwner(rig.service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("select from deliveries where event_id = $1::uuid for update", [uuidOf(id)]);
+    await after(0);
+    expect(await ids(of)).toContain(id);
+    await owner.query("rollback");
+  });
+  await after(2);
+  expect(await ids(of)).not.toContain(id);
+});
+
+test("what is kept is not looked at in every round, and a backlog goes in steps", async () => {
+  const of = await shop(rig.service, "/200/many");
+  const kept = await delivered(of);
+  await advance(of.client, 31 * DAY);
+  await written(of, 2_500, "sandbox", "delivered");
+  await after(0);
+  const counting = (asked: string[]): Pick<Database, "query"> => ({
+    query: <R extends Row>(statement: Statement): Promise<R[]> => {
+      asked.push(statement.name ?? "");
+      return database.query<R>(statement);
+    },
+  });
+  const left = await ids(of); // what the clock's moving told of is young
+  expect([left.length, left.at(-1)]).toEqual([2, kept]);
+  const second: string[] = [];
+  await after(0, counting(second));
+  expect(second).toEqual(["books with old events"]);
+});
+
+test("the newest event that is forgotten is on record", async () => {
+  const of = await shop(rig.service);
+  const made = (await written(of, 3, "sandbox")).toSorted();
+  await after(0);
+  const { rows } = await asOwner(rig.service.database, (owner) =>
+    owner.query("select last_forgotten, swept_to from event_horizons where merchant_id = $1::uuid", [
+      uuidOf(of.merchantId),
+    ]),
+  );
+  expect(rows).toEqual([{ last_forgotten: uuidOf(made[2] ?? ""), swept_to: uuidOf(made[2] ?? "") }]);
+  expect(await verified(of)).toBeUndefined();
+});

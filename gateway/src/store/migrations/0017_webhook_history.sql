@@ -1,0 +1,23 @@
+-- History that lasts as long as it says: what was sent where it was not the event's own body, and events that outlive their
+-- age because they were tried a short while ago.
+
+-- An attempt that carried other bytes than the event's, because the sandbox was told to misbehave; and what was done beside it.
+alter table delivery_attempts
+  add column request_body text check (length(request_body) <= 262144),
+  add column beside text check (length(beside) <= 500);
+
+-- How far a book's events were looked at, and the newest that is forgotten: who has heard of it has missed nothing.
+alter table event_horizons
+  add column swept_to uuid,
+  add column last_forgotten uuid;
+
+-- Events older than history that are kept for the sake of their attempts, or because they still wait for one; and when to look again.
+create table retained_events (
+  merchant_id uuid not null,
+  environment environment not null,
+  event_id uuid not null,
+  look_at timestamptz not null, -- real time
+  primary key (merchant_id, environment, event_id)
+);
+create index retained_events_due on retained_events (merchant_id, environment, look_at);
+grant select, insert, update, delete on retained_events to gerbang_app;
