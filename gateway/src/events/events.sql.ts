@@ -38,6 +38,10 @@ export interface Attempt {
   reason: string | undefined;
   address: string | undefined;
   requestHeaders: Record<string, string>;
+  /** What was sent where it was not the event's own body: a sandbox was told to misbehave. */
+  requestBody: string | undefined;
+  /** What was done on purpose, in plain words. */
+  note: string | undefined;
   /** Absent when no answer came. */
   responseHeaders: Record<string, string> | undefined;
   /** The first bytes of the answer. */
@@ -155,6 +159,8 @@ export function attemptOfRow(row: Row): Attempt {
     reason: (row.reason as string | null) ?? undefined,
     address: (row.address as string | null) ?? undefined,
     requestHeaders: JSON.parse(row.request_headers as string) as Record<string, string>,
+    requestBody: (row.request_body as string | null) ?? undefined,
+    note: (row.note as string | null) ?? undefined,
     responseHeaders: answered === null ? undefined : (JSON.parse(answered as string) as Record<string, string>),
     responseBody: (row.response_body as Buffer | null) ?? undefined,
   };

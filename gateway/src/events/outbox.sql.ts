@@ -77,6 +77,10 @@ export interface AttemptRecord extends EventKey {
   reason: string | undefined;
   address: string | undefined;
   requestHeaders: string;
+  /** What was sent where it was not the event's own body. */
+  requestBody?: string | undefined;
+  /** What was done on purpose, in plain words. */
+  note?: string | undefined;
   responseHeaders: string | undefined;
   responseBody: Buffer | undefined;
   state: "pending" | "delivered" | "undelivered";
@@ -95,9 +99,9 @@ export function recordAttempts(records: readonly AttemptRecord[]): Statement {
   select *
   from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::uuid[], $5::text[]::delivery_state[], $6::smallint[],
     $7::timestamptz[], $8::timestamptz[], $9::integer[], $10::boolean[], $11::smallint[], $12::text[], $13::text[],
-    $14::text[], $15::text[], $16::bytea[])
+    $14::text[], $15::text[], $16::bytea[], $17::text[], $18::text[])
     as v(merchant_id, environment, event_id, lease_token, state, attempt, next_attempt_at, started_at, duration_ms,
-      succeeded, status, reason, address, request_headers, response_headers, response_body)
+      succeeded, status, reason, address, request_headers, response_headers, response_body, request_body, note)
 ), settled as (
   update deliveries d
   set state = v.state, attempts = v.attempt, next_attempt_at = v.next_attempt_at, lease_token = null, leased_until = null,
@@ -108,9 +112,10 @@ export function recordAttempts(records: readonly AttemptRecord[]): Statement {
   returning d.merchant_id, d.environment, d.event_id, d.url
 )
 insert into delivery_attempts (merchant_id, environment, event_id, url, attempt, started_at, duration_ms, succeeded, status,
-  reason, address, request_headers, response_headers, response_body)
+  reason, address, request_headers, response_headers, response_body, request_body, note)
 select v.merchant_id, v.environment, v.event_id, settled.url, v.attempt, v.started_at, v.duration_ms, v.succeeded, v.status,
-  v.reason, v.address, v.request_headers::json, v.response_headers::json, v.response_body
+  v.reason, v.address, v.request_headers::json, v.response_headers::json, v.response_body,
+  v.request_body, v.note
 from v
 join settled using (merchant_id, environment, event_id)
 returning event_id`,
@@ -131,6 +136,8 @@ returning event_id`,
       records.map((record) => record.requestHeaders),
       records.map((record) => record.responseHeaders),
       records.map((record) => record.responseBody),
+      records.map((record) => record.requestBody),
+      records.map((record) => record.note),
     ],
   };
 }

@@ -407,6 +407,44 @@ test("of two copies the one that was refused counts", async () => {
   await genuineNext(of, 3);
 });
 
+/** What the API shows of an event's attempts, newest first. */
+async function shownOf({ client }: Shop, eventId: string): Promise<Answer["json"][]> {
+  const { status, json, text } = await client.get(`/v1/events/${eventId}/deliveries`);
+  expect(status, text).toBe(200);
+  return json.data;
+}
+
+test("the history of a misbehaving attempt shows the bytes that were sent, and tells what was done", async () => {
+  const of = await shop();
+  await misbehave(of.client, "byte_order", 1);
+  const turned = await trigger(of.client);
+  const [sent] = (await arrived(of, 1)) as [Received];
+  await attemptsOf(of, 1);
+  const [shown] = await shownOf(of, turned);
+  expect(shown.request.body).toBe(sent.body);
+  expect(shown.note).toMatch(/^On purpose: the fields of the body came in another order/);
+
+  await misbehave(of.client, "duplicate", 1);
+  const twice = await trigger(of.client);
+  await attemptsOf(of, 2);
+  const [copied] = await shownOf(of, twice);
+  expect(copied.note).toMatch(/^On purpose: sent twice .*\. The other copy was answered 200 in \d+ ms\.$/);
+
+  await misbehave(of.client, "unknown_type", 1);
+  const preceded = await trigger(of.client);
+  await attemptsOf(of, 3);
+  const unknown = receiver.received.find(
+    ({ path, event }) => path === of.path && event.type === "sandbox.unheard_of",
+  ) as Received;
+  const [real] = await shownOf(of, preceded);
+  expect(real.note).toContain(`That was ${unknown.event.id}, with the same data, and was answered 200 in `);
+  expect(real.request.body).not.toBe(unknown.body);
+
+  const plain = await trigger(of.client);
+  await attemptsOf(of, 4);
+  expect((await shownOf(of, plain)).map(({ note }) => note)).toEqual([null]);
+});
+
 test("reorder holds one back at a time, and what overtakes it is not counted", async () => {
   const of = await shop();
   await misbehave(of.client, "reorder", 2);

@@ -43,7 +43,16 @@ export const attemptListSchema = listSchema(
     status: z.int().nullable().meta({ description: "Null when there was no answer." }),
     reason: z.string().nullable().meta({ description: "Why it failed, in plain words." }),
     address: z.string().nullable().meta({ description: "The address connected to." }),
-    request: z.strictObject({ url: z.string(), headers, body: z.string() }),
+    note: z.string().nullable().meta({
+      description: "What was done on purpose in this attempt, in plain words, because a sandbox was told to misbehave.",
+    }),
+    request: z.strictObject({
+      url: z.string(),
+      headers,
+      body: z
+        .string()
+        .meta({ description: "The bytes that were sent: the event's own, unless a misbehaviour changed them." }),
+    }),
     response: z
       .strictObject({
         headers,
@@ -124,7 +133,7 @@ function deliveryView({ state, url, attempts, nextAttemptAt }: Delivery): z.infe
   return { state, url, attempts, next_attempt_at: state === "pending" ? wireTime(nextAttemptAt) : null };
 }
 
-/** An attempt of `event`, which carried the event's bytes to `url`. */
+/** An attempt that went to `url`; `body` is the event's own. */
 export function attemptView(attempt: Attempt, url: string, body: string): z.infer<typeof attemptListSchema>["data"][0] {
   const { responseHeaders, responseBody } = attempt;
   return {
@@ -135,7 +144,8 @@ export function attemptView(attempt: Attempt, url: string, body: string): z.infe
     status: attempt.status ?? null,
     reason: attempt.reason ?? null,
     address: attempt.address ?? null,
-    request: { url, headers: attempt.requestHeaders, body },
+    note: attempt.note ?? null,
+    request: { url, headers: attempt.requestHeaders, body: attempt.requestBody ?? body },
     response: responseHeaders ? { headers: responseHeaders, ...textOf(responseBody ?? Buffer.alloc(0)) } : null,
   };
 }

@@ -98,6 +98,35 @@ test("a book that misbehaves is asked for at each of its deliveries, and no othe
   expect(asked).toEqual(["select misbehaving books", "take misbehaviour"]);
 });
 
+test("each misbehaving try says what was done, and keeps the body only where it is not the event's own", async () => {
+  const delivery = deliveryOf('{"id":"evt_1","type":"payment.created"}');
+  let sent = 0;
+  const sender = {
+    send(): Promise<AttemptResult> {
+      const answered: Partial<AttemptResult> =
+        sent++ === 0 ? { status: 200, durationMs: 7 } : { reason: "It hung up." };
+      return Promise.resolve(answered as AttemptResult);
+    },
+  };
+  for (const mode of [
+    "duplicate",
+    "drop",
+    "stale_timestamp",
+    "wrong_signature",
+    "unknown_type",
+    "byte_order",
+  ] as const) {
+    sent = 0;
+    const misbehaviours = new Misbehaviours({ ...database([misbehaving(mode)]), clock: systemClock, log });
+    const { note, requestBody } = await misbehavingSend(sender, misbehaviours, sandbox, delivery);
+    expect(note).toMatch(/^On purpose: /);
+    expect(requestBody).toBe(mode === "byte_order" ? '{"type":"payment.created","id":"evt_1"}' : undefined);
+    if (mode === "duplicate") expect(note).toMatch(/ The other copy got no answer \(It hung up\)\.$/);
+    if (mode === "unknown_type")
+      expect(note).toMatch(/ That was evt_\w+, with the same data, and was answered 200 in 7 ms\.$/);
+  }
+});
+
 test("with the database away a delivery is made as usual", async () => {
   const misbehaviours = new Misbehaviours({ ...database(new Error("away")), clock: systemClock, log });
   const sent: OutgoingDelivery[] = [];

@@ -25,6 +25,28 @@ export type Step =
   | { do: "send"; delivery: OutgoingDelivery; copies: number; counts: boolean }
   | { do: "fail"; reason: string };
 
+/** How a try went, and what history says of it beyond that. */
+export interface MisbehavedResult extends AttemptResult {
+  /** What was sent where it was not the event's own body. */
+  requestBody?: string | undefined;
+  /** What was done on purpose, in plain words. */
+  note?: string | undefined;
+}
+
+/** What each mode does to a try, as its history tells it. What came of it follows where it is not the attempt's own answer. */
+const notes: Record<Misbehaviour, string> = {
+  duplicate: "On purpose: sent twice at the same time, with the same headers.",
+  reorder: `On purpose: held back for ${REORDER_MS / 1000} seconds, while later deliveries overtook it.`,
+  delay: `On purpose: held back for ${DELAY_MS / 1000} seconds.`,
+  drop: "On purpose: not sent.",
+  stale_timestamp: `On purpose: the timestamp was ${STALE_SECONDS} seconds old, and validly signed.`,
+  wrong_signature: "On purpose: signed with a secret that is not yours.",
+  unknown_type: `On purpose: an event of type ${UNHEARD_OF} came before it.`,
+  byte_order: "On purpose: the fields of the body came in another order, as shown here, and that is what was signed.",
+  slow_body: "On purpose: the body was sent in pieces, over some seconds.",
+};
+const NOTE_MAX = 1_000;
+
 /** What a misbehaving try does, in order. `now` is real time. Pure but for the random parts of a secret and an identity. */
 export function planMisbehaviour(mode: Misbehaviour, delivery: OutgoingDelivery, now: Micros): Step[] {
   const send = (changed: OutgoingDelivery): Step => ({ do: "send", delivery: changed, copies: 1, counts: true });
@@ -158,11 +180,12 @@ export async function misbehavingSend(
   misbehaviours: Misbehaviours,
   book: Book,
   delivery: OutgoingDelivery,
-): Promise<AttemptResult> {
+): Promise<MisbehavedResult> {
   const mode = await misbehaviours.take(book);
   if (mode === undefined) return sender.send(delivery);
   const { clock } = misbehaviours;
-  let result = unsent(clock.now(), "Nothing was sent.");
+  let result: MisbehavedResult = unsent(clock.now(), "Nothing was sent.");
+  const told = [notes[mode]];
   for (const step of planMisbehaviour(mode, delivery, clock.now())) {
     if (step.do === "wait") await pause(step.ms);
     else if (step.do === "fail") result = unsent(clock.now(), step.reason);
@@ -171,10 +194,21 @@ export async function misbehavingSend(
       const results = await Promise.all(copies);
       // Of two copies the one that failed counts: the receiver did not take the same event twice.
       const worst = results.find(({ succeeded }) => !succeeded) ?? results[0];
-      if (step.counts && worst) result = worst;
+      const { body, eventId } = step.delivery;
+      if (step.counts && worst) {
+        result = { ...worst, requestBody: body === delivery.body ? undefined : body };
+        const others = results.filter((one) => one !== worst);
+        told.push(...others.map((one) => `The other copy ${takenHow(one)}.`));
+      } else told.push(...results.map((one) => `That was ${eventId}, with the same data, and ${takenHow(one)}.`));
     }
   }
-  return result;
+  return { ...result, note: told.join(" ").slice(0, NOTE_MAX) };
+}
+
+/** What became of something that has no record of its own, to be read in a sentence. */
+function takenHow({ status, durationMs, reason }: AttemptResult): string {
+  if (status === undefined) return `got no answer (${(reason ?? "no reason is known").replace(/\.$/, "")})`;
+  return `was answered ${status} in ${durationMs} ms`;
 }
 
 function unsent(now: Micros, reason: string): AttemptResult {

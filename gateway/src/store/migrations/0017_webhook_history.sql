@@ -1,10 +1,10 @@
 -- History that lasts as long as it says: what was sent where it was not the event's own body, and events that outlive their
 -- age because they were tried a short while ago.
 
--- An attempt that carried other bytes than the event's, because the sandbox was told to misbehave; and what was done beside it.
+-- What an attempt carried where that was not the event's own body, and what a sandbox that misbehaves did with it, in words.
 alter table delivery_attempts
   add column request_body text check (length(request_body) <= 262144),
-  add column beside text check (length(beside) <= 500);
+  add column note text check (length(note) <= 1000);
 
 -- How far a book's events were looked at, and the newest that is forgotten: who has heard of it has missed nothing.
 alter table event_horizons
