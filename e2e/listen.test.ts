@@ -143,7 +143,7 @@ test(
     const before = acknowledged.length;
     await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(before + 20), 30_000);
     const second = new Command(to());
-    await second.says(/^Ready: resuming after evt_\w+, (more than )?\d+ events? waiting\./m);
+    await second.says(/^Ready: resuming after evt_\w+ of \S+Z, (more than )?\d+ events? waiting\./m);
     await vi.waitFor(() => expect(received().filter((id) => id === interrupted)).toHaveLength(2), 20_000);
 
     // Killed between two deliveries, and at once started again.
@@ -156,7 +156,10 @@ test(
     await third.says(/^Lost the service: /m);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await service.start();
-    await third.says(/^The service is back\.$/m, 40_000);
+    await third.says(
+      /^The service is back: going on after evt_\w+ of \S+Z, (more than )?\d+ events? waiting\.$/m,
+      40_000,
+    );
 
     const later = acknowledged.length;
     await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(later + 10), 30_000);

@@ -53,6 +53,11 @@ export function newId(kind: IdKind, at: Micros): string {
   return kinds[kind] + encode(bytes);
 }
 
+/** The moment that an identifier was made for, to the millisecond. */
+export function momentOf(id: string): Micros {
+  return decode(id.slice(-26)).readUIntBE(0, 6) * 1000;
+}
+
 /** 16 bytes as 26 characters, most significant first (130 bits, the first two zero). */
 export function encode(bytes: Uint8Array): string {
   let text = "";

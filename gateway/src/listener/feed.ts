@@ -24,6 +24,7 @@ const answerSchema = z.object({
   ),
   next_after: z.string(),
   has_more: z.boolean(),
+  forgotten_before: z.string().nullable().default(null),
   seen: z.array(z.string()).default([]),
 });
 
@@ -41,6 +42,8 @@ export interface Heard {
   events: HeardEvent[];
   nextAfter: string;
   more: boolean;
+  /** Set when something behind the position is forgotten: what happened before this moment. */
+  forgottenBefore: string | null;
   /** Where it begins: what is there beyond `nextAfter` and is not told. */
   seen: string[];
   /** For how long to leave the quota to others. */
@@ -103,9 +106,10 @@ function read(status: number, headers: Headers, text: string): Answer {
     const parsed = answerSchema.safeParse(value);
     if (!parsed.success)
       return { kind: "refused", reason: "the service answers in another form than this version knows" };
-    const { data, next_after: nextAfter, has_more: more, seen } = parsed.data;
+    const { data, next_after: nextAfter, has_more: more, forgotten_before: forgottenBefore, seen } = parsed.data;
     const [limit, remaining] = [numberOf(headers, "x-ratelimit-limit"), numberOf(headers, "x-ratelimit-remaining")];
-    return { kind: "heard", events: data, nextAfter, more, seen, pauseMs: pauseFor(limit, remaining) };
+    const pauseMs = pauseFor(limit, remaining);
+    return { kind: "heard", events: data, nextAfter, more, forgottenBefore, seen, pauseMs };
   }
   const parsed = errorSchema.safeParse(value);
   if (!parsed.success) return { kind: "lost", reason: `the answer (${status}) is not the service's` };

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Agent } from "undici";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Clock, systemClock } from "../ground/clock.ts";
+import { type Clock, systemClock, wireTime } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { Cursor } from "./cursor.ts";
 import { Feed, pauseFor } from "./feed.ts";
@@ -165,7 +165,7 @@ test("a second start goes on where the first stopped, and says what waits", asyn
   said = [];
   void run();
   await arrived(152);
-  expect(said[0]).toMatch(new RegExp(`^Ready: resuming after ${events[1]}, more than 100 events waiting\\.`));
+  expect(said[0]).toMatch(new RegExp(`^Ready: resuming after ${events[1]} of \\S+Z, more than 100 events waiting\\.`));
 });
 
 test("any answer counts, also a redirect, which is not followed", async () => {
@@ -210,7 +210,7 @@ test("a receiver that hangs up without an answer has not got it", async () => {
   await arrived(2);
 });
 
-test("a service that is away is said so once, and again when it is back", async () => {
+test("a service that is away is said so once; when it is back, where it goes on, and how many wait", async () => {
   void run();
   await ready();
   await service.close();
@@ -221,7 +221,67 @@ test("a service that is away is said so once, and again when it is back", async 
   answers = [fault("SERVICE_UNAVAILABLE", 503)];
   await service.open();
   await arrived(2, 15_000);
-  expect(said.slice(2)).toEqual(["The service is back."]);
+  const begun = wireTime(1_000_000);
+  expect(said.slice(2)).toEqual([`The service is back: going on after ${START} of ${begun}, 2 events waiting.`]);
+  await service.close();
+  await vi.waitFor(() => expect(said).toHaveLength(4), 5_000);
+  await service.open();
+  await vi.waitFor(() => expect(said).toHaveLength(5), 15_000);
+  expect(said[4]).toMatch(
+    new RegExp(`^The service is back: going on after ${events[1]} of \\S+Z, 0 events waiting\\.$`),
+  );
+});
+
+test("what is forgotten is said, once, instead of that nothing waits; then it goes on behind it", async () => {
+  void run();
+  await ready();
+  stop.abort();
+  await Promise.all(runs);
+  stop = new AbortController();
+  said = [];
+  const forgotten = newId("event", 2_000_000);
+  const missed: Handler = (_request, response) =>
+    json(response, 200, { data: [], next_after: START, has_more: true, forgotten_before: "2026-10-22T00:00:00Z" });
+  answers = [
+    missed,
+    missed,
+    (_request, response) =>
+      json(response, 200, {
+        data: [],
+        next_after: forgotten,
+        has_more: false,
+        forgotten_before: "2026-10-22T00:00:00Z",
+      }),
+  ];
+  events = newEvents(1);
+  void run();
+  await arrived(1);
+  expect(said).toEqual([
+    expect.stringMatching(new RegExp(`^Ready: resuming after ${START} of \\S+Z, more than 0 events waiting\\.`)),
+    expect.stringMatching(
+      new RegExp(`^Missed: events after ${START} of \\S+Z were forgotten .* from before 2026-10-22T00:00:00Z `),
+    ),
+  ]);
+  expect(asked.map((url) => url.searchParams.get("after"))).toContain(forgotten);
+});
+
+test("a place at which nothing had happened is told by its time alone", async () => {
+  answers = [
+    (_request, response) =>
+      json(response, 200, {
+        data: [],
+        next_after: `${START.slice(0, 17)}${"0".repeat(13)}`,
+        has_more: false,
+        seen: [],
+      }),
+  ];
+  void run();
+  await ready();
+  await service.close();
+  await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
+  await service.open();
+  await vi.waitFor(() => expect(said).toHaveLength(3), 15_000);
+  expect(said[2]).toMatch(/^The service is back: going on from 1970-01-01T00:00:0\dZ on, 0 events waiting\.$/);
 });
 
 test("it is patient when told to be, and gives up when asking again would not help", async () => {

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Agent, request } from "undici";
 import { type Clock, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
+import { momentOf } from "../ground/ids.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Feed, Heard, HeardEvent } from "./feed.ts";
 import { reasonOf } from "./reasons.ts";
@@ -36,6 +37,8 @@ export class Listener {
   private unheard = 0;
   private unanswered = 0;
   private started = false;
+  /** What was said to be forgotten already: it is asked for again until what follows it is handed on. */
+  private toldForgotten: string | undefined;
 
   constructor(parts: ListenerParts) {
     this.parts = parts;
@@ -72,19 +75,25 @@ export class Listener {
     return 0;
   }
 
-  /** Says where it begins, once, and that the service is back. */
-  private greet({ events, more, nextAfter, seen }: Heard): void {
+  /** Says where it begins, once; where it goes on when the service is back; and what cannot be told any more. */
+  private greet({ events, more, nextAfter, seen, forgottenBefore }: Heard): void {
     const { cursor, say, forwardTo } = this.parts;
-    if (this.unheard > 0 && this.started) say("The service is back.");
-    this.unheard = 0;
-    if (this.started) return;
-    this.started = true;
-    if (cursor.position === undefined) {
+    const waiting = `${more ? "more than " : ""}${events.length} ${events.length === 1 ? "event" : "events"} waiting`;
+    const { newest } = cursor;
+    if (newest === undefined) {
       cursor.begin({ after: nextAfter, seen });
       say(`Ready: events from now on go to ${forwardTo}. Ctrl-C ends it.`);
-    } else {
-      const waiting = `${more ? "more than " : ""}${events.length} ${events.length === 1 ? "event" : "events"} waiting`;
-      say(`Ready: resuming after ${cursor.newest}, ${waiting}. Events go to ${forwardTo}. Ctrl-C ends it.`);
+    } else if (!this.started) {
+      say(`Ready: resuming ${placeOf(newest)}, ${waiting}. Events go to ${forwardTo}. Ctrl-C ends it.`);
+    } else if (this.unheard > 0) say(`The service is back: going on ${placeOf(newest)}, ${waiting}.`);
+    this.unheard = 0;
+    this.started = true;
+    if (newest !== undefined && forgottenBefore !== null && forgottenBefore !== this.toldForgotten) {
+      say(
+        `Missed: events ${placeOf(newest)} were forgotten before they could be handed on; the service keeps none from before ` +
+          `${forgottenBefore} (its sandbox's time). What they told stands in the payments, refunds and disputes themselves.`,
+      );
+      this.toldForgotten = forgottenBefore;
     }
   }
 
@@ -146,6 +155,12 @@ export class Listener {
   private async rest(ms: number): Promise<void> {
     await pause(ms, undefined, { signal: this.parts.stop }).catch(() => undefined);
   }
+}
+
+/** Where an identity stands, in words: behind an event, or at a moment at which there was none. The sandbox's time. */
+function placeOf(id: string): string {
+  const time = wireTime(momentOf(id));
+  return /0{13}$/.test(id) ? `from ${time} on` : `after ${id} of ${time}`;
 }
 
 /** 1, 2, 4, 8, 16, 30, 30 … seconds. */

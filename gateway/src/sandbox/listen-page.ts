@@ -17,6 +17,20 @@ export function beginBehind(newest: readonly string[], settled: string): Cursor 
   return { after: newest[seen.length] ?? settled, seen };
 }
 
+/**
+ * Whether history has forgotten something that the cursor had still to be told. `lastForgotten` is the newest event that it has
+ * forgotten: whoever has heard of that one, and of what lay before it, has missed nothing.
+ */
+export function hasMissed({ after, seen }: Cursor, lastForgotten: string | undefined): boolean {
+  return lastForgotten !== undefined && lastForgotten > after && !seen.includes(lastForgotten);
+}
+
+/** A page with which the cursor leaves behind what nobody can be told any more. What is forgotten is long settled. */
+export function beyond<Event>(page: Heard<Event>, lastForgotten: string | undefined): Heard<Event> {
+  if (lastForgotten === undefined || page.more || page.nextAfter >= lastForgotten) return page;
+  return { ...page, nextAfter: lastForgotten };
+}
+
 export interface Heard<Event> {
   events: Event[];
   /** From where to go on once all of `events` are handed on: everything up to here is settled, and listed or known. */

@@ -12,7 +12,7 @@ import type { Client, Directory, Webhook } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import { secretsOf } from "../webhooks/deliverer.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
-import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, pageFor } from "./listen-page.ts";
+import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
 import { type HeardRow, selectHeard, selectNewest } from "./listen.sql.ts";
 import { Settled } from "./settled.ts";
 
@@ -69,6 +69,10 @@ const heardSchema = z.strictObject({
       "The `after` to go on with once all of `data` are handed on. Events beyond it that were handed on go into `seen`.",
   }),
   has_more: z.boolean(),
+  forgotten_before: timestamp.nullable().meta({
+    description:
+      "Set when events behind `after` are forgotten and cannot be told any more: those from before this moment, by the sandbox's clock.",
+  }),
   seen: z
     .array(z.string())
     .max(SEEN_MAX)
@@ -140,7 +144,7 @@ export class Listening {
     this.notice(book, rows);
     const newest = rows.flatMap(({ event_id: id }) => (id === null ? [] : [idOf("event", id)]));
     const { after, seen } = beginBehind(newest, settled);
-    return reply(200, { data: [], next_after: after, has_more: false, seen });
+    return reply(200, { data: [], next_after: after, has_more: false, forgotten_before: null, seen });
   }
 
   private notice(book: Book, rows: readonly HeardRow[]): void {
@@ -155,11 +159,16 @@ export class Listening {
       const settled = this.settled.upTo(call.book, clock.now());
       const rows = await database.query<HeardRow>(selectHeard(call.book, cursor.after, cursor.seen, PAGE_MAX + 1));
       this.notice(call.book, rows);
-      const page = pageFor(cursor, rows.flatMap(eventOf), settled);
+      const forgotten = rows[0]?.last_forgotten ?? undefined;
+      const lastForgotten = forgotten === undefined ? undefined : idOf("event", forgotten);
+      const missed = hasMissed(cursor, lastForgotten);
+      const page = beyond(pageFor(cursor, rows.flatMap(eventOf), settled), missed ? lastForgotten : undefined);
       const over = stopwatchMs() - begun + LOOK_MS > waitMs || this.stopped || call.hungUp();
-      if (page.events.length > 0 || over) {
+      if (page.events.length > 0 || missed || over) {
         const data = page.events.map((event) => this.view(event, client));
-        return reply(200, { data, next_after: page.nextAfter, has_more: page.more });
+        const horizon = missed ? (rows[0]?.forgotten_before ?? null) : null;
+        const forgottenBefore = horizon === null ? null : wireTime(horizon);
+        return reply(200, { data, next_after: page.nextAfter, has_more: page.more, forgotten_before: forgottenBefore });
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }

@@ -1,11 +1,15 @@
 // All SQL of listening: the events of a book behind a cursor, with the offset of the book's clock, in one snapshot.
+import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
-/** Of each row the offset; of a book without new events one row without an event. */
+/** Of each row the offset and what is forgotten; of a book without new events one row without an event. */
 export interface HeardRow extends Record<string, unknown> {
   clock_offset_seconds: bigint;
+  /** Where the book's history begins, and the newest event that it has forgotten; null when it has forgotten none. */
+  forgotten_before: Micros | null;
+  last_forgotten: string | null;
   event_id: string | null;
   type: string;
   created_at: number;
@@ -16,8 +20,9 @@ export interface HeardRow extends Record<string, unknown> {
 export function selectHeard(book: Book, after: string, seen: readonly string[], limit: number): Statement {
   return {
     name: "listen to events",
-    text: `select b.clock_offset_seconds, e.event_id, e.type, e.created_at, e.body
+    text: `select b.clock_offset_seconds, h.forgotten_before, h.last_forgotten, e.event_id, e.type, e.created_at, e.body
 from books b
+left join event_horizons h on h.merchant_id = b.merchant_id and h.environment = b.environment
 left join lateral (
   select e.event_id, e.type, e.created_at, e.body
   from events e

@@ -5,8 +5,9 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
-import { SECOND, sqlTime } from "../ground/clock.ts";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { forgetHistory } from "../events/history.ts";
+import { SECOND, sqlTime, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { type Position, finished, handedOn } from "../listener/cursor.ts";
 import type { Book } from "../merchants/books.ts";
@@ -169,6 +170,7 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     expect(first.json).toEqual({
       data: [],
       next_after: expect.stringMatching(/^evt_/),
+      forgotten_before: null,
       has_more: false,
       seen: [expect.stringMatching(/^evt_/)],
     });
@@ -218,6 +220,7 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     expect((await listen(silent, { after: from, wait: "1" })).json).toEqual({
       data: [],
       next_after: from,
+      forgotten_before: null,
       has_more: false,
     });
     expect(performance.now() - asked).toBeLessThan(2_500);
@@ -271,6 +274,29 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     expect([idsOf(first), first.json.next_after, first.json.has_more]).toEqual([old.slice(0, 100), old[99], true]);
     const second = await listen(client, { after: first.json.next_after });
     expect([idsOf(second), second.json.next_after, second.json.has_more]).toEqual([old.slice(100), old[149], false]);
+  });
+
+  test("what is forgotten before it was told is said to be, once; who has heard of it all is told nothing", async () => {
+    const { client } = await service.merchant();
+    const from = await begin(client);
+    await create(client);
+    const [heard = ""] = idsOf(await listen(client, { after: from }));
+    await create(client);
+    const later = idsOf(await listen(client, { after: from, seen: heard }));
+    await client.post("/v1/sandbox/clock/advance", { seconds: 31 * 86_400 });
+    const database = openDatabase(service.database);
+    await forgetHistory(database, systemClock.now(), 30);
+    await database.end();
+
+    const all = await listen(client, { after: from, seen: [heard, ...later].join(), wait: "0" });
+    expect(all.json.forgotten_before).toBeNull();
+    const first = await listen(client, { after: heard, wait: "20" });
+    expect(first.json.forgotten_before).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    const young = idsOf(first); // what the clock's moving told of
+    expect(young).not.toContain(later[0]);
+    expect(first.json.next_after >= (later[0] ?? "")).toBe(true);
+    const next = await listen(client, { after: first.json.next_after, seen: young.join(), wait: "0" });
+    expect([idsOf(next), next.json.forgotten_before]).toEqual([[], null]);
   });
 
   test("it is for sandbox keys with the scope, of their own events, by the rules of the query", async () => {
