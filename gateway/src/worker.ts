@@ -18,7 +18,7 @@ import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
 import { Misbehaviours } from "./webhooks/misbehaviour.ts";
-import { Sender } from "./webhooks/sender.ts";
+import { ProbingSender } from "./webhooks/probing.ts";
 
 const EXPIRY_MS = 500;
 const ACQUIRERS_MS = 250;
@@ -44,15 +44,16 @@ export interface WorkerParts {
 }
 
 export class Worker {
-  private readonly sender: Sender;
+  private readonly sender: ProbingSender;
   private readonly deliverer: Deliverer;
   private readonly operations: DueOperations;
   private readonly loops: Loop[];
   private running = false;
 
   constructor(parts: WorkerParts) {
-    const { database, directory, lanes, payments, clock, config } = parts;
-    this.sender = new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts);
+    const { database, directory, lanes, payments, clock, config, merchants } = parts;
+    const { webhookHeaderPrefix: prefix, serviceName, webhookAllowHosts: allowed } = config;
+    this.sender = new ProbingSender({ clock, prefix, serviceName, allowed }, merchants, parts.log);
     this.deliverer = new Deliverer({ ...parts, sender: this.sender, misbehaviours: new Misbehaviours(parts) });
     this.operations = new DueOperations(parts.asking);
     this.loops = [
@@ -64,8 +65,9 @@ export class Worker {
       new Loop("clocks", CLOCKS_MS, parts.log, () => parts.clocks.moveLeft()),
       new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
       new Loop("rotation", ROTATION_MS, parts.log, async () => {
-        const marks = this.deliverer.takePreviousNeeded();
-        if (marks.length > 0) await parts.merchants.markPreviousNeeded(marks);
+        const carried = this.deliverer.takePreviousNeeded().map((mark) => ({ ...mark, fact: "carried" as const }));
+        const marks = [...carried, ...this.sender.takeFindings()];
+        if (marks.length > 0) await merchants.markPrevious(marks);
       }),
       new Loop("history", RETENTION_MS, parts.log, () =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays),

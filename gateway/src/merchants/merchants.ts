@@ -34,9 +34,24 @@ export interface WebhookRegistration {
   rotatedAt: Micros | undefined;
   /** Until when the secret before the last rotation signs as well; past times mean that it no longer does. */
   previousUntil: Micros | undefined;
-  /** When a delivery that carried its signature was last accepted. */
+  /** When a delivery that carried its signature was last accepted; by which signature it was verified, that does not tell. */
+  previousCarriedAt: Micros | undefined;
+  /** When one was refused with the new signature alone, and accepted with both. */
   previousNeededAt: Micros | undefined;
+  /** When one was accepted with the new signature alone. */
+  previousNotNeededAt: Micros | undefined;
 }
+
+/** Something that was noticed about the secret before a rotation. */
+export interface PreviousSecretMark {
+  book: Book;
+  at: Micros;
+  fact: "carried" | "needed" | "not needed";
+}
+
+/** For so long after a rotation every delivery carries both signatures. */
+const UNDISTURBED_SECONDS = 60;
+const PROBE_AFTER_REFUSAL_SECONDS = 600;
 
 type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
@@ -176,7 +191,8 @@ returning client_id`,
     const done = await this.touched(book.merchantId, (query) =>
       query({
         text: `update webhook_endpoints
-set previous_sealed = case when $5::boolean then secret_sealed end, previous_needed_at = null,
+set previous_sealed = case when $5::boolean then secret_sealed end,
+  previous_carried_at = null, previous_needed_at = null, previous_not_needed_at = null, probe_at = $7::timestamptz,
   previous_until = case when $5::boolean then $6::timestamptz end,
   secret_sealed = $3::bytea, rotated_at = $4::timestamptz, updated_at = $4::timestamptz
 where merchant_id = $1::uuid and environment = $2::environment`,
@@ -187,6 +203,7 @@ where merchant_id = $1::uuid and environment = $2::environment`,
           sqlTime(now),
           overlaps,
           sqlTime(now + overlapSeconds * SECOND),
+          sqlTime(now + UNDISTURBED_SECONDS * SECOND),
         ],
       }),
     );
@@ -199,9 +216,11 @@ where merchant_id = $1::uuid and environment = $2::environment`,
       url: string | null;
       rotated_at: Micros | null;
       previous_until: Micros | null;
+      previous_carried_at: Micros | null;
       previous_needed_at: Micros | null;
+      previous_not_needed_at: Micros | null;
     }>({
-      text: `select url, rotated_at, previous_until, previous_needed_at
+      text: `select url, rotated_at, previous_until, previous_carried_at, previous_needed_at, previous_not_needed_at
 from webhook_endpoints
 where merchant_id = $1::uuid and environment = $2::environment`,
       values: [uuidOf(book.merchantId), book.environment],
@@ -211,20 +230,57 @@ where merchant_id = $1::uuid and environment = $2::environment`,
       url: row.url ?? undefined,
       rotatedAt: row.rotated_at ?? undefined,
       previousUntil: row.previous_until ?? undefined,
+      previousCarriedAt: row.previous_carried_at ?? undefined,
       previousNeededAt: row.previous_needed_at ?? undefined,
+      previousNotNeededAt: row.previous_not_needed_at ?? undefined,
     };
   }
 
-  /** Remembers when deliveries that carried the signature of a secret before were last accepted. */
-  async markPreviousNeeded(marks: readonly { book: Book; at: Micros }[]): Promise<void> {
+  /** Remembers what was noticed about secrets before a rotation, while they sign as well. */
+  async markPrevious(marks: readonly PreviousSecretMark[]): Promise<void> {
     await this.database.query({
       name: "mark previous webhook secrets",
       text: `update webhook_endpoints w
-set previous_needed_at = greatest(w.previous_needed_at, v.needed_at)
-from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[]) as v(merchant_id, environment, needed_at)
-where w.merchant_id = v.merchant_id and w.environment = v.environment and v.needed_at between w.rotated_at and w.previous_until`,
-      values: [...bookArrays(marks.map(({ book }) => book)), marks.map(({ at }) => sqlTime(at))],
+set previous_carried_at = greatest(w.previous_carried_at, v.carried_at),
+  previous_needed_at = greatest(w.previous_needed_at, v.needed_at),
+  previous_not_needed_at = greatest(w.previous_not_needed_at, v.not_needed_at),
+  -- a refusal may have woken somebody: the next one comes later
+  probe_at = case when v.needed_at is null then w.probe_at else greatest(w.probe_at, v.needed_at + make_interval(secs => $5::integer)) end
+from (
+  select merchant_id, environment, max(at) as last_at, max(at) filter (where fact = 'carried') as carried_at,
+    max(at) filter (where fact = 'needed') as needed_at, max(at) filter (where fact = 'not needed') as not_needed_at
+  from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[], $4::text[]) as v(merchant_id, environment, at, fact)
+  group by merchant_id, environment
+) v
+where w.merchant_id = v.merchant_id and w.environment = v.environment and v.last_at between w.rotated_at and w.previous_until`,
+      values: [
+        ...bookArrays(marks.map(({ book }) => book)),
+        marks.map(({ at }) => sqlTime(at)),
+        marks.map(({ fact }) => fact),
+        PROBE_AFTER_REFUSAL_SECONDS,
+      ],
     });
+  }
+
+  /** Takes a book's turn to send with the new signature alone, if it is time; `next` is when the one after it may come. */
+  async takeProbe(book: Book, next: Micros): Promise<{ taken: boolean; next: Micros }> {
+    const values = [uuidOf(book.merchantId), book.environment, sqlTime(this.clock.now()), sqlTime(next)];
+    const taken = await this.database.query({
+      name: "take probe",
+      text: `update webhook_endpoints
+set probe_at = $4::timestamptz
+where merchant_id = $1::uuid and environment = $2::environment and probe_at <= $3::timestamptz
+  and previous_until > $3::timestamptz
+returning 1`,
+      values,
+    });
+    if (taken.length > 0) return { taken: true, next };
+    const [row] = await this.database.query<{ probe_at: Micros | null }>({
+      name: "next probe",
+      text: "select probe_at from webhook_endpoints where merchant_id = $1::uuid and environment = $2::environment",
+      values: values.slice(0, 2),
+    });
+    return { taken: false, next: row?.probe_at ?? next };
   }
 
   private webhookStatement(book: Book, url: string | undefined, secret: string): Statement {
@@ -233,7 +289,8 @@ where w.merchant_id = v.merchant_id and w.environment = v.environment and v.need
 values ($1::uuid, $2::environment, $3::text, $4::bytea, $5::timestamptz)
 on conflict (merchant_id, environment) do update
 set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = excluded.updated_at,
-  previous_sealed = null, previous_until = null, previous_needed_at = null`,
+  previous_sealed = null, previous_until = null, previous_carried_at = null, previous_needed_at = null,
+  previous_not_needed_at = null, probe_at = null`,
       values: [
         uuidOf(book.merchantId),
         book.environment,

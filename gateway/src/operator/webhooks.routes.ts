@@ -31,9 +31,16 @@ const registrationSchema = z.strictObject({
   previous: z
     .strictObject({
       until: timestamp,
-      last_needed_at: timestamp
-        .nullable()
-        .meta({ description: "When a delivery that carried its signature was last accepted." }),
+      last_accepted_at: timestamp.nullable().meta({
+        description:
+          "When a delivery that carried both signatures was last accepted; which one was verified, that does not tell.",
+      }),
+      last_needed_at: timestamp.nullable().meta({
+        description: "When a delivery was last refused with the new signature alone, and accepted with both.",
+      }),
+      last_not_needed_at: timestamp.nullable().meta({
+        description: "When a delivery was last accepted with the new signature alone: now and then one is sent so.",
+      }),
     })
     .nullable()
     .meta({ description: "The secret before the last rotation, while it signs as well." }),
@@ -73,13 +80,20 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
         const book = { merchantId: id, environment: query.environment };
         const found = isId("merchant", id) ? await merchants.webhook(book) : undefined;
         if (!found) throw new Fault("OBJECT_NOT_FOUND");
-        const { url, rotatedAt, previousUntil, previousNeededAt } = found;
+        const { url, rotatedAt, previousUntil } = found;
         const overlaps = previousUntil !== undefined && previousUntil > now();
         return reply(200, {
           environment: query.environment,
           url: url ?? null,
           rotated_at: time(rotatedAt),
-          previous: overlaps ? { until: wireTime(previousUntil), last_needed_at: time(previousNeededAt) } : null,
+          previous: overlaps
+            ? {
+                until: wireTime(previousUntil),
+                last_accepted_at: time(found.previousCarriedAt),
+                last_needed_at: time(found.previousNeededAt),
+                last_not_needed_at: time(found.previousNotNeededAt),
+              }
+            : null,
         });
       },
     }),

@@ -279,6 +279,7 @@ export class Deliverer {
     const last = attempt >= ATTEMPTS_MAX;
     const result = secrets
       ? await misbehavingSend(sender, misbehaviours, book, {
+          book,
           url: row.url,
           secrets,
           eventId,

@@ -44,7 +44,8 @@ export const attemptListSchema = listSchema(
     reason: z.string().nullable().meta({ description: "Why it failed, in plain words." }),
     address: z.string().nullable().meta({ description: "The address connected to." }),
     note: z.string().nullable().meta({
-      description: "What was done on purpose in this attempt, in plain words, because a sandbox was told to misbehave.",
+      description:
+        "What was done on purpose in this attempt, in plain words: a sandbox misbehaved as it was told, or after a rotation the new secret's signature was tried alone.",
     }),
     request: z.strictObject({
       url: z.string(),

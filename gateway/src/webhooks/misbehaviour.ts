@@ -25,12 +25,9 @@ export type Step =
   | { do: "send"; delivery: OutgoingDelivery; copies: number; counts: boolean }
   | { do: "fail"; reason: string };
 
-/** How a try went, and what history says of it beyond that. */
+/** How a try went, and what was sent where it was not the event's own body. */
 export interface MisbehavedResult extends AttemptResult {
-  /** What was sent where it was not the event's own body. */
   requestBody?: string | undefined;
-  /** What was done on purpose, in plain words. */
-  note?: string | undefined;
 }
 
 /** What each mode does to a try, as its history tells it. What came of it follows where it is not the attempt's own answer. */
@@ -197,6 +194,7 @@ export async function misbehavingSend(
       const { body, eventId } = step.delivery;
       if (step.counts && worst) {
         result = { ...worst, requestBody: body === delivery.body ? undefined : body };
+        if (worst.note !== undefined) told.push(worst.note);
         const others = results.filter((one) => one !== worst);
         told.push(...others.map((one) => `The other copy ${takenHow(one)}.`));
       } else told.push(...results.map((one) => `That was ${eventId}, with the same data, and ${takenHow(one)}.`));

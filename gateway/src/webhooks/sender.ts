@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Agent, buildConnector, errors } from "undici";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
+import type { Book } from "../merchants/books.ts";
 import type { WebhookSecret } from "../merchants/directory.ts";
 import { watchAddress } from "./addresses.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
@@ -27,6 +28,8 @@ export interface OutgoingDelivery {
   /** The exact bytes, frozen with the event. */
   body: string;
   attempt: number;
+  /** Whose it is, where something may be found out about their secrets; an exam's is nobody's. */
+  book?: Book;
   /** Moves the timestamp that is sent and signed; a sandbox can ask for it. */
   timestampSkewSeconds?: number;
   /** What is signed instead of the body; an exam can ask for it. */
@@ -88,6 +91,8 @@ export interface AttemptResult {
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | undefined;
   responseBody: Buffer | undefined;
+  /** What was done on purpose, in plain words. */
+  note?: string | undefined;
 }
 
 export class Sender {

@@ -21,3 +21,14 @@ create table retained_events (
 );
 create index retained_events_due on retained_events (merchant_id, environment, look_at);
 grant select, insert, update, delete on retained_events to gerbang_app;
+
+-- What is known of the secret before a rotation. An accepted delivery that carried both signatures does not tell which was
+-- verified; one that was refused with the new one alone, and then accepted with both, does.
+-- What was kept as needed so far was the former.
+alter table webhook_endpoints
+  add column previous_carried_at timestamptz, -- when a delivery with both signatures was last accepted
+  add column previous_not_needed_at timestamptz, -- when one with the new signature alone was last accepted
+  add column probe_at timestamptz; -- real time from which a delivery may be sent with the new signature alone
+update webhook_endpoints
+set previous_carried_at = previous_needed_at, previous_needed_at = null
+where previous_needed_at is not null;
