@@ -102,7 +102,7 @@ test("a receiver that has changed over is noticed with one delivery, and asked a
   await deliver(of);
   await Promise.all([create(of.client), create(of.client)]);
   await vi.waitFor(() => expect(at(path)).toHaveLength(3), 5_000);
-  expect(at(path).map(signatures).toSorted()).toEqual([1, 2, 2]);
+  expect(at(path).filter((delivery) => signatures(delivery) === 1)).toHaveLength(1);
   await vi.waitFor(async () => expect((await previous(of)).last_not_needed_at).toMatch(/Z$/), 5_000);
   await vi.waitFor(async () => expect((await previous(of)).last_accepted_at).toMatch(/Z$/), 5_000);
   expect((await previous(of)).last_needed_at).toBeNull();
