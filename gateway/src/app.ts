@@ -18,6 +18,7 @@ import { Edge } from "./http/edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { Health } from "./http/health.ts";
 import { Strangers } from "./http/rate.ts";
+import { INTAKE_LIMITS, Intake } from "./http/intake.ts";
 import { Refusals } from "./http/refusals.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import { Directory } from "./merchants/directory.ts";
@@ -194,7 +195,10 @@ export function createApp(options: AppOptions): App {
     ...listening.endpoints(),
   ];
   const strangers = new Strangers(config.strangerLimitPerMinute, clock);
+  const intake = new Intake(INTAKE_LIMITS);
+  metrics.inFlight(() => intake);
   const server = createServer({
+    intake,
     clock,
     log,
     metrics,
@@ -210,6 +214,7 @@ export function createApp(options: AppOptions): App {
     clock,
     log,
     refusals,
+    intake,
   });
   for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
   const environment = config.productionActive ? "production" : "sandbox";

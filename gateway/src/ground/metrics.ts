@@ -14,6 +14,8 @@ export interface Metrics {
   deliveryOldestDueSeconds: Gauge;
   acquirerCalls: Counter<"gateway_code" | "call" | "outcome">;
   acquirerSeconds: Histogram<"gateway_code" | "call">;
+  /** Has what is in flight looked up whenever the meters are read. */
+  inFlight(read: () => { requests: number; bytes: number }): void;
 }
 
 export function createMetrics(): Metrics {
@@ -21,8 +23,22 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  };
   return {
     registry,
+    inFlight(read) {
+      gauge("gerbang_http_requests_in_flight", "Requests taken in and not done with.", () => read().requests);
+      gauge("gerbang_http_body_bytes_in_flight", "Bytes of their bodies that are held.", () => read().bytes);
+    },
     requests: new Counter({
       name: "gerbang_http_requests_total",
       help: "Requests answered.",

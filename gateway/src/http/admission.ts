@@ -1,6 +1,6 @@
 // Admission: each valid signature is used once, and each client's requests are counted, in every process.
 // Small rows written in batches: requests that arrive while a batch is written go into the next one together.
-import { type Clock, SECOND } from "../ground/clock.ts";
+import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Client } from "../merchants/directory.ts";
@@ -21,12 +21,15 @@ interface Waiting {
   validUntil: number;
   /** 128 bits in hex that identify the signature's use. */
   digest: string;
+  since: number;
   resolve(admitted: Admitted): void;
   reject(error: unknown): void;
 }
 
 const BATCH_MAX = 256;
 const QUEUE_MAX = 8192;
+/** A request that has waited longer (the database hangs) is refused: others stand behind it, and its client has given up. */
+const WAIT_MAX_MS = 5_000;
 
 export class Admission {
   private readonly database: Database;
@@ -47,7 +50,7 @@ export class Admission {
       );
     }
     return new Promise((resolve, reject) => {
-      this.queue.push({ client, validUntil, digest, resolve, reject });
+      this.queue.push({ client, validUntil, digest, since: stopwatchMs(), resolve, reject });
       if (!this.busy) {
         this.busy = true;
         setImmediate(() => void this.drain());
@@ -57,7 +60,8 @@ export class Admission {
 
   private async drain(): Promise<void> {
     while (this.queue.length > 0) {
-      const batch = this.queue.splice(0, BATCH_MAX);
+      const batch = this.takeBatch();
+      if (batch.length === 0) break;
       try {
         await this.write(batch);
       } catch (error) {
@@ -68,6 +72,18 @@ export class Admission {
       }
     }
     this.busy = false;
+  }
+
+  /** The next in line, without those who have waited too long. */
+  private takeBatch(): Waiting[] {
+    const oldest = stopwatchMs() - WAIT_MAX_MS;
+    const late = this.queue.findIndex((waiting) => waiting.since >= oldest);
+    for (const waiting of this.queue.splice(0, late < 0 ? this.queue.length : late)) {
+      waiting.reject(
+        new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "waited too long for admission" }),
+      );
+    }
+    return this.queue.splice(0, BATCH_MAX);
   }
 
   private async write(batch: Waiting[]): Promise<void> {

@@ -10,17 +10,16 @@ import type { Client, Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import type { Admission, Admitted } from "./admission.ts";
+import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
 import type { Reply } from "./envelope.ts";
 import { judgeFields } from "./fields.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, recordedAnswer } from "./idempotency.ts";
+import type { Intake } from "./intake.ts";
 import { type Rate, tooMany } from "./rate.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** The largest body, of any request. */
-export const BODY_MAX_BYTES = 262_144;
 const TOLERANCE_SECONDS = 300;
-const nothing = Buffer.alloc(0);
 const nothingAsked = z.strictObject({});
 
 export interface EdgeParts {
@@ -31,6 +30,7 @@ export interface EdgeParts {
   clock: Clock;
   log: Log;
   refusals: Refusals;
+  intake: Intake;
 }
 
 export class Edge {
@@ -41,10 +41,12 @@ export class Edge {
   private readonly clock: Clock;
   private readonly log: Log;
   private readonly refusals: Refusals;
+  private readonly intake: Intake;
   private readonly runningKeys = new RunningKeys();
 
   constructor(parts: EdgeParts) {
-    const { directory, admission, lanes, database, clock, log, refusals } = parts;
+    const { directory, admission, lanes, database, clock, log, refusals, intake } = parts;
+    this.intake = intake;
     this.log = log;
     this.refusals = refusals;
     this.directory = directory;
@@ -56,7 +58,8 @@ export class Edge {
 
   /** Runs one request of a merchant's system. Throws the `Fault` that prevails. */
   async handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Reply> {
-    const body = Buffer.isBuffer(request.body) ? request.body : await readUnasked(request);
+    // A read may carry bytes although it has no use for them: the signature covers what was sent, whatever it is.
+    const body = Buffer.isBuffer(request.body) ? request.body : await readBody(request.raw, this.intake);
     const { client, validUntil, signature } = await this.authenticate(request, body);
     // The path is not signed, so a signature of a write stands for one request, wherever it is sent; a signature of a
     // read would be the same for every read of one second, so there the target belongs to its identity.
@@ -135,7 +138,7 @@ export class Edge {
   }
 
   private async write(endpoint: WriteEndpoint, asked: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
-    const input = body.length === 0 && endpoint.emptyBody ? {} : readBody(request, body);
+    const input = body.length === 0 && endpoint.emptyBody ? {} : readJson(request, body);
     const key = checkKey(request.raw.headersDistinct["idempotency-key"]);
     const call: Call = { ...asked, idempotencyKey: key };
     const intent: Intent = {
@@ -187,20 +190,6 @@ function finished(endpoint: WriteEndpoint, call: Call, continues: string): Promi
   return endpoint.finish(call, continues);
 }
 
-/** What a read carries although it has no use for it: the signature covers the bytes that were sent, whatever they are. */
-async function readUnasked(request: FastifyRequest): Promise<Buffer> {
-  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
-  if (encoding === undefined && (length === undefined || length === "0")) return nothing;
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of request.raw as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > BODY_MAX_BYTES) throw new Fault("PAYLOAD_TOO_LARGE");
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
-}
-
 /** Writes take no query: what stands there was meant for somewhere else. */
 function refuseQuery(request: FastifyRequest): void {
   const found = judgeFields({ schema: nothingAsked, order: [] }, request.query);
@@ -214,7 +203,7 @@ async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, 
   return found.value;
 }
 
-function readBody(request: FastifyRequest, body: Buffer): Record<string, unknown> {
+function readJson(request: FastifyRequest, body: Buffer): Record<string, unknown> {
   if (!isJson(sentContentType(request))) throw new Fault("MALFORMED_JSON");
   try {
     return parseObject(body);
@@ -256,7 +245,7 @@ export function rateOf(reply: FastifyReply): Rate | undefined {
 
 const contentTypes = new WeakMap<FastifyRequest, string>();
 
-/** Takes the content type out of the framework's hands: it is judged after authentication, by `readBody`. */
+/** Takes the content type out of the framework's hands: it is judged after authentication, by `readJson`. */
 export function setAsideContentType(request: FastifyRequest): void {
   const { headers } = request.raw;
   contentTypes.set(request, headers["content-type"] ?? "");

@@ -1,6 +1,4 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
-import { STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -9,9 +7,12 @@ import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
-import { BODY_MAX_BYTES, type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
+import { readBody } from "./body.ts";
+import { type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "./envelope.ts";
+import type { Intake } from "./intake.ts";
+import { Malformed } from "./malformed.ts";
 import { type Strangers, rateHeaders, tooMany } from "./rate.ts";
 
 export interface ServerParts {
@@ -19,6 +20,7 @@ export interface ServerParts {
   log: Log;
   metrics: Metrics;
   strangers: Strangers;
+  intake: Intake;
   /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
@@ -27,10 +29,10 @@ export interface ServerParts {
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
 export function createServer(parts: ServerParts): FastifyInstance {
-  const { clock, log, metrics, strangers } = parts;
+  const { clock, log, metrics, strangers, intake } = parts;
+  const malformed = new Malformed(parts);
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
-    bodyLimit: BODY_MAX_BYTES,
     exposeHeadRoutes: false,
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
@@ -39,13 +41,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
     routerOptions: { maxParamLength: 16_384 },
     http: { requireHostHeader: false },
     trustProxy: (_address, hop) => hop < parts.trustProxy,
-    clientErrorHandler: (error, socket) => refuseMalformed(error as NodeJS.ErrnoException, socket, parts),
+    clientErrorHandler: (error, socket) => malformed.take(error as NodeJS.ErrnoException, socket),
     frameworkErrors: (error, request, reply) => {
       answerError(error, request, reply, parts);
     },
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  server.addContentTypeParser("*", (request: FastifyRequest) => readBody(request.raw, intake));
   const begun = new WeakMap<FastifyRequest, number>();
   server.addHook("onRequest", (request, reply, done) => {
     begun.set(request, stopwatchMs());
@@ -53,11 +55,19 @@ export function createServer(parts: ServerParts): FastifyInstance {
     reply.headers(rateHeaders(strangers.rate(request.ip)));
     setAsideContentType(request);
     // Before the body is looked at: what does not exist is not too large either.
-    done(request.is404 ? new Fault("ROUTE_NOT_FOUND") : undefined);
+    if (request.is404) throw new Fault("ROUTE_NOT_FOUND");
+    intake.enter(request.raw, reply.raw);
+    done();
   });
-  // Whatever Node would answer on its own gets the envelope too.
-  server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
-  server.server.on("connect", (_request, socket: Socket) => refuse(socket, new Fault("ROUTE_NOT_FOUND"), 404, parts));
+  server.addHook("preHandler", (request, _reply, done) => {
+    intake.begin(request.raw);
+    done();
+  });
+  server.addHook("onSend", (request, _reply, _payload, done) => {
+    intake.end(request.raw);
+    done();
+  });
+  malformed.watch(server.server);
   server.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url ?? "unknown";
     const ms = stopwatchMs() - (begun.get(request) ?? 0);
@@ -130,49 +140,10 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Fault("PAYLOAD_TOO_LARGE");
   if (typeof code === "string" && code.startsWith("FST_ERR_CTP")) return new Fault("MALFORMED_REQUEST");
   if (typeof code === "string" && code.startsWith("FST_") && typeof statusCode === "number" && statusCode < 500) {
     return new Fault("ROUTE_NOT_FOUND");
   }
   if (isConnectionLoss(error)) return new Fault("SERVICE_UNAVAILABLE", { internal: error });
   return new Fault("INTERNAL_ERROR", { internal: error });
-}
-
-/** Bytes that are not HTTP never reach a route; their answer is written to the socket by hand. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, parts: ServerParts): void {
-  // A request before these bytes is still being answered: its answer must not be taken for this one's.
-  const answering = (socket as Socket & { _httpMessage?: { once(event: string, then: () => void): void } })
-    ._httpMessage;
-  if (answering) {
-    answering.once("finish", () => socket.end());
-    return;
-  }
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-  parts.log.info({ status, reason: error.code }, "malformed request");
-  refuse(socket, new Fault("MALFORMED_REQUEST"), status, parts);
-}
-
-/** An answer by hand, with the envelope and the headers of every other, and the end of the connection. */
-function refuse(socket: Socket, fault: Fault, status: number, { clock, strangers, metrics }: ServerParts): void {
-  const requestId = newId("request", clock.now());
-  const address = socket.remoteAddress ?? "unknown";
-  strangers.count(address);
-  const { body } = faultReply(fault, requestId);
-  const headers = {
-    "content-type": "application/json; charset=utf-8",
-    "content-length": String(Buffer.byteLength(body)),
-    "x-request-id": requestId,
-    ...rateHeaders(strangers.rate(address)),
-    connection: "close",
-  };
-  const head = Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join("");
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`);
-  metrics.requests.inc({ method: "unknown", route: "malformed", status });
 }

@@ -1,0 +1,89 @@
+// Goal: whoever sends bytes that are not HTTP is told so, and every answer before them arrives whole and in its order.
+// Method: bare sockets that write several requests and something broken at once, and all that comes back taken apart.
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+
+let service: TestService;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+  ({ client } = await service.merchant());
+});
+afterAll(() => service.stop());
+
+/** Writes the parts, a moment apart, and gives everything that came back until the service ended the connection. */
+function converse(...parts: string[]): Promise<string> {
+  const { hostname, port } = new URL(service.origin);
+  return new Promise((resolve, reject) => {
+    let all = "";
+    const socket = connect(Number(port), hostname, () => {
+      parts.forEach((part, index) => setTimeout(() => socket.writable && socket.write(part), index * 30));
+    });
+    socket.setEncoding("utf8").on("data", (text) => (all += String(text)));
+    socket.on("close", () => resolve(all));
+    socket.on("error", reject);
+  });
+}
+
+/** Status and code of each answer; each must be whole, with the envelope and the headers of every other. */
+function answersIn(text: string): string[] {
+  const answers: string[] = [];
+  for (let rest = text; rest !== "";) {
+    const [head = "", after = ""] = rest.split(/\r\n\r\n(.*)/s);
+    const status = /^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1];
+    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+    expect(after.length).toBeGreaterThanOrEqual(length);
+    const json = JSON.parse(after.slice(0, length)) as { error?: { code: string; request_id: string } };
+    const requestId = /^x-request-id: (req_\w{26})$/im.exec(head)?.[1];
+    expect(requestId).toBeDefined();
+    for (const name of ["limit", "remaining", "reset"]) expect(head).toMatch(new RegExp(`^x-ratelimit-${name}: \\d+$`, "im"));
+    if (json.error) expect(json.error.request_id).toBe(requestId);
+    answers.push(json.error ? `${status} ${json.error.code}` : `${status}`);
+    rest = after.slice(length);
+  }
+  return answers;
+}
+
+const request = (line: string, headers: Record<string, string>, body = ""): string =>
+  `${[`${line} HTTP/1.1`, "Host: x", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join("\r\n")}\r\n\r\n${body}`;
+const read = (headers: Record<string, string> = {}): string =>
+  request("GET /v1/balances", { ...client.headers(""), ...headers });
+const create = (): string => {
+  const body = JSON.stringify(paymentBody());
+  const json = { "content-type": "application/json", "idempotency-key": `key-${body}`.slice(0, 200) };
+  return request("POST /v1/payments", { ...client.headers(body), ...json, "content-length": String(body.length) }, body);
+};
+const garbage = "hello\r\n\r\n";
+const refusal = "400 MALFORMED_REQUEST";
+const chunked = (line = "POST /v1/payments"): string => request(line, { "transfer-encoding": "chunked" }, "ZZ\r\nhello");
+
+test.each<[string, () => string[], string[]]>([
+  ["behind a read", () => [read() + garbage], ["200", refusal]],
+  ["behind a write", () => [create() + garbage], ["201", refusal]],
+  ["behind several", () => [read() + create() + read() + garbage], ["200", "201", "200", refusal]],
+  ["behind an unknown path", () => [request("GET /nowhere", {}) + garbage], ["404 ROUTE_NOT_FOUND", refusal]],
+  ["in pieces", () => [`${read()}hel`, "lo\r\n", garbage, garbage], ["200", refusal]],
+  ["behind an answer that is out", () => [read(), garbage], ["200", refusal]],
+  ["behind a request that ends the connection", () => [read({ connection: "close" }) + garbage], ["200"]],
+  ["in a body", () => [chunked()], [refusal]],
+  ["in a body of a read", () => [chunked("GET /v1/balances")], [refusal]],
+  ["in a body behind a read", () => [read() + chunked()], ["200", refusal]],
+  ["in a body that nobody reads", () => [chunked("POST /nowhere")], ["404 ROUTE_NOT_FOUND"]],
+])("bytes that are no HTTP, %s: what is before is answered whole, and the connection ends", async (_name, parts, expected) => {
+  expect(answersIn(await converse(...parts()))).toEqual(expected);
+});
+
+test("a request of which the rest never comes is ended, and not kept for ever", async () => {
+  const { server } = service.app.server;
+  // Node looks for such requests every 30 s and cannot be hurried: what it says then is said here.
+  server.once("request", ({ socket }) => {
+    const late = Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+    setTimeout(() => server.emit("clientError", late, socket), 50);
+  });
+  const text = await converse(request("POST /v1/payments", { "content-length": "100" }, "{"));
+  expect(answersIn(text)).toEqual([refusal]);
+  expect(text).toContain("did not arrive in time");
+});

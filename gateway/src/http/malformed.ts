@@ -1,0 +1,99 @@
+// Bytes that are not HTTP never reach a route; their answer is written to the socket by hand, after those before it.
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { newId } from "../ground/ids.ts";
+import type { Log } from "../ground/log.ts";
+import type { Metrics } from "../ground/metrics.ts";
+import { breakOff } from "./body.ts";
+import { faultReply } from "./envelope.ts";
+import { type Strangers, rateHeaders } from "./rate.ts";
+
+export interface MalformedParts {
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  strangers: Strangers;
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+export class Malformed {
+  private readonly parts: MalformedParts;
+  /** The latest request of each connection. Answers go out in order, so when its answer is out all are. */
+  private readonly latest = new WeakMap<Socket, Exchange>();
+  private readonly refused = new WeakSet<Socket>();
+
+  constructor(parts: MalformedParts) {
+    this.parts = parts;
+  }
+
+  /** Remembers what is answered on each connection of the server, and answers what Node would answer on its own. */
+  watch(server: Server): void {
+    server.prependListener("request", (request, response) => {
+      this.latest.set(request.socket, { request, response });
+    });
+    server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+    server.on("connect", (_request, socket: Socket) => this.refuse(socket, new Fault("ROUTE_NOT_FOUND"), 404));
+  }
+
+  /** Whatever Node could not understand on a connection. Each connection is refused once; more bytes change nothing. */
+  take(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (this.refused.has(socket)) return;
+    this.refused.add(socket);
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const status = statusOf(error.code);
+    this.parts.log.info({ status, reason: error.code }, "malformed request");
+    const late = status === 408 ? { message: "The request did not arrive in time." } : {};
+    const fault = new Fault("MALFORMED_REQUEST", late);
+    const before = this.latest.get(socket);
+    if (before && !before.request.complete) this.refuseBody(before, socket, fault);
+    // Its answer must arrive whole, and must not be taken for this one's.
+    else if (before && !before.response.writableFinished) {
+      before.response.once("finish", () => this.refuse(socket, fault, status));
+    } else this.refuse(socket, fault, status);
+  }
+
+  /** The bytes belong to the body of a request that is known: its own answer says so, in its turn. */
+  private refuseBody({ request, response }: Exchange, socket: Socket, fault: Fault): void {
+    breakOff(request, fault);
+    // Where nobody reads its body it is answered without it, now or soon, and there is nothing more to say.
+    if (response.writableFinished) socket.end();
+    else response.once("finish", () => socket.end());
+  }
+
+  /** An answer by hand, with the envelope and the headers of every other, and the end of the connection. */
+  private refuse(socket: Socket, fault: Fault, status: number): void {
+    const { clock, strangers, metrics } = this.parts;
+    // The answer before may have ended the connection, as its client asked.
+    if (!socket.writable) return;
+    const requestId = newId("request", clock.now());
+    const address = socket.remoteAddress ?? "unknown";
+    strangers.count(address);
+    const { body } = faultReply(fault, requestId);
+    const headers = {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": String(Buffer.byteLength(body)),
+      "x-request-id": requestId,
+      ...rateHeaders(strangers.rate(address)),
+      connection: "close",
+    };
+    const head = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("");
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`);
+    metrics.requests.inc({ method: "unknown", route: "malformed", status });
+  }
+}
+
+function statusOf(code: string | undefined): number {
+  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+}
