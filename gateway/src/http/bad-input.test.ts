@@ -325,7 +325,12 @@ describe("whatever is thrown at it", () => {
     );
   });
   // What no contract tells: it is for acquirers, payers and programs that read contracts.
-  const beside = ["POST /acquirers/{gateway_code}/callbacks", "GET /pay/{token}", "POST /pay/{token}", "GET /openapi.json"];
+  const beside = [
+    "POST /acquirers/{gateway_code}/callbacks",
+    "GET /pay/{token}",
+    "POST /pay/{token}",
+    "GET /openapi.json",
+  ];
   // Parameters become ID, which each request fills in; the ones that few words fit are also given one that does.
   const fitting: Record<string, string> = { environment: "sandbox", currency: "IDR" };
   const endpoints = [...operations.map(({ name }) => name), ...beside].flatMap((endpoint) => {

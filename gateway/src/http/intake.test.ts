@@ -198,7 +198,12 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
       });
     }, 20);
     const bodies = Array.from({ length: 500 }, () =>
-      send(`${service.origin}/v1/payments`, "POST", { ...client.headers(large), "content-type": "application/json" }, large),
+      send(
+        `${service.origin}/v1/payments`,
+        "POST",
+        { ...client.headers(large), "content-type": "application/json" },
+        large,
+      ),
     );
     const [answers, counts] = await Promise.all([
       Promise.all(bodies),

@@ -39,7 +39,8 @@ function answersIn(text: string): string[] {
     const json = JSON.parse(after.slice(0, length)) as { error?: { code: string; request_id: string } };
     const requestId = /^x-request-id: (req_\w{26})$/im.exec(head)?.[1];
     expect(requestId).toBeDefined();
-    for (const name of ["limit", "remaining", "reset"]) expect(head).toMatch(new RegExp(`^x-ratelimit-${name}: \\d+$`, "im"));
+    for (const name of ["limit", "remaining", "reset"])
+      expect(head).toMatch(new RegExp(`^x-ratelimit-${name}: \\d+$`, "im"));
     if (json.error) expect(json.error.request_id).toBe(requestId);
     answers.push(json.error ? `${status} ${json.error.code}` : `${status}`);
     rest = after.slice(length);
@@ -54,11 +55,16 @@ const read = (headers: Record<string, string> = {}): string =>
 const create = (): string => {
   const body = JSON.stringify(paymentBody());
   const json = { "content-type": "application/json", "idempotency-key": `key-${body}`.slice(0, 200) };
-  return request("POST /v1/payments", { ...client.headers(body), ...json, "content-length": String(body.length) }, body);
+  return request(
+    "POST /v1/payments",
+    { ...client.headers(body), ...json, "content-length": String(body.length) },
+    body,
+  );
 };
 const garbage = "hello\r\n\r\n";
 const refusal = "400 MALFORMED_REQUEST";
-const chunked = (line = "POST /v1/payments"): string => request(line, { "transfer-encoding": "chunked" }, "ZZ\r\nhello");
+const chunked = (line = "POST /v1/payments"): string =>
+  request(line, { "transfer-encoding": "chunked" }, "ZZ\r\nhello");
 
 test.each<[string, () => string[], string[]]>([
   ["behind a read", () => [read() + garbage], ["200", refusal]],
@@ -72,9 +78,12 @@ test.each<[string, () => string[], string[]]>([
   ["in a body of a read", () => [chunked("GET /v1/balances")], [refusal]],
   ["in a body behind a read", () => [read() + chunked()], ["200", refusal]],
   ["in a body that nobody reads", () => [chunked("POST /nowhere")], ["404 ROUTE_NOT_FOUND"]],
-])("bytes that are no HTTP, %s: what is before is answered whole, and the connection ends", async (_name, parts, expected) => {
-  expect(answersIn(await converse(...parts()))).toEqual(expected);
-});
+])(
+  "bytes that are no HTTP, %s: what is before is answered whole, and the connection ends",
+  async (_name, parts, expected) => {
+    expect(answersIn(await converse(...parts()))).toEqual(expected);
+  },
+);
 
 test("a request of which the rest never comes is ended, and not kept for ever", async () => {
   const { server } = service.app.server;

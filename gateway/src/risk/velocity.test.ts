@@ -64,7 +64,7 @@ test("both contacts are counted in one statement, and each through an index of i
     contactKey,
     realSince: Date.now() * 1000 - SECOND,
   }));
-  const statement = customerVelocity.load?.(keys) ?? expect.unreachable("velocities are loaded");
+  const statement = customerVelocity.load?.(keys, Date.now() * 1000) ?? expect.unreachable("velocities are loaded");
   const plan = await asOwner(service.database, async (owner) => {
     await owner.query("begin");
     await owner.query(
