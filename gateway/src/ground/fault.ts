@@ -93,6 +93,8 @@ export interface FaultExtras {
   /** Private: for the log only. */
   internal?: unknown;
   retryAfterSeconds?: number;
+  /** Where HTTP has a status of its own for one case of the code. */
+  status?: number;
 }
 
 /** An outcome from the interface's table of errors. Not a defect: nothing is logged above `info` for it but 5xx. */
@@ -111,7 +113,7 @@ export class Fault extends Error {
   }
 
   get status(): number {
-    return table[this.code][0];
+    return this.extras.status ?? table[this.code][0];
   }
 
   /** True when the answer is a decision of the business and is kept under the idempotency key. */

@@ -24,14 +24,15 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
   const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
+    const meter = new Gauge({
       name,
       help,
-      registers,
+      registers: [],
       collect() {
         this.set(read());
       },
     });
+    registry.registerMetric(meter);
   };
   return {
     registry,

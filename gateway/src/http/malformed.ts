@@ -38,7 +38,7 @@ export class Malformed {
       this.latest.set(request.socket, { request, response });
     });
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
-    server.on("connect", (_request, socket: Socket) => this.refuse(socket, new Fault("ROUTE_NOT_FOUND"), 404));
+    server.on("connect", (_request, socket: Socket) => this.refuse(socket, new Fault("ROUTE_NOT_FOUND")));
   }
 
   /** Whatever Node could not understand on a connection. Each connection is refused once; more bytes change nothing. */
@@ -49,16 +49,14 @@ export class Malformed {
       socket.destroy();
       return;
     }
-    const status = statusOf(error.code);
-    this.parts.log.info({ status, reason: error.code }, "malformed request");
-    const late = status === 408 ? { message: "The request did not arrive in time." } : {};
-    const fault = new Fault("MALFORMED_REQUEST", late);
+    const fault = faultOf(error.code);
+    this.parts.log.info({ status: fault.status, reason: error.code }, "malformed request");
     const before = this.latest.get(socket);
     if (before && !before.request.complete) this.refuseBody(before, socket, fault);
     // Its answer must arrive whole, and must not be taken for this one's.
     else if (before && !before.response.writableFinished) {
-      before.response.once("finish", () => this.refuse(socket, fault, status));
-    } else this.refuse(socket, fault, status);
+      before.response.once("finish", () => this.refuse(socket, fault));
+    } else this.refuse(socket, fault);
   }
 
   /** The bytes belong to the body of a request that is known: its own answer says so, in its turn. */
@@ -70,14 +68,14 @@ export class Malformed {
   }
 
   /** An answer by hand, with the envelope and the headers of every other, and the end of the connection. */
-  private refuse(socket: Socket, fault: Fault, status: number): void {
+  private refuse(socket: Socket, fault: Fault): void {
     const { clock, strangers, metrics } = this.parts;
     // The answer before may have ended the connection, as its client asked.
     if (!socket.writable) return;
     const requestId = newId("request", clock.now());
     const address = socket.remoteAddress ?? "unknown";
     strangers.count(address);
-    const { body } = faultReply(fault, requestId);
+    const { status, body } = faultReply(fault, requestId);
     const headers = {
       "content-type": "application/json; charset=utf-8",
       "content-length": String(Buffer.byteLength(body)),
@@ -93,7 +91,8 @@ export class Malformed {
   }
 }
 
-function statusOf(code: string | undefined): number {
-  if (code === "HPE_HEADER_OVERFLOW") return 431;
-  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+function faultOf(code: string | undefined): Fault {
+  if (code === "HPE_HEADER_OVERFLOW") return new Fault("MALFORMED_REQUEST", { status: 431 });
+  if (code !== "ERR_HTTP_REQUEST_TIMEOUT") return new Fault("MALFORMED_REQUEST");
+  return new Fault("MALFORMED_REQUEST", { status: 408, message: "The request did not arrive in time." });
 }

@@ -115,7 +115,7 @@ export function sendReply(reply: FastifyReply, { status, body, replayed, content
 }
 
 // Faults before a client was known are the doing of strangers, and count against their address.
-const strange = new Set([400, 401, 404, 413]);
+const strange = new Set([400, 401, 404, 408, 413]);
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {
   const { strangers, clock, log } = parts;
