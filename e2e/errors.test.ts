@@ -83,6 +83,7 @@ async function detachable(database: TestDatabase): Promise<TestDatabase & { deta
   await once(server, "listening");
   const url = new URL(database.url);
   url.port = String((server.address() as AddressInfo).port);
+  url.search = ""; // by the proxy, not by the local socket
   return {
     ...database,
     url: url.href,
