@@ -112,6 +112,12 @@ export class Receiver {
     return `https://localhost:${this.port}${path}`;
   }
 
+  /** Shows another certificate from now on. Connections that are open are closed. */
+  present({ key, cert }: Pick<Certificates, "key" | "cert">): void {
+    this.server.setSecureContext({ key, cert });
+    this.server.closeAllConnections();
+  }
+
   /** Waits until some delivery satisfies the question, and gives it. */
   async waitFor(question: (delivery: Received) => boolean, timeoutMs = 10_000): Promise<Received> {
     for (const end = Date.now() + timeoutMs; ;) {

@@ -85,7 +85,9 @@ async function rowsLookedAt({ text, values = [] }: Statement): Promise<number> {
       `explain (analyze, format json) ${text}`,
       values,
     );
-    return looked((rows[0]?.["QUERY PLAN"][0] as { Plan: Plan }).Plan);
+    const [plan] = rows.flatMap((row) => row["QUERY PLAN"]);
+    if (!plan) throw new Error("there is no plan");
+    return looked(plan.Plan);
   });
 }
 

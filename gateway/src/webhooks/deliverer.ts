@@ -79,7 +79,9 @@ export class Deliverer {
     this.parts.outbox.onDeliverable((key) => this.hint(key));
     this.timers = [
       setInterval(() => this.claimSoon(undefined), POLL_MS),
-      setInterval(() => (this.measuring ??= this.measure()), OLDEST_MS),
+      setInterval(() => {
+        this.measuring ??= this.measure();
+      }, OLDEST_MS),
     ];
   }
 

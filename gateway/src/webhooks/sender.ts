@@ -279,6 +279,7 @@ function explain(error: unknown): string {
     DEPTH_ZERO_SELF_SIGNED_CERT: "The TLS certificate is self-signed.",
     SELF_SIGNED_CERT_IN_CHAIN: "The TLS certificate chain is self-signed.",
     UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The TLS certificate cannot be verified; is an intermediate certificate missing?",
+    CERT_SIGNATURE_FAILURE: "The TLS certificate was not signed by the authority that it names.",
     CERT_HAS_EXPIRED: "The TLS certificate has expired.",
     ERR_TLS_CERT_ALTNAME_INVALID: "The TLS certificate is for another name.",
   };
