@@ -5,14 +5,15 @@ import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { type ClaimedRow, claimDeliveries } from "../events/claim.sql.ts";
-import { type AttemptRecord, oldestDue, parkDeliveries, recordAttempts } from "../events/outbox.sql.ts";
+import { type AttemptRecord, oldestDue, parkDeliveries } from "../events/outbox.sql.ts";
 import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.ts";
-import { type Database, isConnectionLoss } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { type Misbehaviours, misbehavingSend } from "./misbehaviour.ts";
 import { Anteroom, type Waiting } from "./anteroom.ts";
+import { Recorder } from "./recorder.ts";
 import { type Passenger, QUICK_MS, type Seat, Seats, type Standing } from "./seats.ts";
 import type { AttemptResult, Sender } from "./sender.ts";
 
@@ -31,7 +32,6 @@ const LADDER = attemptDelaysSeconds.length;
 const BATCH_MAX = 128;
 /** How long a stop waits for what is on its way. */
 const STOP_MS = 6_500;
-const RECORD_TRIES = 20;
 /** As many are claimed of a host that nothing is on the way to: about what a new one has room for. */
 const ROOM_ELSEWHERE = 20;
 /** How often it is measured what waits longest. Apart from the claims: nobody's delivery waits for a figure. */
@@ -58,8 +58,7 @@ export class Deliverer {
   private hinted = new Map<string, Book>();
   /** Books whose deliveries were accepted while they carried the signature of the secret before. */
   private previousNeeded = new Map<string, { book: Book; at: Micros }>();
-  private finished: AttemptRecord[] = [];
-  private recording: Promise<void> | undefined;
+  private readonly recorder: Recorder;
   private claiming: Promise<void> | undefined;
   /** A poll came while a claim was under way, and is made up for before anything else. */
   private pollDue = false;
@@ -73,6 +72,7 @@ export class Deliverer {
 
   constructor(parts: DelivererParts) {
     this.parts = parts;
+    this.recorder = new Recorder(parts.database, parts.log);
   }
 
   start(): void {
@@ -96,7 +96,7 @@ export class Deliverer {
     this.cutOff = true;
     await this.parts.sender.close();
     while (this.seats.onTheWay > 0) await pause(5); // the calls that were cut off say so at once
-    while (this.recording) await this.recording;
+    await this.recorder.stop();
     try {
       await this.giveBack(this.unsent);
     } catch (error) {
@@ -295,7 +295,7 @@ export class Deliverer {
       return undefined;
     }
     metrics.deliveries.inc({ result: result.succeeded ? "delivered" : "failed" });
-    this.record({
+    this.recorder.record({
       book,
       eventId,
       attempt,
@@ -315,51 +315,6 @@ export class Deliverer {
       this.previousNeeded.set(bookKey(book), { book, at: clock.now() });
     return standingAfter(result);
   }
-
-  /** Attempts that end while a batch is being written go into the next one together. */
-  private record(record: AttemptRecord): void {
-    this.finished.push(record);
-    this.recording ??= this.recordAll().finally(() => {
-      this.recording = undefined;
-    });
-  }
-
-  private async recordAll(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.finished.length > 0) await this.recordBatch(this.finished.splice(0, BATCH_MAX));
-  }
-
-  /** Waits for a database that is away; a record that the database refuses costs the others nothing. */
-  private async recordBatch(batch: AttemptRecord[]): Promise<void> {
-    const { database, log } = this.parts;
-    for (let tries = 1; ; tries++) {
-      try {
-        await database.query(recordAttempts(batch));
-        return;
-      } catch (error) {
-        if (isConnectionLoss(error) && tries < RECORD_TRIES && !this.cutOff) {
-          await pause(500);
-          continue;
-        }
-        if (!isConnectionLoss(error) && batch.length > 1) {
-          for (const record of batch) await this.recordBatch([record]);
-          return;
-        }
-        const [refused] = batch;
-        if (!isConnectionLoss(error) && refused && !isPlain(refused)) {
-          log.error(
-            { err: error, event_id: refused.eventId },
-            "an attempt cannot be recorded as it went; recording that it was made",
-          );
-          await this.recordBatch([plain(refused)]);
-          return;
-        }
-        // The lease runs out and the delivery is tried again with the same number: at least once, never lost.
-        log.warn({ err: error, attempts: batch.length }, "attempts could not be recorded");
-        return;
-      }
-    }
-  }
 }
 
 /** What signs a delivery made now. */
@@ -376,25 +331,6 @@ function standingAfter({ requestHeaders, heldMs, status }: AttemptResult): Stand
   if (Object.keys(requestHeaders).length === 0) return undefined;
   if (heldMs < QUICK_MS) return "proven";
   return status === undefined ? "suspect" : "slow";
-}
-
-const PLAIN_REASON = "The attempt was made; what came back could not be kept.";
-
-function isPlain({ reason }: AttemptRecord): boolean {
-  return reason === PLAIN_REASON;
-}
-
-/** What can be kept of an attempt whatever came back. A record that is refused must not make its delivery go on for ever. */
-function plain(record: AttemptRecord): AttemptRecord {
-  return {
-    ...record,
-    reason: PLAIN_REASON,
-    status: undefined,
-    address: undefined,
-    requestHeaders: "{}",
-    responseHeaders: undefined,
-    responseBody: undefined,
-  };
 }
 
 function passenger({ host, merchant_id: merchantId, attempts }: ClaimedRow): Passenger {

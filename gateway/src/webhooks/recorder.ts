@@ -1,0 +1,94 @@
+// The recorder: writes down how attempts went, many at once, and loses none while there is a database to write to.
+import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
+import type { Log } from "../ground/log.ts";
+import { type Database, isConnectionLoss } from "../store/database.ts";
+
+const BATCH_MAX = 128;
+const TRIES = 20;
+
+export class Recorder {
+  private readonly database: Database;
+  private readonly log: Log;
+  private finished: AttemptRecord[] = [];
+  private recording: Promise<void> | undefined;
+  private stopping = false;
+
+  constructor(database: Database, log: Log) {
+    this.database = database;
+    this.log = log;
+  }
+
+  /** Attempts that end while a batch is being written go into the next one together. */
+  record(record: AttemptRecord): void {
+    this.finished.push(record);
+    this.recording ??= this.recordAll().finally(() => {
+      this.recording = undefined;
+    });
+  }
+
+  private async recordAll(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.finished.length > 0) await this.recordBatch(this.finished.splice(0, BATCH_MAX));
+  }
+
+  /** Waits for a database that is away; a record that the database refuses costs the others nothing. */
+  private async recordBatch(batch: AttemptRecord[]): Promise<void> {
+    const { database, log } = this;
+    for (let tries = 1; ; tries++) {
+      try {
+        await database.query(recordAttempts(batch));
+        return;
+      } catch (error) {
+        if (isConnectionLoss(error) && tries < TRIES && !this.stopping) {
+          await pause(500);
+          continue;
+        }
+        if (!isConnectionLoss(error) && batch.length > 1) {
+          for (const record of batch) await this.recordBatch([record]);
+          return;
+        }
+        const [refused] = batch;
+        if (!isConnectionLoss(error) && refused && !isPlain(refused)) {
+          log.error(
+            { err: error, event_id: refused.eventId },
+            "an attempt cannot be recorded as it went; recording that it was made",
+          );
+          await this.recordBatch([plain(refused)]);
+          return;
+        }
+        // The lease runs out and the delivery is tried again with the same number: at least once, never lost.
+        log.warn({ err: error, attempts: batch.length }, "attempts could not be recorded");
+        return;
+      }
+    }
+  }
+
+  /** Writes what is left; a database that is away is not waited for any more. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    while (this.recording) await this.recording;
+  }
+}
+
+const PLAIN_REASON = "The attempt was made; what came back could not be kept.";
+
+function isPlain({ reason }: AttemptRecord): boolean {
+  return reason === PLAIN_REASON;
+}
+
+/** What can be kept of an attempt whatever came back. A record that is refused must not make its delivery go on for ever. */
+function plain(record: AttemptRecord): AttemptRecord {
+  return {
+    ...record,
+    reason: PLAIN_REASON,
+    status: undefined,
+    address: undefined,
+    requestHeaders: "{}",
+    responseHeaders: undefined,
+    responseBody: undefined,
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
