@@ -1,11 +1,21 @@
-// What PostgreSQL does without lanes: the same rows, one transaction a payment, each statement awaited, 16 connections.
+// What PostgreSQL does without us: the same rows, one transaction a payment, over 16 connections.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import pg from "pg";
+import { findPgbench, runPgbench } from "./pgbench.ts";
 
 const CONNECTIONS = 16;
 
-/** Payments a second. Rows are as wide as the service's own; they go to a merchant of their own in the same tables. */
-export async function runBaseline(url: string, seconds: number): Promise<number> {
+export interface Baseline {
+  /** Who wrote them. */
+  name: string;
+  rate: number;
+}
+
+/**
+ * Payments a second, by `pgbench` where it is found, else by awaited statements. Rows are as wide as the service's own; they go to
+ * a merchant of their own in the same tables.
+ */
+export async function runBaseline(url: string, seconds: number): Promise<Baseline> {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
   try {
     const sample = await sampleRows(pool);
@@ -15,28 +25,64 @@ export async function runBaseline(url: string, seconds: number): Promise<number>
       [merchant],
     );
     await pool.query("insert into books (merchant_id, environment) values ($1, 'sandbox')", [merchant]);
-    let done = 0;
-    const end = performance.now() + seconds * 1000;
-    const begun = performance.now();
-    await Promise.all(
-      Array.from({ length: CONNECTIONS }, async (_, slot) => {
-        const client = await pool.connect();
-        while (performance.now() < end) {
-          await onePayment(client, merchant, `${slot}-${done}-${randomUUID()}`, sample);
-          done++;
-        }
-        client.release();
-      }),
-    );
-    const elapsed = (performance.now() - begun) / 1000;
-    await removeRows(pool, merchant);
-    return done / elapsed;
+    const pgbench = findPgbench();
+    try {
+      if (pgbench !== undefined) return { name: pgbench, rate: runPgbench(url, merchant, sample, seconds) };
+      return { name: "awaited statements", rate: await awaited(pool, merchant, sample, seconds, CONNECTIONS) };
+    } finally {
+      await removeRows(pool, merchant);
+    }
   } finally {
     await pool.end();
   }
 }
 
-interface Sample {
+/** The median of one connection's transactions, in milliseconds. */
+export async function baselineLatency(url: string, seconds: number): Promise<number> {
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  try {
+    const sample = await sampleRows(pool);
+    const { rows } = await pool.query<{ merchant_id: string }>("select merchant_id from books limit 1");
+    const client = await pool.connect();
+    const latencies: number[] = [];
+    for (const end = performance.now() + seconds * 1000; performance.now() < end;) {
+      const begun = performance.now();
+      await onePayment(client, rows[0]?.merchant_id ?? "", randomUUID(), sample);
+      latencies.push(performance.now() - begun);
+    }
+    client.release();
+    latencies.sort((a, b) => a - b);
+    return latencies[latencies.length >> 1] ?? 0;
+  } finally {
+    await pool.end();
+  }
+}
+
+async function awaited(
+  pool: pg.Pool,
+  merchant: string,
+  sample: Sample,
+  seconds: number,
+  connections: number,
+): Promise<number> {
+  let done = 0;
+  const end = performance.now() + seconds * 1000;
+  const begun = performance.now();
+  await Promise.all(
+    Array.from({ length: connections }, async (_, slot) => {
+      const client = await pool.connect();
+      while (performance.now() < end) {
+        await onePayment(client, merchant, `${slot}-${done}-${randomUUID()}`, sample);
+        done++;
+      }
+      client.release();
+    }),
+  );
+  return done / ((performance.now() - begun) / 1000);
+}
+
+/** Texts of a payment that the service made, so that all write the same number of bytes. */
+export interface Sample {
   instructions: string;
   routing: string;
   risk: string;
@@ -45,7 +91,6 @@ interface Sample {
   response: string;
 }
 
-/** Texts of a payment that the service made, so that both write the same number of bytes. */
 async function sampleRows(pool: pg.Pool): Promise<Sample> {
   const { rows } = await pool.query<Sample>(`select p.instructions::text, p.routing::text, p.risk_reasons::text as risk,
   p.metadata::text, e.body as event, k.response

@@ -1,76 +1,147 @@
-// The load generator over raw keep-alive sockets: every request signed and unique, every answer checked. Closed loop; or, with
-// `pace`, open loop: requests have their times, and one that is sent late counts its latency from the time it was due.
-import { createHmac, createSecretKey } from "node:crypto";
-import { connect, type Socket } from "node:net";
+// The load generator, in a process of its own, over raw keep-alive sockets. Every request is signed, unique and made before the
+// clock starts; every answer is checked. Closed loop: each connection sends when it has its answer. Open loop, with `pace`:
+// each request has its moment, and one that is sent late counts its latency from the moment it was due.
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
+import { connect } from "node:net";
 
-const { demo, port, seconds, connections, label, references, pace, callbacks } = JSON.parse(
-  process.env.LOAD ?? "{}",
-) as {
-  demo: { client_id: string; secret: string };
+/** What one request is. `target` names what it is about, where it is about something. */
+type Kind = "create" | "refund" | "get" | "pay";
+
+interface Plan {
   port: number;
   seconds: number;
   connections: number;
   label: string;
-  /** Payments to refund, a little each time; without them payments are created. */
-  references?: string[];
+  kind: Kind;
+  /** Who sends, and how often one is chosen beside the others. */
+  senders: { client_id: string; secret: string; weight: number; targets?: string[] }[];
   /** Requests a second. */
   pace?: number;
   /** Addresses for the events of payments, in turn; an empty one leaves them to the registered address. */
   callbacks?: string[];
-};
+  /** Each payment that was created is paid in the next request. */
+  lifecycle?: boolean;
+}
 
-const key = createSecretKey(Buffer.from(demo.secret));
+interface Request {
+  bytes: Buffer;
+  sender: number;
+}
+
+/** As many are made beforehand as a run can use, up to what memory is for; beyond that they are made on the way. */
+const AHEAD_PER_S = 8_000;
+const AHEAD_MAX = 80_000;
+
+const plan = JSON.parse(process.env.LOAD ?? "{}") as Plan;
+const { port, seconds, connections, label, kind, senders, pace, callbacks, lifecycle = false } = plan;
+const keys = senders.map(({ secret }): KeyObject => createSecretKey(Buffer.from(secret)));
 const run = `${label}-${Date.now().toString(36)}`;
 const latencies: number[] = [];
-let sent = 0;
-let errors = 0;
-const begun = performance.now();
-const end = begun + seconds * 1000;
+const reasons = new Map<string, number>();
+let made = 0;
 
-function nextRequest(): string {
-  const number = ++sent;
+const chooseSender = chooser(senders.map(({ weight }) => weight));
+
+/** Draws indices in proportion to weights, the same in every run. */
+function chooser(weights: number[]): () => number {
+  const sums: number[] = [];
+  for (const weight of weights) sums.push((sums.at(-1) ?? 0) + weight);
+  let state = 42;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const drawn = (state / 2 ** 32) * (sums.at(-1) ?? 1);
+    let [low, high] = [0, sums.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sums[middle] as number) > drawn) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  };
+}
+
+function signed(sender: number, method: string, path: string, body: string, number: number): Request {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = keys[sender] as KeyObject;
+  const signature = createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
+  const written =
+    method === "GET"
+      ? ""
+      : `Idempotency-Key: ${run}-key-${number}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${senders[sender]?.client_id}\r\nX-Timestamp: ${timestamp}\r\nX-Signature: ${signature}\r\n${written}\r\n`;
+  return { bytes: Buffer.from(head + body), sender };
+}
+
+function make(): Request {
+  const number = ++made;
+  const sender = chooseSender();
+  const targets = senders[sender]?.targets ?? [];
+  const target = targets[number % targets.length];
+  if (kind === "get") return signed(sender, "GET", `/v1/payments/${target}`, "", number);
+  if (kind === "refund") {
+    const body = `{"payment_reference":"${target}","amount_minor":1,"reason":"part ${number}"}`;
+    return signed(sender, "POST", "/v1/refunds", body, number);
+  }
   const callback = callbacks?.[number % callbacks.length] ?? "";
   const own = callback === "" ? "" : `,"callback_url":"${callback}"`;
-  const body = references
-    ? `{"payment_reference":"${references[number % references.length]}","amount_minor":1,"reason":"part ${number}"}`
-    : `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}${own}}`;
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const signature = createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
-  return (
-    `POST /v1/${references ? "refunds" : "payments"} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${demo.client_id}\r\n` +
-    `X-Timestamp: ${timestamp}\r\nX-Signature: ${signature}\r\nIdempotency-Key: ${run}-key-${number}\r\n` +
-    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-  );
+  const body = `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}${own}}`;
+  return signed(sender, "POST", "/v1/payments", body, number);
 }
+
+const expected: Record<Kind, { status: string; contains: string }> = {
+  create: { status: "HTTP/1.1 201", contains: '"qr_string"' },
+  refund: { status: "HTTP/1.1 201", contains: '"status":"succeeded"' },
+  get: { status: "HTTP/1.1 200", contains: '"status":"' },
+  pay: { status: "HTTP/1.1 200", contains: '"status":"succeeded"' },
+};
+
+const wanted = Math.min(AHEAD_MAX, Math.ceil(seconds * (pace ?? AHEAD_PER_S)));
+const ahead: Request[] = Array.from({ length: kind === "get" ? Math.min(wanted, 20_000) : wanted }, make);
+let next = 0;
+/** The same read may be asked again in another second only: its signature is its identity. */
+const take = (): Request => (kind !== "get" && next < ahead.length ? (ahead[next++] as Request) : make());
 
 let claimed = 0;
-
-function setTimeoutOrNow(ms: number, work: () => void): void {
-  if (ms <= 0) work();
-  else setTimeout(work, ms);
-}
+const begun = performance.now();
+const end = begun + seconds * 1000;
 
 /** One connection: a request, its whole answer, the next request, until the time is over. */
 function drive(): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket: Socket = connect(port, "127.0.0.1");
+    const socket = connect(port, "127.0.0.1");
     let buffer = "";
     let started = 0;
-    const next = (): void => {
-      const due = pace === undefined ? performance.now() : begun + (claimed++ * 1000) / pace;
+    let current: { sender: number; kind: Kind } = { sender: 0, kind };
+    let paying: string | undefined;
+    const send = (due: number): void => {
+      started = Math.min(due, performance.now());
+      if (paying !== undefined) {
+        const body = '{"outcome":"succeeded"}';
+        current = { sender: current.sender, kind: "pay" };
+        const path = `/v1/sandbox/payments/${paying}/simulate`;
+        // The signature covers time and body alone: no two bodies of one second may be the same.
+        const mark = (++made % 2 ** 16).toString(2).padStart(16, "0").replaceAll("0", " ").replaceAll("1", "\t");
+        socket.write(signed(current.sender, "POST", path, body + mark, made).bytes);
+        return;
+      }
+      const request = take();
+      current = { sender: request.sender, kind };
+      socket.write(request.bytes);
+    };
+    const proceed = (): void => {
+      const due = pace === undefined || paying !== undefined ? performance.now() : begun + (claimed++ * 1000) / pace;
       if (Math.max(due, performance.now()) >= end) {
         socket.end();
         resolve();
         return;
       }
-      setTimeoutOrNow(due - performance.now(), () => {
-        started = Math.min(due, performance.now());
-        socket.write(nextRequest());
-      });
+      const wait = due - performance.now();
+      if (wait <= 0) send(due);
+      else setTimeout(() => send(due), wait);
     };
     socket.setNoDelay(true);
     socket.setEncoding("latin1");
-    socket.on("connect", next);
+    socket.on("connect", proceed);
     socket.on("error", reject);
     socket.on("data", (part: string) => {
       buffer += part;
@@ -78,15 +149,17 @@ function drive(): Promise<void> {
       if (head < 0) return;
       const length = Number(/content-length: (\d+)/i.exec(buffer.slice(0, head))?.[1] ?? Number.NaN);
       if (buffer.length < head + 4 + length) return;
-      latencies.push(performance.now() - started);
-      const body = buffer.slice(head + 4);
-      if (
-        !buffer.startsWith("HTTP/1.1 201") ||
-        !(references ? body.includes('"status":"succeeded"') : body.includes('"qr_string"'))
-      )
-        errors++;
+      const { status, contains } = expected[current.kind];
+      const good = buffer.startsWith(status) && buffer.includes(contains, head);
+      if (!good) {
+        const reason = /"code":"(\w+)"/.exec(buffer)?.[1] ?? buffer.slice(9, 12);
+        reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      }
+      const created = lifecycle && good && current.kind === "create";
+      paying = created ? /"reference":"(pay_\w+)"/.exec(buffer)?.[1] : undefined;
+      if (!created) latencies.push(performance.now() - started);
       buffer = "";
-      next();
+      proceed();
     });
   });
 }
@@ -96,5 +169,12 @@ const elapsed = (performance.now() - begun) / 1000;
 latencies.sort((a, b) => a - b);
 const at = (share: number): number => Math.round((latencies[Math.floor(latencies.length * share)] ?? 0) * 10) / 10;
 process.stdout.write(
-  JSON.stringify({ requests: latencies.length, errors, seconds: elapsed, p50_ms: at(0.5), p99_ms: at(0.99) }),
+  JSON.stringify({
+    requests: latencies.length,
+    errors: [...reasons.values()].reduce((sum, count) => sum + count, 0),
+    reasons: Object.fromEntries(reasons),
+    seconds: elapsed,
+    p50_ms: at(0.5),
+    p99_ms: at(0.99),
+  }),
 );

@@ -1,0 +1,114 @@
+// Results for people: in the terminal, as a table in Markdown, and as a picture of the ratios beside their aims.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { arch, cpus, platform, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Options, Result } from "./result.ts";
+
+const directory = fileURLToPath(new URL("results", import.meta.url));
+
+interface Kept extends Result {
+  at: string;
+  machine: string;
+  command: string;
+  commit: string;
+}
+
+export function tell(result: Result): void {
+  const lines: [string, string | number][] = [
+    ["rate", `${result.rate_per_s} a second`],
+    [result.baseline, `${result.baseline_per_s} a second`],
+    ["ratio", `${result.ratio.toFixed(2)} (aim ${result.aim}: ${result.met ? "met" : "MISSED"})`],
+    ["latency p50 / p99", `${result.p50_ms} / ${result.p99_ms} ms`],
+    ["memory of the service", `${result.memory_mib} MiB`],
+    ["failed requests", result.errors],
+    ["verify afterwards", result.verified ? "clean" : "NOT CLEAN"],
+    ...Object.entries(result.notes).map(([name, value]): [string, string | number] => [
+      name.replaceAll("_", " "),
+      value,
+    ]),
+  ];
+  console.log(`\n${result.case}\n`);
+  for (const [name, value] of lines) console.log(`  ${name.padEnd(36)} ${value}`);
+  console.log("");
+}
+
+/** Keeps a result, and draws all that are kept. */
+export function keep(result: Result, { seconds, rows }: Options): void {
+  mkdirSync(directory, { recursive: true });
+  const extra = result.case === "growth" ? ` --rows ${rows}` : "";
+  const kept: Kept = {
+    ...result,
+    at: new Date().toISOString().slice(0, 16) + "Z",
+    machine: machine(),
+    command: `npm run bench -- ${result.case} --seconds ${seconds}${extra}`,
+    commit: execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: directory, encoding: "utf8" }).trim(),
+  };
+  writeFileSync(join(directory, `${result.case}.json`), `${JSON.stringify(kept, null, 2)}\n`);
+  const all = readdirSync(directory)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(directory, name), "utf8")) as Kept)
+    .toSorted((a, b) => a.case.localeCompare(b.case));
+  writeFileSync(join(directory, "README.md"), markdown(all));
+  writeFileSync(join(directory, "ratios.svg"), picture(all));
+}
+
+function machine(): string {
+  const processors = cpus();
+  const gib = Math.round(totalmem() / 2 ** 30);
+  return `${processors.length} × ${processors[0]?.model.trim() ?? "?"}, ${gib} GiB, ${platform()} ${release()} ${arch()}, Node ${process.versions.node}`;
+}
+
+function markdown(all: readonly Kept[]): string {
+  const cells = (result: Kept): string[] => [
+    result.case,
+    String(result.rate_per_s),
+    `${result.baseline}: ${result.baseline_per_s}`,
+    result.ratio.toFixed(2),
+    `${result.aim} ${result.met ? "met" : "**missed**"}`,
+    `${result.p50_ms} / ${result.p99_ms}`,
+    String(result.memory_mib),
+    `${result.errors}, ${result.verified ? "clean" : "NOT CLEAN"}`,
+    Object.entries(result.notes)
+      .map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`)
+      .join("; "),
+    `\`${result.command}\` at ${result.commit}, ${result.at}`,
+  ];
+  const head = [
+    "case",
+    "per second",
+    "beside",
+    "ratio",
+    "aim",
+    "p50 / p99 ms",
+    "MiB",
+    "errors, verify",
+    "notes",
+    "run",
+  ];
+  const rows = [head, head.map(() => "---"), ...all.map(cells)].map((row) => `| ${row.join(" | ")} |`);
+  const machines = [...new Set(all.map((result) => result.machine))];
+  return `# Measured\n\nWritten by \`npm run bench\`. Ratios are within one run; the generator, the service and PostgreSQL share the machine.\n\n![Ratios beside their aims](ratios.svg)\n\n${rows.join("\n")}\n\nMachine: ${machines.join("; ")}\n`;
+}
+
+/** Bars of the ratios, each with a mark at its aim. */
+function picture(all: readonly Kept[]): string {
+  const [left, width, step, top] = [110, 420, 34, 20];
+  const most = Math.max(2, ...all.flatMap(({ ratio, aim }) => [ratio, aim]));
+  const x = (value: number): number => Math.round(left + (Math.min(value, most) / most) * width);
+  const bars = all.map(({ case: name, ratio, aim, met }, index) => {
+    const y = top + index * step;
+    return `<text x="${left - 8}" y="${y + 15}" text-anchor="end">${name}</text>
+<rect x="${left}" y="${y}" width="${x(ratio) - left}" height="20" fill="${met ? "#2f7d5b" : "#b4552d"}"/>
+<line x1="${x(aim)}" x2="${x(aim)}" y1="${y - 4}" y2="${y + 24}" stroke="#222" stroke-width="2"/>
+<text x="${x(ratio) + 6}" y="${y + 15}">${ratio.toFixed(2)}</text>`;
+  });
+  const height = top + all.length * step + 24;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="${height}" viewBox="0 0 600 ${height}" font-family="sans-serif" font-size="13">
+<rect width="600" height="${height}" fill="#fff"/>
+${bars.join("\n")}
+<text x="${left}" y="${height - 8}" fill="#666">ratio to the baseline of the same run; the line is the aim</text>
+</svg>
+`;
+}
