@@ -93,7 +93,8 @@ export class Database {
 /** The SQLSTATE of an error that PostgreSQL itself reported. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  // The system's own names, such as EPIPE, may be five letters long, too.
+  return typeof code === "string" && /^(?!E[A-Z]{4})[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 /** True when the database could not be reached or went away, as opposed to refusing a statement. */

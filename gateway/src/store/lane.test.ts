@@ -6,7 +6,7 @@ import { systemClock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
-import type { Database } from "./database.ts";
+import { type Database, isConnectionLoss } from "./database.ts";
 import { type Command, Lane } from "./lane.ts";
 import { migrate } from "./migrations.ts";
 import { type Table, bulkInsert, bulkUpdate } from "./table.ts";
@@ -133,6 +133,13 @@ test("hooks run after the commit, and not for commands that were refused", async
   };
   await Promise.allSettled([lane.submit(hooked("kept", 1n)), lane.submit(hooked("refused", -1n))]);
   expect(seen).toEqual(["kept"]);
+});
+
+test("what the system says of a broken socket is a lost connection, and what PostgreSQL says of a statement is not", () => {
+  const error = (code: string): Error => Object.assign(new Error("?"), { code });
+  for (const code of ["EPIPE", "ECONNRESET", "ECONNREFUSED", "ENOENT", "57P01", "08006"])
+    expect(isConnectionLoss(error(code)), code).toBe(true);
+  for (const code of ["23505", "GB006", "40001", "XX000"]) expect(isConnectionLoss(error(code)), code).toBe(false);
 });
 
 test("a full queue refuses at once with Retry-After", async () => {
