@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["gateway/**/*.test.ts", "e2e/**/*.test.ts", "bench/**/*.test.ts"],
     globalSetup: ["gateway/test/global-setup.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
