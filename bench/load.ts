@@ -3,6 +3,7 @@
 // each request has its moment, and one that is sent late counts its latency from the moment it was due.
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 
 /** What one request is. `target` names what it is about, where it is about something. */
 type Kind = "create" | "refund" | "get" | "pay";
@@ -32,8 +33,17 @@ interface Request {
 const AHEAD_PER_S = 8_000;
 const AHEAD_MAX = 80_000;
 
-const plan = JSON.parse(process.env.LOAD ?? "{}") as Plan;
-const { port, seconds, connections, label, kind, senders, pace, callbacks, lifecycle = false } = plan;
+const {
+  port,
+  seconds,
+  connections,
+  label,
+  kind,
+  senders,
+  pace,
+  callbacks,
+  lifecycle = false,
+} = JSON.parse(await text(process.stdin)) as Plan;
 const keys = senders.map(({ secret }): KeyObject => createSecretKey(Buffer.from(secret)));
 const run = `${label}-${Date.now().toString(36)}`;
 const latencies: number[] = [];
@@ -100,6 +110,9 @@ const ahead: Request[] = Array.from({ length: kind === "get" ? Math.min(wanted, 
 let next = 0;
 /** The same read may be asked again in another second only: its signature is its identity. */
 const take = (): Request => (kind !== "get" && next < ahead.length ? (ahead[next++] as Request) : make());
+
+// A read that an earlier run asked in the same second would be a replay.
+if (kind === "get") await new Promise((resolve) => setTimeout(resolve, 1_000));
 
 let claimed = 0;
 const begun = performance.now();

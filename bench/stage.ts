@@ -173,9 +173,9 @@ export async function generate(
   { connections = CONNECTIONS, kind = "create", ...load }: Load,
 ): Promise<LoadReport> {
   const child = spawn(process.execPath, [new URL("load.ts", import.meta.url).pathname], {
-    env: { ...process.env, LOAD: JSON.stringify({ port, connections, kind, ...load }) },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
+  child.stdin.end(JSON.stringify({ port, connections, kind, ...load }));
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (part: string) => void (text += part));
   const [code] = (await once(child, "exit")) as [number | null];

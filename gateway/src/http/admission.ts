@@ -4,6 +4,7 @@ import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Client } from "../merchants/directory.ts";
+import { binaryArray } from "../store/arrays.ts";
 import { type Database, type Statement, isConnectionLoss } from "../store/database.ts";
 import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
 
@@ -97,22 +98,22 @@ export class Admission {
       const key = identity(waiting);
       if (!fresh.has(key)) fresh.set(key, waiting);
     }
-    const rows = await this.database.query<{ kind: string; name: string; amount: bigint }>(
-      admitStatement([...fresh.values()], [...clients.values()], start),
+    const signatures = [...fresh].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, waiting]) => waiting);
+    const rows = await this.database.query<{ burnt: number | null; client_id: string; requests: bigint }>(
+      admitStatement(signatures, [...clients.values()], start),
     );
-    const won = new Set<string>();
+    const burnt = new Set<Waiting | undefined>();
     const totals = new Map<string, number>();
-    for (const { kind, name, amount } of rows) {
-      if (kind === "signature") won.add(name);
-      else totals.set(name, Number(amount));
+    for (const row of rows) {
+      if (row.burnt === null) totals.set(row.client_id, Number(row.requests));
+      else burnt.add(signatures[row.burnt - 1]);
     }
     for (const [clientId, { requests }] of clients) totals.set(clientId, (totals.get(clientId) ?? requests) - requests);
     for (const waiting of batch) {
       const { clientId, merchant } = waiting.client;
       const count = (totals.get(clientId) ?? 0) + 1;
       totals.set(clientId, count);
-      const key = identity(waiting);
-      const replayed = fresh.get(key) !== waiting || !won.has(key);
+      const replayed = fresh.get(identity(waiting)) !== waiting || burnt.has(waiting);
       const limit = merchant.rateLimitPerMinute;
       waiting.resolve({
         replayed,
@@ -128,15 +129,17 @@ function identity(waiting: Waiting): string {
 }
 
 /**
- * Signatures new to the table and the new counts, in one statement. It commits without waiting for the disk: a command
- * that follows waits for its own commit, which carries this one with it, so whatever had an effect is remembered after
- * a crash. Rows go in one order, so that two processes never wait for each other.
+ * Writes signatures and counts in one statement; gives which signatures (from 1) were there before, and the new counts. It
+ * commits without waiting for the disk: a command that follows waits for its own commit, which carries this one with it, so
+ * whatever had an effect is remembered after a crash. Rows go in one order, so that two processes never wait for each other.
  */
-function admitStatement(fresh: Waiting[], clients: { client: Client; requests: number }[], start: number): Statement {
-  const signatures = fresh
-    .map((waiting) => ({ waiting, key: identity(waiting) }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1));
+function admitStatement(
+  signatures: Waiting[],
+  clients: { client: Client; requests: number }[],
+  start: number,
+): Statement {
   const counts = clients.sort((a, b) => (a.client.clientId < b.client.clientId ? -1 : 1));
+  const merchantOf = (client: Client): string => uuidOf(client.merchant.merchantId);
   return {
     name: "admit",
     text: `with lazily as (
@@ -155,21 +158,41 @@ function admitStatement(fresh: Waiting[], clients: { client: Client; requests: n
   set requests = r.requests + excluded.requests
   returning client_id, requests
 )
-select 'signature' as kind, v.name, 0::bigint as amount
-from seen
-join unnest($1::uuid[], $2::bigint[], $3::uuid[], $8::text[]) as v(merchant_id, valid_until, digest, name)
-  using (merchant_id, valid_until, digest)
+select v.place::integer as burnt, null as client_id, null as requests
+from unnest($1::uuid[], $2::bigint[], $3::uuid[]) with ordinality as v(merchant_id, valid_until, digest, place)
+where not exists (
+  select
+  from seen s
+  where s.merchant_id = v.merchant_id and s.valid_until = v.valid_until and s.digest = v.digest
+)
 union all
-select 'count', client_id, requests from counted, lazily`,
+select null, client_id, requests from counted, lazily`,
     values: [
-      signatures.map(({ waiting }) => uuidOf(waiting.client.merchant.merchantId)),
-      signatures.map(({ waiting }) => waiting.validUntil),
-      signatures.map(({ waiting }) => waiting.digest),
-      counts.map(({ client }) => uuidOf(client.merchant.merchantId)),
-      counts.map(({ client }) => client.clientId),
+      binaryArray(
+        "uuid",
+        signatures.map(({ client }) => merchantOf(client)),
+      ),
+      binaryArray(
+        "bigint",
+        signatures.map(({ validUntil }) => validUntil),
+      ),
+      binaryArray(
+        "uuid",
+        signatures.map(({ digest }) => digest),
+      ),
+      binaryArray(
+        "uuid",
+        counts.map(({ client }) => merchantOf(client)),
+      ),
+      binaryArray(
+        "text",
+        counts.map(({ client }) => client.clientId),
+      ),
       start,
-      counts.map(({ requests }) => requests),
-      signatures.map(({ key }) => key),
+      binaryArray(
+        "bigint",
+        counts.map(({ requests }) => requests),
+      ),
     ],
   };
 }

@@ -1,10 +1,9 @@
 // All SQL of the ledger: heads, balances and the one statement that appends journals with their entries.
-import { sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import type { Table } from "../store/table.ts";
+import { type Columns, type Table, arraysOf } from "../store/table.ts";
 import type { Journal } from "./journal.ts";
 
 export interface Head {
@@ -74,9 +73,39 @@ export const journals: Table<{ book: Book; seq: bigint }, Journal> = {
   insert: appendJournals,
 };
 
+interface Line {
+  journal: Journal;
+  entry: Journal["entries"][number];
+  line: number;
+}
+
+const journalColumns: Columns<Journal> = {
+  merchant_id: ["uuid", (journal) => uuidOf(journal.book.merchantId)],
+  environment: ["text", (journal) => journal.book.environment],
+  seq: ["bigint", (journal) => journal.seq],
+  journal_id: ["uuid", (journal) => uuidOf(journal.journalId)],
+  group_id: ["uuid", (journal) => uuidOf(journal.groupId)],
+  kind: ["text", (journal) => journal.kind],
+  operation_key: ["text", (journal) => journal.operationKey],
+  posted_at: ["timestamptz", (journal) => journal.postedAt],
+  prev_hash: ["bytea", (journal) => journal.prevHash],
+  hash: ["bytea", (journal) => journal.hash],
+};
+
+const entryColumns: Columns<Line> = {
+  merchant_id: ["uuid", ({ journal }) => uuidOf(journal.book.merchantId)],
+  environment: ["text", ({ journal }) => journal.book.environment],
+  seq: ["bigint", ({ journal }) => journal.seq],
+  line: ["smallint", ({ line }) => line],
+  account: ["text", ({ entry }) => entry.account],
+  currency: ["text", ({ entry }) => entry.currency],
+  amount_minor: ["bigint", ({ entry }) => entry.amountMinor],
+  balance_after_minor: ["bigint", ({ entry }) => entry.balanceAfterMinor],
+};
+
 // Journals and entries go in one statement: the triggers at its end see both, so a journal without its entries cannot be.
 function appendJournals(journals: readonly Journal[]): Statement {
-  const entries = journals.flatMap((journal) =>
+  const entries = journals.flatMap((journal): Line[] =>
     journal.entries.map((entry, index) => ({ journal, entry, line: index + 1 })),
   );
   return {
@@ -92,26 +121,7 @@ insert into entries (merchant_id, environment, seq, line, account, currency, amo
 select merchant_id, environment::environment, seq, line, account, currency, amount_minor, balance_after_minor
 from unnest($11::uuid[], $12::text[], $13::bigint[], $14::smallint[], $15::text[], $16::text[], $17::bigint[], $18::bigint[])
   as v(merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor)`,
-    values: [
-      journals.map((journal) => uuidOf(journal.book.merchantId)),
-      journals.map((journal) => journal.book.environment),
-      journals.map((journal) => journal.seq),
-      journals.map((journal) => uuidOf(journal.journalId)),
-      journals.map((journal) => uuidOf(journal.groupId)),
-      journals.map((journal) => journal.kind),
-      journals.map((journal) => journal.operationKey),
-      journals.map((journal) => sqlTime(journal.postedAt)),
-      journals.map((journal) => journal.prevHash),
-      journals.map((journal) => journal.hash),
-      entries.map(({ journal }) => uuidOf(journal.book.merchantId)),
-      entries.map(({ journal }) => journal.book.environment),
-      entries.map(({ journal }) => journal.seq),
-      entries.map(({ line }) => line),
-      entries.map(({ entry }) => entry.account),
-      entries.map(({ entry }) => entry.currency),
-      entries.map(({ entry }) => entry.amountMinor),
-      entries.map(({ entry }) => entry.balanceAfterMinor),
-    ],
+    values: [...arraysOf(journalColumns, journals), ...arraysOf(entryColumns, entries)],
   };
 }
 

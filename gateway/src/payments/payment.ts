@@ -12,24 +12,31 @@ import { type PaymentStatus, isPaid } from "./states.ts";
 export const disputeStatuses = ["needs_response", "under_review", "won", "lost", "withdrawn"] as const;
 export type DisputeStatus = (typeof disputeStatuses)[number];
 
-export interface Payment {
+/** Where a payment stands: no more than a status request is answered with. */
+export interface PaymentStanding {
   book: Book;
   reference: string;
   status: PaymentStatus;
   amountMinor: Minor;
   feeMinor: Minor;
   refundedMinor: Minor;
-  /** Reversed already for refunds whose acquirer has not answered yet. */
-  refundPendingMinor: Minor;
-  /** How the newest dispute stands; undefined when there was none. */
-  disputeStatus: DisputeStatus | undefined;
   /** How the batch stands that the payment is in; undefined while it waits for one. Only where it was read. */
   settlementStatus?: "processing" | "paid" | undefined;
   currency: string;
   method: PaymentMethod;
   referenceId: string;
-  description: string | undefined;
   gatewayCode: string | undefined;
+  createdAt: Micros;
+  updatedAt: Micros;
+  paidAt: Micros | undefined;
+}
+
+export interface Payment extends PaymentStanding {
+  /** Reversed already for refunds whose acquirer has not answered yet. */
+  refundPendingMinor: Minor;
+  /** How the newest dispute stands; undefined when there was none. */
+  disputeStatus: DisputeStatus | undefined;
+  description: string | undefined;
   callbackUrl: string | undefined;
   customerKey: string | null;
   customer: Customer | undefined;
@@ -41,9 +48,6 @@ export interface Payment {
   expiresAt: Micros;
   /** Under review: the seconds to pay in that were asked for, counted from the approval. */
   expiresIn: number | undefined;
-  createdAt: Micros;
-  updatedAt: Micros;
-  paidAt: Micros | undefined;
   canceledAt: Micros | undefined;
   cancelReason: string | undefined;
 }
@@ -51,7 +55,7 @@ export interface Payment {
 /** Amounts on the wire are at most 2^53 - 1, so a JSON number carries them exactly. */
 const wire = Number;
 
-function amounts(payment: Payment): Record<string, unknown> {
+function amounts(payment: PaymentStanding): Record<string, unknown> {
   return {
     amount_minor: wire(payment.amountMinor),
     currency: payment.currency,
@@ -83,7 +87,7 @@ export function createdView(payment: Payment): Record<string, unknown> {
 }
 
 /** Interface 4.3: what a status request answers. */
-export function statusView(payment: Payment, schedule: SettlementSchedule): Record<string, unknown> {
+export function statusView(payment: PaymentStanding, schedule: SettlementSchedule): Record<string, unknown> {
   return {
     reference: payment.reference,
     status: payment.status,

@@ -11,8 +11,9 @@ import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
 import type { Database, Statement } from "../store/database.ts";
+import { SharedRead } from "../store/shared-read.ts";
 import { type Acquiring, resumeOpening } from "./acquiring.ts";
-import { type Payment, statusView } from "./payment.ts";
+import { type Payment, type PaymentStanding, statusView } from "./payment.ts";
 import {
   type CreatePayment,
   type ListQuery,
@@ -24,7 +25,14 @@ import {
   paymentListSchema,
   paymentStatusSchema,
 } from "./payments.schema.ts";
-import { paymentOfRow, selectPayment, selectPayments } from "./payments.sql.ts";
+import {
+  type PaymentName,
+  paymentOfRow,
+  selectPayment,
+  selectPayments,
+  standingOfRow,
+  standings,
+} from "./payments.sql.ts";
 import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
 export interface PaymentRouteParts extends PaymentParts {
@@ -36,6 +44,7 @@ export interface PaymentRouteParts extends PaymentParts {
 }
 
 export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
+  const standing = new SharedRead(parts.database, standings);
   return [
     writeEndpoint<CreatePayment>({
       path: "/v1/payments",
@@ -83,7 +92,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { status: 200, description: "The payment.", schema: paymentStatusSchema },
       handle: async (call) =>
-        reply(200, statusView(await findPayment(parts.database, call), call.merchant.settings.settlement)),
+        reply(200, statusView(await findStanding(standing, call), call.merchant.settings.settlement)),
     }),
     readEndpoint({
       path: "/v1/payments",
@@ -159,14 +168,14 @@ async function withCallbackUrl(
 }
 
 /** The payment named in the path, if it is this merchant's and of this environment. */
-async function findPayment(database: Database, call: Call): Promise<ReturnType<typeof paymentOfRow>> {
+async function findStanding(standing: SharedRead<PaymentName>, call: Call): Promise<PaymentStanding> {
   const reference = call.params.reference ?? "";
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
-  const [row] = await database.query(selectPayment(call.merchant.merchantId, reference));
+  const row = await standing.read({ merchantId: call.merchant.merchantId, reference });
   if (!row) throw new Fault("PAYMENT_NOT_FOUND");
-  const payment = paymentOfRow(row);
-  if (payment.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-  return payment;
+  const found = standingOfRow(row);
+  if (found.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  return found;
 }
 
 async function listPayments(database: Database, call: Call): Promise<Reply> {

@@ -63,10 +63,11 @@ export function createPayment(
 ): Command<Reply> {
   const { realNow } = request;
   const { customerKey, phoneKey } = contactKeysOf(body.customer);
-  const ofMerchant: VelocityKey = { book, contactKey: null, realSince: realNow - MERCHANT_WINDOW };
+  const { merchant_per_minute: perMinute, customer_per_hour: perHour } = merchant.settings.risk;
+  const ofMerchant: VelocityKey = { book, contactKey: null, realSince: realNow - MERCHANT_WINDOW, most: perMinute };
   const ofContacts = [customerKey, phoneKey]
     .filter((contactKey) => contactKey !== null)
-    .map((contactKey): VelocityKey => ({ book, contactKey, realSince: realNow - CUSTOMER_WINDOW }));
+    .map((contactKey): VelocityKey => ({ book, contactKey, realSince: realNow - CUSTOMER_WINDOW, most: perHour }));
   const needs: Need[] = [
     need(bookClocks, book),
     need(takenReferenceIds, { book, referenceId: body.reference_id }),

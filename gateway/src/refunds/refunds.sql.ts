@@ -1,5 +1,5 @@
 // All SQL of refunds.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -17,10 +17,7 @@ const keyColumns = {
 
 const stateColumns = {
   status: ["refund_status", (refund: Refund) => refund.status],
-  completed_at: [
-    "timestamptz",
-    (refund: Refund) => (refund.completedAt === undefined ? null : sqlTime(refund.completedAt)),
-  ],
+  completed_at: ["timestamptz", (refund: Refund) => refund.completedAt],
 } as const satisfies Columns<Refund>;
 
 const birthColumns = {
@@ -28,7 +25,7 @@ const birthColumns = {
   amount_minor: ["bigint", (refund: Refund) => refund.amountMinor],
   currency: ["text", (refund: Refund) => refund.currency],
   reason: ["text", (refund: Refund) => refund.reason],
-  created_at: ["timestamptz", (refund: Refund) => sqlTime(refund.createdAt)],
+  created_at: ["timestamptz", (refund: Refund) => refund.createdAt],
 } as const satisfies Columns<Refund>;
 
 /** Refunds by identity. Loading locks them. */

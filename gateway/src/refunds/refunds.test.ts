@@ -204,6 +204,15 @@ test("the database refuses refunds that the payment's totals do not tell, and a 
         key,
       ),
     ).rejects.toThrow(/not the sums/);
+    await expect(role.query("update refund_totals set refunded_minor = 0")).rejects.toThrow(/permission denied/);
+    await refund(client, payment.reference, { amount_minor: 3 });
+    await role.query("begin");
+    await role.query("update refunds set status = status where merchant_id = $1 and payment_id = $2", key);
+    await role.query("update payments set refunded_minor = 4 where merchant_id = $1 and payment_id = $2", key);
+    await expect(
+      role.query("update refunds set status = status where merchant_id = $1 and payment_id = $2", key),
+    ).rejects.toThrow(/not the sums/);
+    await role.query("rollback");
     await expect(
       role.query("update payments set refund_pending_minor = 1000001 where merchant_id = $1 and payment_id = $2", key),
     ).rejects.toThrow(/within_amount/);

@@ -55,6 +55,20 @@ test("customers who share nothing are not counted together", async () => {
   }
 });
 
+test("a busy merchant is counted exactly: within its minute, after it, and under another threshold", async () => {
+  const { client, merchantId } = await service.merchant({ settings: { risk: { merchant_per_minute: 3 } } });
+  const several = async (count: number): Promise<boolean[]> => {
+    const seen: boolean[] = [];
+    for (let one = 0; one < count; one++) seen.push(await suspected(client, { email: email() }));
+    return seen;
+  };
+  expect(await several(6)).toEqual([false, false, false, true, true, true]);
+  expect((await client.post("/v1/sandbox/clock/advance", { seconds: 61 })).status).toBe(200);
+  expect(await several(5)).toEqual([false, false, false, true, true]);
+  await service.operate("PATCH", `/merchants/${merchantId}`, { risk: { merchant_per_minute: 7 } });
+  expect(await several(4)).toEqual([false, false, true, true]);
+});
+
 test("both contacts are counted in one statement, and each through an index of its own", async () => {
   const { merchantId } = await merchant();
   const book = { merchantId, environment: "sandbox" } as const;
@@ -63,6 +77,7 @@ test("both contacts are counted in one statement, and each through an index of i
     book,
     contactKey,
     realSince: Date.now() * 1000 - SECOND,
+    most: PER_HOUR,
   }));
   const statement = customerVelocity.load?.(keys, Date.now() * 1000) ?? expect.unreachable("velocities are loaded");
   const plan = await asOwner(service.database, async (owner) => {

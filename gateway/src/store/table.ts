@@ -43,7 +43,8 @@ function nameOf(words: string, text: string): string {
   return `${words} ${sha256(text).toString("hex").slice(0, 8)}`;
 }
 
-function valuesOf<Value>(columns: Columns<Value>, values: readonly Value[]): unknown[] {
+/** One array a column, as parameters for `unnest`. */
+export function arraysOf<Value>(columns: Columns<Value>, values: readonly Value[]): Buffer[] {
   return Object.values(columns).map(([type, get]) => binaryArray(travelling(type), values.map(get)));
 }
 
@@ -54,7 +55,7 @@ export function bulkInsert<Value>(table: string, columns: Columns<Value>): (valu
 select ${casts}
 from unnest(${unnest}) as v(${names.join(", ")})`;
   const name = nameOf(`insert ${table}`, text);
-  return (values) => ({ name, text, values: valuesOf(columns, values) });
+  return (values) => ({ name, text, values: arraysOf(columns, values) });
 }
 
 /** `update … from unnest(…)`: `keys` find the rows, `changes` are set. */
@@ -75,5 +76,5 @@ where ${Object.keys(keys)
     .map((name) => `t.${name} = ${cast(name)}`)
     .join(" and ")}`;
   const name = nameOf(`update ${table}`, text);
-  return (values) => ({ name, text, values: valuesOf(all, values) });
+  return (values) => ({ name, text, values: arraysOf(all, values) });
 }
