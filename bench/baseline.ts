@@ -5,19 +5,27 @@ import { findPgbench, runPgbench } from "./pgbench.ts";
 
 const CONNECTIONS = 16;
 
-export interface Baseline {
-  /** Who wrote them. */
-  name: string;
-  rate: number;
-}
-
 /**
- * Payments a second, by `pgbench` where it is found, else by awaited statements. Rows are as wide as the service's own; they go to
+ * The same payments by `pgbench` where it is found, else by awaited statements. Rows are as wide as the service's own; they go to
  * a merchant of their own in the same tables.
  */
-export async function runBaseline(url: string, seconds: number): Promise<Baseline> {
-  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
-  try {
+export class Baseline {
+  private readonly url: string;
+  private readonly pool: pg.Pool;
+  private readonly sample: Sample;
+  private readonly merchant: string;
+  private readonly pgbench = findPgbench();
+  private turn = 0;
+
+  private constructor(url: string, pool: pg.Pool, sample: Sample, merchant: string) {
+    this.url = url;
+    this.pool = pool;
+    this.sample = sample;
+    this.merchant = merchant;
+  }
+
+  static async open(url: string): Promise<Baseline> {
+    const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
     const sample = await sampleRows(pool);
     const merchant = randomUUID();
     await pool.query(
@@ -25,36 +33,40 @@ export async function runBaseline(url: string, seconds: number): Promise<Baselin
       [merchant],
     );
     await pool.query("insert into books (merchant_id, environment) values ($1, 'sandbox')", [merchant]);
-    const pgbench = findPgbench();
-    try {
-      if (pgbench !== undefined) return { name: pgbench, rate: runPgbench(url, merchant, sample, seconds) };
-      return { name: "awaited statements", rate: await awaited(pool, merchant, sample, seconds, CONNECTIONS) };
-    } finally {
-      await removeRows(pool, merchant);
-    }
-  } finally {
-    await pool.end();
+    return new Baseline(url, pool, sample, merchant);
   }
-}
 
-/** The median of one connection's transactions, in milliseconds. */
-export async function baselineLatency(url: string, seconds: number): Promise<number> {
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
-  try {
-    const sample = await sampleRows(pool);
-    const { rows } = await pool.query<{ merchant_id: string }>("select merchant_id from books limit 1");
-    const client = await pool.connect();
+  /** Who writes them. */
+  get name(): string {
+    return this.pgbench ?? "awaited statements";
+  }
+
+  /** Payments a second. */
+  run(seconds: number): Promise<number> {
+    const { url, pool, merchant, sample } = this;
+    if (this.pgbench !== undefined) return Promise.resolve(runPgbench(url, merchant, sample, seconds, this.turn++));
+    return awaited(pool, merchant, sample, seconds, CONNECTIONS);
+  }
+
+  /** Latencies of one connection's transactions, in milliseconds. */
+  async latencies(seconds: number): Promise<number[]> {
+    const client = await this.pool.connect();
     const latencies: number[] = [];
     for (const end = performance.now() + seconds * 1000; performance.now() < end;) {
       const begun = performance.now();
-      await onePayment(client, rows[0]?.merchant_id ?? "", randomUUID(), sample);
+      await onePayment(client, this.merchant, randomUUID(), this.sample);
       latencies.push(performance.now() - begun);
     }
     client.release();
-    latencies.sort((a, b) => a - b);
-    return latencies[latencies.length >> 1] ?? 0;
-  } finally {
-    await pool.end();
+    return latencies;
+  }
+
+  /** Takes its rows away: they have no place in a book that is verified. */
+  async close(): Promise<void> {
+    for (const table of ["deliveries", "events", "payments", "idempotency_keys", "seen_signatures"]) {
+      await this.pool.query(`delete from ${table} where merchant_id = $1`, [this.merchant]);
+    }
+    await this.pool.end();
   }
 }
 
@@ -147,10 +159,4 @@ values ($1, 'sandbox', $2, now(), $3, 'POST /v1/payments', 201, $4)`,
     values: [merchant, key, createHash("sha256").update(randomBytes(8)).digest(), sample.response],
   });
   await client.query("commit");
-}
-
-async function removeRows(pool: pg.Pool, merchant: string): Promise<void> {
-  for (const table of ["deliveries", "events", "payments", "idempotency_keys", "seen_signatures"]) {
-    await pool.query(`delete from ${table} where merchant_id = $1`, [merchant]);
-  }
 }

@@ -179,15 +179,18 @@ function drive(): Promise<void> {
 
 await Promise.all(Array.from({ length: connections }, drive));
 const elapsed = (performance.now() - begun) / 1000;
-latencies.sort((a, b) => a - b);
-const at = (share: number): number => Math.round((latencies[Math.floor(latencies.length * share)] ?? 0) * 10) / 10;
+// In tenths of a millisecond, so that several runs can be put together.
+const histogram = new Map<number, number>();
+for (const latency of latencies) {
+  const tenths = Math.round(latency * 10);
+  histogram.set(tenths, (histogram.get(tenths) ?? 0) + 1);
+}
 process.stdout.write(
   JSON.stringify({
     requests: latencies.length,
     errors: [...reasons.values()].reduce((sum, count) => sum + count, 0),
     reasons: Object.fromEntries(reasons),
     seconds: elapsed,
-    p50_ms: at(0.5),
-    p99_ms: at(0.99),
+    histogram: [...histogram],
   }),
 );

@@ -31,13 +31,13 @@ insert into idempotency_keys (merchant_id, environment, idempotency_key, first_s
 commit;
 `;
 
-/** Payments a second. `merchant` is a uuid. */
-export function runPgbench(url: string, merchant: string, sample: Sample, seconds: number): number {
+/** Payments a second. `merchant` is a uuid; no two turns of one merchant make the same rows. */
+export function runPgbench(url: string, merchant: string, sample: Sample, seconds: number, turn: number): number {
   const directory = mkdtempSync(join(tmpdir(), "gerbang-pgbench-"));
   try {
     const file = join(directory, "payment.sql");
     writeFileSync(file, script);
-    const variables = { i: "0", run: randomUUID().slice(0, 8), merchant, ...sample };
+    const variables = { i: String(turn * 100_000_000), run: randomUUID().slice(0, 8), merchant, ...sample };
     const defined = Object.entries(variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]);
     const args = [
       "-n",

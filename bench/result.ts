@@ -5,6 +5,13 @@ export interface Options {
   rows: number;
 }
 
+/** Latencies at a rate that was asked for. */
+export interface Point {
+  rate_per_s: number;
+  p50_ms: number;
+  p99_ms: number;
+}
+
 export interface Result {
   case: string;
   rate_per_s: number;
@@ -19,4 +26,5 @@ export interface Result {
   memory_mib: number;
   verified: boolean;
   notes: Record<string, string | number>;
+  curve?: Point[];
 }

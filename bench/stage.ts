@@ -17,13 +17,41 @@ export interface Sender {
   targets?: string[];
 }
 
-export interface LoadReport {
+/** What a run of the generator says. */
+interface LoadRun {
   requests: number;
   errors: number;
   reasons: Record<string, number>;
   seconds: number;
+  /** Latencies in tenths of a millisecond, and how many took so long. */
+  histogram: [tenths: number, count: number][];
+}
+
+export interface LoadReport extends LoadRun {
   p50_ms: number;
   p99_ms: number;
+}
+
+/** Several runs as one. */
+export function together(runs: readonly LoadRun[]): LoadReport {
+  const counts = new Map<number, number>();
+  const reasons: Record<string, number> = {};
+  let [requests, errors, seconds] = [0, 0, 0];
+  for (const run of runs) {
+    requests += run.requests;
+    errors += run.errors;
+    seconds += run.seconds;
+    for (const [reason, count] of Object.entries(run.reasons)) reasons[reason] = (reasons[reason] ?? 0) + count;
+    for (const [tenths, count] of run.histogram) counts.set(tenths, (counts.get(tenths) ?? 0) + count);
+  }
+  const histogram = [...counts].toSorted(([a], [b]) => a - b);
+  const total = histogram.reduce((sum, [, count]) => sum + count, 0);
+  const at = (share: number): number => {
+    let seen = 0;
+    const found = histogram.find(([, count]) => (seen += count) > total * share);
+    return (found?.[0] ?? 0) / 10;
+  };
+  return { requests, errors, reasons, seconds, histogram, p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 
 export interface Load {
@@ -72,6 +100,18 @@ export class Stage {
     this.service = await Service.start({ dataDirectory, port, ...(this.env && { env: this.env }) });
   }
 
+  /** Starts the service again as the API alone. */
+  async withoutWorker(): Promise<void> {
+    const { dataDirectory, port } = this.service;
+    await this.service.stop();
+    this.service = await Service.start({
+      dataDirectory,
+      port,
+      args: ["--role", "api"],
+      ...(this.env && { env: this.env }),
+    });
+  }
+
   /** The demo merchant. */
   get sender(): Sender {
     const { client_id, secret } = this.service.demo;
@@ -105,7 +145,7 @@ export class Stage {
     const lines = Array.from({ length: 16 }, async () => {
       while (next < count) {
         const body = {
-          amount_minor: 1_000_000_000,
+          amount_minor: 900_000,
           currency: "IDR",
           payment_method: "qris",
           reference_id: `staged-${next++}`,
@@ -180,7 +220,7 @@ export async function generate(
   child.stdout.setEncoding("utf8").on("data", (part: string) => void (text += part));
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== 0) throw new Error("the load generator failed");
-  return JSON.parse(text) as LoadReport;
+  return together([JSON.parse(text) as LoadRun]);
 }
 
 export const rateOf = ({ requests, seconds }: Pick<LoadReport, "requests" | "seconds">): number => requests / seconds;

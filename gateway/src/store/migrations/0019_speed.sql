@@ -146,25 +146,28 @@ alter table events drop constraint events_body_check,
 alter table idempotency_keys drop constraint idempotency_keys_response_check,
   add constraint idempotency_keys_response_check check (octet_length(response) <= 1048576) not valid;
 
--- Housekeeping in small steps, however large the tables: by rows that have changed, not by a share of all there are. A fifth of
--- five million rows, as is the custom, would be one long sweep a day.
-alter table seen_signatures set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 200000);
--- A few rows, rewritten with every batch: their dead versions go soon, but counting them anew each second would make every plan that
--- reads them stale.
+-- Housekeeping by rows that have changed, and not by a share of all there are: a fifth of five million rows, as is the custom, would
+-- be one long sweep. Statistics are taken when a table has grown by half: what they say of keys does not change with size, and
+-- taking them each second on young tables cost a tenth of a processor and made every plan stale.
+alter table seen_signatures set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 500000, autovacuum_analyze_scale_factor = 0.5);
+alter table idempotency_keys set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 50000,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000, autovacuum_analyze_scale_factor = 0.5);
+alter table payments set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 50000,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000, autovacuum_analyze_scale_factor = 0.5);
+alter table deliveries set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 50000,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000, autovacuum_analyze_scale_factor = 0.5);
+alter table delivery_attempts set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 50000,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000, autovacuum_analyze_scale_factor = 0.5);
+alter table events set (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000,
+  autovacuum_analyze_scale_factor = 0.5);
+alter table journals set (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000,
+  autovacuum_analyze_scale_factor = 0.5);
+alter table entries set (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000,
+  autovacuum_analyze_scale_factor = 0.5);
+-- A few rows, rewritten with every batch: their dead versions go soon, their statistics mean nothing.
 alter table rate_windows set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_threshold = 100000);
-alter table idempotency_keys set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-alter table payments set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-alter table deliveries set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-alter table events set (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-alter table delivery_attempts set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 20000,
-  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-alter table journals set (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
-alter table entries set (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 alter table balances set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_threshold = 100000);
 alter table book_heads set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
