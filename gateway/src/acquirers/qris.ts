@@ -6,12 +6,18 @@ function field(tag: string, value: string): string {
   return `${tag}${String(value.length).padStart(2, "0")}${value}`;
 }
 
+/** What eight bits shifted out of the register leave behind. */
+const remainders = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff;
+  return crc;
+});
+
 /** CRC-16/CCITT-FALSE over the text, four upper-case hex digits. */
 export function crc16(text: string): string {
   let crc = 0xffff;
   for (let at = 0; at < text.length; at++) {
-    crc ^= text.charCodeAt(at) << 8;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff;
+    crc = ((crc << 8) & 0xffff) ^ (remainders[((crc >>> 8) ^ text.charCodeAt(at)) & 255] as number);
   }
   return crc.toString(16).toUpperCase().padStart(4, "0");
 }

@@ -13,7 +13,7 @@ import {
   type InstructionRequest,
   type Instructions,
 } from "./acquirer.ts";
-import { qrisString } from "./qris.ts";
+import { type QrisRequest, qrisString } from "./qris.ts";
 
 interface Bank {
   code: string;
@@ -35,6 +35,26 @@ const banks = {
 function digitsOf(reference: string, purpose: string, count: number): string {
   const number = BigInt(`0x${digestOf(purpose, reference).toString("hex").slice(0, 32)}`);
   return (number % 10n ** BigInt(count)).toString().padStart(count, "0");
+}
+
+type MerchantNumbers = Pick<QrisRequest, "nationalMerchantId" | "merchantPan" | "merchantId">;
+const numbered = new Map<string, MerchantNumbers>();
+const NUMBERED_MAX = 10_000;
+
+/** What a merchant is called at a bank. The same for all its payments, so it is made once. */
+function merchantNumbers(bank: Bank, merchantName: string): MerchantNumbers {
+  const name = `${bank.code} ${merchantName}`;
+  let numbers = numbered.get(name);
+  if (!numbers) {
+    numbers = {
+      nationalMerchantId: `ID10${digitsOf(merchantName, "nmid", 11)}`,
+      merchantPan: `93600${bank.code}${digitsOf(merchantName, "pan", 10)}`,
+      merchantId: digitsOf(merchantName, "merchant", 15),
+    };
+    if (numbered.size >= NUMBERED_MAX) numbered.clear();
+    numbered.set(name, numbers);
+  }
+  return numbers;
 }
 
 function accountName(merchantName: string): string {
@@ -137,10 +157,8 @@ function instructionsOf(profile: Profile, request: InstructionRequest): Instruct
         city: "Jakarta",
         postalCode: "10110",
         categoryCode: "5999",
-        nationalMerchantId: `ID10${digitsOf(request.merchantName, "nmid", 11)}`,
         acquirerDomain: profile.domain,
-        merchantPan: `93600${bank.code}${digitsOf(request.merchantName, "pan", 10)}`,
-        merchantId: digitsOf(request.merchantName, "merchant", 15),
+        ...merchantNumbers(bank, request.merchantName),
         billNumber: request.reference.slice(-25).toUpperCase(),
       });
       return { type: "qr_string", value, expires_at, qr_string: value };

@@ -30,9 +30,20 @@ export function stopwatchMs(): number {
   return performance.now();
 }
 
+// Most times that are written are of this second or of one that many payments share.
+const written = new Map<number, string>();
+const WRITTEN_MAX = 256;
+
 /** Interface 2.1: RFC 3339, UTC, whole seconds (rounded down), ending in Z. */
 export function wireTime(at: Micros): string {
-  return new Date(Math.floor(at / SECOND) * 1000).toISOString().slice(0, 19) + "Z";
+  const seconds = Math.floor(at / SECOND);
+  let text = written.get(seconds);
+  if (text === undefined) {
+    text = new Date(seconds * 1000).toISOString().slice(0, 19) + "Z";
+    if (written.size >= WRITTEN_MAX) written.clear();
+    written.set(seconds, text);
+  }
+  return text;
 }
 
 /** The same instant with its microseconds, as PostgreSQL's timestamptz reads it. */

@@ -2,7 +2,6 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   createSecretKey,
   hash,
@@ -19,9 +18,11 @@ export function sha256(data: string | Uint8Array): Buffer {
 
 /** SHA-256 over several parts, each preceded by its length so that no two lists of parts collide. */
 export function digestOf(...parts: (string | Uint8Array)[]): Buffer {
-  const digest = createHash("sha256");
-  for (const part of parts) digest.update(`${Buffer.byteLength(part)}:`).update(part);
-  return digest.digest();
+  const texts = parts.every((part) => typeof part === "string");
+  if (texts) return sha256(parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(""));
+  return sha256(
+    Buffer.concat(parts.flatMap((part) => [Buffer.from(`${Buffer.byteLength(part)}:`), Buffer.from(part)])),
+  );
 }
 
 export function signingKey(secret: string): KeyObject {

@@ -19,7 +19,9 @@ const kinds = {
 export type IdKind = keyof typeof kinds;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-const digits = new Map([...alphabet].map((character, value) => [character, value]));
+/** By character code. */
+const digits = new Uint8Array(128);
+for (const [value, character] of [...alphabet].entries()) digits[character.charCodeAt(0)] = value;
 const body = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 const pool = Buffer.alloc(8192);
@@ -80,8 +82,8 @@ function decode(text: string): Buffer {
   let value = 0;
   let bits = -2;
   let at = 0;
-  for (const character of text) {
-    value = (value << 5) | (digits.get(character) ?? 0);
+  for (let index = 0; index < text.length; index++) {
+    value = (value << 5) | (digits[text.charCodeAt(index)] ?? 0);
     bits += 5;
     if (bits >= 8) {
       bits -= 8;
@@ -97,8 +99,23 @@ export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(kinds[kind]) && body.test(text.slice(4));
 }
 
+// A merchant's is asked for with every row of every table.
+const merchants = new Map<string, string>();
+const MERCHANTS_MAX = 10_000;
+
 /** The database's form of a well-formed identifier. */
 export function uuidOf(id: string): string {
+  if (!id.startsWith(kinds.merchant)) return dashed(id);
+  let uuid = merchants.get(id);
+  if (uuid === undefined) {
+    uuid = dashed(id);
+    if (merchants.size >= MERCHANTS_MAX) merchants.clear();
+    merchants.set(id, uuid);
+  }
+  return uuid;
+}
+
+function dashed(id: string): string {
   const hex = decode(id.slice(4)).toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -52,7 +52,10 @@ export function instructionRequest(parts: ChoiceParts, merchant: Merchant, payme
     method,
     merchantName: merchant.name,
     expiresAt,
-    payUrl: parts.payUrl(book, reference),
+    // Made when it is asked for: most methods have no such page.
+    get payUrl() {
+      return parts.payUrl(book, reference);
+    },
     metadata,
   };
 }
