@@ -146,6 +146,29 @@ alter table events drop constraint events_body_check,
 alter table idempotency_keys drop constraint idempotency_keys_response_check,
   add constraint idempotency_keys_response_check check (octet_length(response) <= 1048576) not valid;
 
+-- The same names and lengths as before, asked for apart: counting repetitions inside an expression took twenty times as long as the
+-- expression. What is there keeps to them already.
+alter table entries drop constraint entries_account_check,
+  add constraint entries_account_check check (account ~ '^[a-z]+:[a-z_:]+$' and octet_length(account) <= 100) not valid;
+alter table journals drop constraint journals_kind_check,
+  add constraint journals_kind_check check (kind ~ '^[a-z_]+$' and octet_length(kind) <= 40) not valid;
+alter table payments drop constraint payments_gateway_code_check,
+  add constraint payments_gateway_code_check check (gateway_code ~ '^[a-z_]+$' and octet_length(gateway_code) <= 30) not valid;
+
+-- The host and its queue's number as before, without an expression to look for it. The queue's indexes go and come with it.
+alter table deliveries drop column queue, drop column host;
+alter table deliveries
+  add column host text
+  generated always as (lower(split_part(split_part(split_part(substr(url, 9), '/', 1), '?', 1), '#', 1))) stored,
+  add column queue bigint
+  generated always as (('x' || left(md5(lower(
+    split_part(split_part(split_part(substr(url, 9), '/', 1), '?', 1), '#', 1)
+  )), 16))::bit(64)::bigint) stored;
+create index deliveries_first on deliveries (merchant_id, environment, queue, next_attempt_at)
+where state = 'pending' and attempts = 0;
+create index deliveries_again on deliveries (merchant_id, environment, queue, next_attempt_at)
+where state = 'pending' and attempts > 0;
+
 -- Housekeeping by rows that have changed, and not by a share of all there are: a fifth of five million rows, as is the custom, would
 -- be one long sweep. Statistics are taken when a table has grown by half: what they say of keys does not change with size, and
 -- taking them each second on young tables cost a tenth of a processor and made every plan stale.
