@@ -216,43 +216,84 @@ export const get = ({ seconds }: Options): Promise<Result> =>
     });
   });
 
-/** Created, paid, in the ledger and delivered over TLS, beside creations alone. */
-export async function lifecycle({ seconds }: Options): Promise<Result> {
+/** On a stage with a worker that delivers over TLS into a receiver in another process. */
+async function withReceiver<T>(work: (stage: Stage, receiver: ReceiverProcess) => Promise<T>): Promise<T> {
   const certificates = await makeCertificates();
   const receiver = await ReceiverProcess.start(certificates);
   const env = { WEBHOOK_ALLOW_HOSTS: "localhost", NODE_EXTRA_CA_CERTS: certificates.caFile };
   const url = `https://localhost:${receiver.port}/hook`;
   try {
-    return await onStage(
-      async (stage) => {
-        const senders = [stage.sender];
-        await stage.load({ ...WARM, senders, lifecycle: true });
-        await receiver.quiet();
-        receiver.reset();
-        const begun = performance.now();
-        const run = await stage.load({ label: "run", seconds, senders, lifecycle: true });
-        // The last ones count when their events have arrived, two for each.
-        const stats = await receiver.until(run.requests * 2, 60);
-        const whole = { ...run, seconds: (performance.now() - begun) / 1000 };
-        const lost = Math.max(0, run.requests * 2 - stats.events) + stats.repeated;
-        // Alone: nobody delivers what these tell.
-        await stage.withoutWorker();
-        await stage.load({ ...WARM, label: "warm2", senders });
-        const creations = await stage.load({ label: "create", seconds, senders });
-        const notes = { deliveries_per_s: round(stats.events / whole.seconds), lost_or_doubled: lost };
-        return resultOf("lifecycle", whole, { name: "creations", rate: rateOf(creations) }, 0.4, {
-          memory: stage.memory(),
-          verified: (await stage.verify()).clean,
-          errors: creations.errors + lost,
-          notes,
-        });
-      },
-      { env, url, worker: true },
-    );
+    return await onStage((stage) => work(stage, receiver), { env, url, worker: true });
   } finally {
     receiver.stop();
   }
 }
+
+/** Created, paid, in the ledger and delivered over TLS, beside creations alone. */
+export const lifecycle = ({ seconds }: Options): Promise<Result> =>
+  withReceiver(async (stage, receiver) => {
+    const senders = [stage.sender];
+    await stage.load({ ...WARM, senders, lifecycle: true });
+    await receiver.quiet();
+    receiver.reset();
+    const begun = performance.now();
+    const run = await stage.load({ label: "run", seconds, senders, lifecycle: true });
+    // The last ones count when their events have arrived, two for each.
+    const stats = await receiver.until(run.requests * 2, 60);
+    const whole = { ...run, seconds: (performance.now() - begun) / 1000 };
+    const lost = Math.max(0, run.requests * 2 - stats.events) + stats.repeated;
+    // Alone: nobody delivers what these tell.
+    await stage.withoutWorker();
+    await stage.load({ ...WARM, label: "warm2", senders });
+    const creations = await stage.load({ label: "create", seconds, senders });
+    const notes = { deliveries_per_s: round(stats.events / whole.seconds), lost_or_doubled: lost };
+    return resultOf("lifecycle", whole, { name: "creations", rate: rateOf(creations) }, 0.4, {
+      memory: stage.memory(),
+      verified: (await stage.verify()).clean,
+      errors: creations.errors + lost,
+      notes,
+    });
+  });
+
+const MEMORY_MAX_MIB = 300;
+const PARTS = 10;
+
+/**
+ * A minute for each second asked for: creations as fast as they go, deliveries beside them, and the old forgotten on the way. What the
+ * process weighs at its heaviest, beside the most it may; in ten parts, so that growth shows, and what forgetting costs.
+ */
+export const endurance = ({ seconds }: Options): Promise<Result> =>
+  withReceiver(async (stage) => {
+    const senders = [stage.sender];
+    const runs: LoadReport[] = [];
+    const weights: number[] = [];
+    for (let part = 0; part < PARTS; part++) {
+      runs.push(await stage.load({ label: `part${part}`, seconds: (seconds * 60) / PARTS, senders }));
+      weights.push(stage.memory());
+      process.stderr.write(`\r${part + 1} of ${PARTS} parts, ${weights.at(-1)} MiB`);
+    }
+    process.stderr.write("\n");
+    const run = together(runs);
+    const heaviest = Math.max(...weights);
+    const halves = [weights.slice(1, PARTS / 2), weights.slice(PARTS / 2)].map(mean);
+    const { clean: verified } = await stage.verify();
+    const ratio = heaviest / MEMORY_MAX_MIB;
+    return {
+      ...resultOf("endurance", run, { name: `${MEMORY_MAX_MIB} MiB`, rate: MEMORY_MAX_MIB }, 1, {
+        memory: heaviest,
+        verified,
+      }),
+      ratio: round(ratio, 2),
+      met: ratio <= 1 && (halves[1] as number) <= (halves[0] as number) * 1.1,
+      notes: {
+        ratio_of: "memory, lower is better",
+        minutes: seconds,
+        mib_part_by_part: weights.join(" "),
+        p99_ms_part_by_part: runs.map(({ p99_ms }) => p99_ms).join(" "),
+        ...run.reasons,
+      },
+    };
+  });
 
 /** Creations on full tables beside creations on empty ones; and how many bytes a payment takes. */
 export const growth = ({ seconds, rows }: Options): Promise<Result> =>
