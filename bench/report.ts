@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { arch, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Options, Result } from "./result.ts";
+import type { Options, Point, Result } from "./result.ts";
 
 const directory = fileURLToPath(new URL("results", import.meta.url));
 
@@ -52,6 +52,7 @@ export function keep(result: Result, { seconds, rows }: Options): void {
     .toSorted((a, b) => a.case.localeCompare(b.case));
   writeFileSync(join(directory, "README.md"), markdown(all));
   writeFileSync(join(directory, "ratios.svg"), picture(all));
+  for (const { case: name, curve } of all) if (curve) writeFileSync(join(directory, `${name}.svg`), curves(curve));
 }
 
 function machine(): string {
@@ -88,8 +89,12 @@ function markdown(all: readonly Kept[]): string {
     "run",
   ];
   const rows = [head, head.map(() => "---"), ...all.map(cells)].map((row) => `| ${row.join(" | ")} |`);
+  const drawn = all
+    .filter(({ curve }) => curve)
+    .map(({ case: name }) => `![${name}: latency at rates below the most, and at the most](${name}.svg)\n\n`)
+    .join("");
   const machines = [...new Set(all.map((result) => result.machine))];
-  return `# Measured\n\nWritten by \`npm run bench\`. Ratios are within one run; the generator, the service and PostgreSQL share the machine.\n\n![Ratios beside their aims](ratios.svg)\n\n${rows.join("\n")}\n\nMachine: ${machines.join("; ")}\n`;
+  return `# Measured\n\nWritten by \`npm run bench\`. Ratios are within one run; the generator, the service and PostgreSQL share the machine.\n\n![Ratios beside their aims](ratios.svg)\n\n${drawn}${rows.join("\n")}\n\nMachine: ${machines.join("; ")}\n`;
 }
 
 /** Bars of the ratios, each with a mark at its aim. */
@@ -109,6 +114,39 @@ function picture(all: readonly Kept[]): string {
 <rect width="600" height="${height}" fill="#fff"/>
 ${bars.join("\n")}
 <text x="${left}" y="${height - 8}" fill="#666">ratio to the baseline of the same run; the line is the aim</text>
+</svg>
+`;
+}
+
+/** Latency, p50 and p99, at each rate that was asked for; the last one is the most there is. */
+function curves(points: readonly Point[]): string {
+  const [left, top, width, height] = [60, 20, 480, 220];
+  const step = (most: number): number => [5, 10, 20, 50, 100, 200, 500, 1000].find((one) => most / one <= 6) ?? 5000;
+  const most = Math.max(...points.map(({ p99_ms }) => p99_ms));
+  const fastest = Math.max(...points.map(({ rate_per_s }) => rate_per_s));
+  const ceiling = Math.ceil(most / step(most)) * step(most);
+  const x = (rate: number): number => Math.round(left + (rate / fastest) * width);
+  const y = (ms: number): number => Math.round(top + height - (ms / ceiling) * height);
+  const line = (
+    colour: string,
+    of: (point: Point) => number,
+  ): string => `<polyline fill="none" stroke="${colour}" stroke-width="2"
+points="${points.map((point) => `${x(point.rate_per_s)},${y(of(point))}`).join(" ")}"/>
+${points.map((point) => `<circle cx="${x(point.rate_per_s)}" cy="${y(of(point))}" r="3" fill="${colour}"/>`).join("")}`;
+  const rulers = Array.from({ length: ceiling / step(most) + 1 }, (_, index) => index * step(most)).map(
+    (ms) => `<line x1="${left}" x2="${left + width}" y1="${y(ms)}" y2="${y(ms)}" stroke="#ddd"/>
+<text x="${left - 6}" y="${y(ms) + 4}" text-anchor="end">${ms}</text>`,
+  );
+  const rates = points.map(
+    ({ rate_per_s: rate }) => `<text x="${x(rate)}" y="${top + height + 18}" text-anchor="middle">${rate}</text>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="300" viewBox="0 0 600 300" font-family="sans-serif" font-size="12">
+<rect width="600" height="300" fill="#fff"/>
+${rulers.join("\n")}
+${line("#2f7d5b", ({ p50_ms }) => p50_ms)}
+${line("#b4552d", ({ p99_ms }) => p99_ms)}
+${rates.join("\n")}
+<text x="${left}" y="290" fill="#666">milliseconds at so many a second, counted from when each was due: <tspan fill="#2f7d5b">p50</tspan>, <tspan fill="#b4552d">p99</tspan></text>
 </svg>
 `;
 }

@@ -58,18 +58,22 @@ export class Service {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [program, "serve", ...(this.options.args ?? [])], {
-      env: {
-        ...plainEnvironment(),
-        NODE_ENV: "development",
-        LOG_LEVEL: "warn",
-        ...this.options.env,
-        GERBANG_DATA: this.dataDirectory,
-        PORT: String(this.port),
-        METRICS_PORT: "0",
+    const child = spawn(
+      process.execPath,
+      ["--max-semi-space-size=16", program, "serve", ...(this.options.args ?? [])],
+      {
+        env: {
+          ...plainEnvironment(),
+          NODE_ENV: "development",
+          LOG_LEVEL: "warn",
+          ...this.options.env,
+          GERBANG_DATA: this.dataDirectory,
+          PORT: String(this.port),
+          METRICS_PORT: "0",
+        },
+        stdio: ["ignore", "pipe", "pipe"],
       },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    );
     this.process = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8");
