@@ -1,4 +1,4 @@
-// The benchmark: `npm run -s bench -- create [--json] [--seconds n]`, or all cases. Ratios within one run, since machines differ.
+// The benchmark: `npm run bench -- create [--json] [--seconds n]`, or all cases. Ratios within one run, since machines differ.
 // Without --json the results are kept in bench/results, with a table and a picture.
 import { parseArgs } from "node:util";
 import * as cases from "./cases.ts";

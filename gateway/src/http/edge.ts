@@ -67,9 +67,10 @@ export class Edge {
       request.method === "GET"
         ? digestOf(request.method, request.url, signature).toString("hex").slice(0, 32)
         : signature.slice(0, 32);
-    const admitted = await this.admission.admit(client, validUntil, use);
-    setRate(reply, admitted.rate);
-    this.authorize(endpoint, client, admitted);
+    const entry = this.enter(endpoint, client, reply, this.admission.admit(client, validUntil, use));
+    entry.catch(() => undefined); // it is judged where it is awaited, which may be later than it fails
+    const alone = endpoint.kind === "write" && endpoint.lane === "create" && this.lanes.isCreationIdle;
+    if (!alone) await entry;
     const call: Call = {
       requestId: request.id,
       client,
@@ -81,7 +82,25 @@ export class Edge {
       query: {},
       hungUp: () => request.raw.socket.destroyed,
     };
-    return endpoint.kind === "read" ? this.read(endpoint, call, request) : this.write(endpoint, call, request, body);
+    if (endpoint.kind === "read") return this.read(endpoint, call, request);
+    try {
+      return await this.write(endpoint, call, request, body, entry);
+    } catch (error) {
+      await entry; // what is wrong with the entry comes before what is wrong with the request
+      throw error;
+    }
+  }
+
+  /** Waits for admission and judges what it says. A creation that would be alone is prepared meanwhile, and runs only after it. */
+  private async enter(
+    endpoint: Endpoint,
+    client: Client,
+    reply: FastifyReply,
+    admission: Promise<Admitted>,
+  ): Promise<void> {
+    const admitted = await admission;
+    setRate(reply, admitted.rate);
+    this.authorize(endpoint, client, admitted);
   }
 
   /** Section 5, rules 1 to 5. */
@@ -137,7 +156,13 @@ export class Edge {
     }
   }
 
-  private async write(endpoint: WriteEndpoint, asked: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
+  private async write(
+    endpoint: WriteEndpoint,
+    asked: Call,
+    request: FastifyRequest,
+    body: Buffer,
+    entry: Promise<void>,
+  ): Promise<Reply> {
     const input = body.length === 0 && endpoint.emptyBody ? {} : readJson(request, body);
     const key = checkKey(request.raw.headersDistinct["idempotency-key"]);
     const call: Call = { ...asked, idempotencyKey: key };
@@ -156,11 +181,12 @@ export class Edge {
         value = await judge(endpoint, call, input);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
+        await entry;
         const recorded = await recordedAnswer(this.database, intent, call.realNow);
         if (recorded) return recorded;
         throw error;
       }
-      const decided = await this.decide(endpoint, call, intent, value);
+      const decided = await this.decide(endpoint, call, intent, value, entry);
       const { continues } = decided;
       if (decided.replayed) return decided;
       const answer = continues === undefined ? decided : await finished(endpoint, call, continues);
@@ -170,14 +196,21 @@ export class Edge {
   }
 
   /** Runs the command under its key; a request that comes again while its key is in progress may go on instead. */
-  private async decide(endpoint: WriteEndpoint, call: Call, intent: Intent, value: unknown): Promise<Reply> {
+  private async decide(
+    endpoint: WriteEndpoint,
+    call: Call,
+    intent: Intent,
+    value: unknown,
+    gate: Promise<void>,
+  ): Promise<Reply> {
     const { lanes } = this;
     const { merchantId } = call.book;
-    const command = idempotently(intent, endpoint.command(call, value), this.database);
+    const command = { ...idempotently(intent, endpoint.command(call, value), this.database), gate };
     try {
       return await (endpoint.lane === "create" ? lanes.create(command) : lanes.move(merchantId, command));
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "IDEMPOTENCY_IN_PROGRESS") throw error;
+      await gate;
       const again = await endpoint.resume?.(call, intent);
       if (!again) throw error;
       return lanes.move(merchantId, again);

@@ -107,6 +107,26 @@ test("a refused command leaves no trace, and its neighbours never notice", async
   expect(await stored()).toEqual({ a: 7 });
 });
 
+test("a command runs only when its gate has opened; one that stays shut refuses it alone", async () => {
+  const lane = laneOf();
+  let open = false;
+  const gate = new Promise<void>((resolve) => {
+    setTimeout(() => {
+      open = true;
+      resolve();
+    }, 100);
+  });
+  const seen: boolean[] = [];
+  const inner = add("behind", 1n);
+  const behind: Command<bigint> = { ...inner, gate, execute: (set, now) => (seen.push(open), inner.execute(set, now)) };
+  const shut = add("shut", 1n, { gate: Promise.reject(new Fault("SIGNATURE_REPLAYED")) });
+  const results = await Promise.allSettled([lane.submit(behind), lane.submit(shut), lane.submit(add("free", 1n))]);
+  expect(seen).toEqual([true]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect((results[1] as PromiseRejectedResult).reason).toMatchObject({ code: "SIGNATURE_REPLAYED" });
+  expect(await stored()).toEqual({ behind: 1, free: 1 });
+});
+
 test("one command that the database refuses fails alone", async () => {
   const lane = laneOf();
   const commands = Array.from({ length: 20 }, (_, index) => lane.submit(add(`n${index}`, index === 7 ? 5000n : 1n)));

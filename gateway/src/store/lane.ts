@@ -16,6 +16,11 @@ export interface Command<Answer> {
   readonly name: string;
   readonly needs: readonly Need[];
   execute(set: WorkingSet, realNow: Micros): Answer;
+  /**
+   * What is still being asked elsewhere and decides whether the command may run at all: awaited beside the prefetch. When it rejects, the
+   * command is refused with that.
+   */
+  readonly gate?: Promise<unknown>;
   /** After a COMMIT whose outcome is unknown: the answer, if what it did is there. */
   recall?(): Promise<Answer | undefined>;
   /** What a lock that another process holds too long means for this command; SERVICE_UNAVAILABLE when absent. */
@@ -24,6 +29,8 @@ export interface Command<Answer> {
 
 export interface LaneOptions {
   name: string;
+  /** False where commands load without locks and only add rows of their own: then nothing is waited for but unique keys. */
+  locks?: boolean;
   /** Transactions at the same time. 1 where commands of one merchant must not run concurrently. */
   inFlight: number;
   batchMax: number;
@@ -43,7 +50,11 @@ const WAIT_MAX_MS = 10_000;
  * Plans are made once and not for each batch anew: arrays of keys look alike to the planner, and looking cost a lone request a third
  * of a millisecond.
  */
-const BEGIN = "begin; set local lock_timeout = '2s'; set local plan_cache_mode = force_generic_plan";
+const begin = (lockTimeout: string): string =>
+  `begin; set local lock_timeout = '${lockTimeout}'; set local plan_cache_mode = force_generic_plan`;
+const ROW_TIMEOUT = "2s";
+/** A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms. */
+const KEY_TIMEOUT = "90ms";
 /** How often a command that lost a race runs again alone. */
 const ROUNDS_MAX = 4;
 
@@ -82,6 +93,7 @@ export class Lane {
         new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "lane backlog is full" }),
       );
     }
+    command.gate?.catch(() => undefined); // judged when its batch runs, which may be later than it fails
     return new Promise<Answer>((resolve, reject) => {
       this.queue.push({ command, since: stopwatchMs(), resolve: resolve, reject });
       this.metrics.laneQueue.set({ lane: this.options.name }, this.queue.length);
@@ -89,9 +101,14 @@ export class Lane {
     });
   }
 
+  /** True while nothing waits and nothing is in flight: a command would be alone in its batch. */
+  get isIdle(): boolean {
+    return this.queue.length === 0 && this.running === 0;
+  }
+
   /** Resolves when nothing waits and nothing is in flight. */
   async idle(): Promise<void> {
-    while (this.queue.length > 0 || this.running > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (!this.isIdle) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
   private schedule(): void {
@@ -172,6 +189,7 @@ export class Lane {
 
   /** Gather is done; prefetch, execute, flush, commit. Throws `BatchRefused` when it is certain that nothing was written. */
   private async attempt(commands: Command<unknown>[]): Promise<Outcome[]> {
+    const { locks = true } = this.options;
     let client: PoolClient;
     try {
       client = await this.database.pool.connect();
@@ -181,14 +199,16 @@ export class Lane {
     let broken = true;
     try {
       const set = new WorkingSet();
-      await prefetch(client, set, commands, this.clock.now());
-      const outcomes = this.execute(set, commands);
+      const [gates] = await Promise.all([
+        Promise.allSettled(commands.map(async (command) => command.gate)),
+        prefetch(client, set, commands, this.clock.now(), begin(locks ? ROW_TIMEOUT : KEY_TIMEOUT)),
+      ]);
+      const outcomes = this.execute(set, commands, gates);
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
       const results = await Promise.allSettled(
         together(client, () => [
-          // A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms.
-          client.query("set local lock_timeout = '90ms'"),
+          ...(locks ? [client.query(`set local lock_timeout = '${KEY_TIMEOUT}'`)] : []),
           ...statements.map((statement) => send(client, statement)),
           client.query(commit),
         ]),
@@ -210,8 +230,10 @@ export class Lane {
     }
   }
 
-  private execute(set: WorkingSet, commands: Command<unknown>[]): Outcome[] {
-    return commands.map((command) => {
+  private execute(set: WorkingSet, commands: Command<unknown>[], gates: PromiseSettledResult<unknown>[]): Outcome[] {
+    return commands.map((command, index) => {
+      const gate = gates[index];
+      if (gate?.status === "rejected") return { error: gate.reason };
       try {
         // A moment of its own for each: what happens one after another must not look as if it happened at once.
         const answer = command.execute(set, this.clock.now());
@@ -290,6 +312,7 @@ async function prefetch(
   set: WorkingSet,
   commands: Command<unknown>[],
   realNow: Micros,
+  beginning: string,
 ): Promise<void> {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
   for (const command of commands) {
@@ -302,7 +325,7 @@ async function prefetch(
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
   const results = await Promise.allSettled(
     together(client, () => [
-      client.query(BEGIN),
+      client.query(beginning),
       ...loads.map(([table, keys]) => {
         const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
         const statement = table.load?.(ordered, realNow);

@@ -12,15 +12,20 @@ export class Lanes {
   private readonly money: Lane[];
 
   constructor(database: Database, clock: Clock, metrics: Metrics, log: Log) {
-    const create = (name: string, inFlight: number): Lane =>
-      new Lane({ name, inFlight, batchMax: 128, queueMax: 4096 }, database, clock, metrics, log);
-    this.creation = create("creation", 2);
-    this.money = Array.from({ length: MONEY_LANES }, (_, index) => create(`money-${index}`, 1));
+    const create = (name: string, inFlight: number, locks: boolean): Lane =>
+      new Lane({ name, inFlight, locks, batchMax: 128, queueMax: 4096 }, database, clock, metrics, log);
+    this.creation = create("creation", 2, false);
+    this.money = Array.from({ length: MONEY_LANES }, (_, index) => create(`money-${index}`, 1, true));
   }
 
   /** For commands that only add rows of their own and take no lock: batches of them may overlap, unique keys decide. */
   create<Answer>(command: Command<Answer>): Promise<Answer> {
     return this.creation.submit(command);
+  }
+
+  /** True while a creation would be alone in its batch. */
+  get isCreationIdle(): boolean {
+    return this.creation.isIdle;
   }
 
   /** For every other command: those of one merchant never run concurrently in this process. */
