@@ -48,7 +48,11 @@ async function onStage<T>(
   }
 }
 
-const WARM = { label: "warm", seconds: 3 };
+/** Run before anything counts. */
+const warm = (seconds: number): { label: string; seconds: number } => ({
+  label: "warm",
+  seconds: Math.min(3, seconds),
+});
 const TURNS = 3;
 
 /** Loads in turns, each so many seconds in all. */
@@ -68,7 +72,7 @@ const mean = (values: readonly number[]): number => values.reduce((sum, value) =
 export const create = ({ seconds }: Options): Promise<Result> =>
   onStage(async (stage) => {
     const senders = [stage.sender];
-    await stage.load({ ...WARM, senders });
+    await stage.load({ ...warm(seconds), senders });
     const before = await stage.batches("creation");
     const baseline = await Baseline.open(stage.ownerUrl);
     const runs: LoadReport[] = [];
@@ -89,7 +93,7 @@ export const create = ({ seconds }: Options): Promise<Result> =>
     curve.push({ rate_per_s: round(rateOf(run)), p50_ms: run.p50_ms, p99_ms: run.p99_ms });
     await baseline.close();
     const stub = await Stub.start();
-    const ceiling = await generate(stub.port, { label: "ceiling", seconds: 2, senders });
+    const ceiling = await generate(stub.port, { label: "ceiling", seconds: Math.min(2, seconds), senders });
     await stub.stop();
     const { clean: verified } = await stage.verify();
     const notes = {
@@ -105,7 +109,7 @@ export const latency = ({ seconds }: Options): Promise<Result> =>
   onStage(async (stage) => {
     const senders = [stage.sender];
     // Warm as a service is that has run for a while: on one connection alone it would take minutes to be compiled.
-    await stage.load({ ...WARM, senders });
+    await stage.load({ ...warm(seconds), senders });
     const baseline = await Baseline.open(stage.ownerUrl);
     const runs: LoadReport[] = [];
     const awaited: number[] = [];
@@ -135,7 +139,7 @@ const zipf = (senders: readonly Sender[]): Sender[] =>
 export const many = ({ seconds }: Options): Promise<Result> =>
   onStage(async (stage) => {
     const senders = await stage.senders(1_000);
-    await stage.load({ ...WARM, senders });
+    await stage.load({ ...warm(seconds), senders });
     const [single, even, uneven] = (await inTurns(stage, seconds, [
       { label: "one", senders: [stage.sender] },
       { label: "even", senders },
@@ -155,7 +159,7 @@ export const many = ({ seconds }: Options): Promise<Result> =>
 export const hot = ({ seconds }: Options): Promise<Result> =>
   onStage(async (stage) => {
     const senders = await stage.senders(100);
-    await stage.load({ ...WARM, senders });
+    await stage.load({ ...warm(seconds), senders });
     const others = senders.length - 1;
     const uneven = senders.map((sender, rank) => ({ ...sender, weight: rank === 0 ? 4 * others : 1 }));
     const [even, run] = (await inTurns(stage, seconds, [
@@ -173,8 +177,8 @@ export const hot = ({ seconds }: Options): Promise<Result> =>
 export const refund = ({ seconds }: Options): Promise<Result> =>
   onStage(async (stage) => {
     const senders = [{ ...stage.sender, targets: await stage.payments(1_000, true) }];
-    await stage.load({ ...WARM, senders });
-    await stage.load({ ...WARM, label: "warm2", senders, kind: "refund" });
+    await stage.load({ ...warm(seconds), senders });
+    await stage.load({ ...warm(seconds), label: "warm2", senders, kind: "refund" });
     const before = await stage.batches("money");
     const [creations, run] = (await inTurns(stage, seconds, [
       { label: "create", senders },
@@ -197,8 +201,8 @@ export const get = ({ seconds }: Options): Promise<Result> =>
     const senders = [{ ...stage.sender, targets: await stage.payments(20_000, false) }];
     const reads = { kind: "get", senders } as const;
     const stub = await Stub.start(stage.sender);
-    await stage.load({ ...WARM, ...reads });
-    await generate(stub.port, { ...WARM, ...reads });
+    await stage.load({ ...warm(seconds), ...reads });
+    await generate(stub.port, { ...warm(seconds), ...reads });
     const runs: LoadReport[] = [];
     const empty: LoadReport[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
@@ -233,7 +237,7 @@ async function withReceiver<T>(work: (stage: Stage, receiver: ReceiverProcess) =
 export const lifecycle = ({ seconds }: Options): Promise<Result> =>
   withReceiver(async (stage, receiver) => {
     const senders = [stage.sender];
-    await stage.load({ ...WARM, senders, lifecycle: true });
+    await stage.load({ ...warm(seconds), senders, lifecycle: true });
     await receiver.quiet();
     receiver.reset();
     const begun = performance.now();
@@ -244,7 +248,7 @@ export const lifecycle = ({ seconds }: Options): Promise<Result> =>
     const lost = Math.max(0, run.requests * 2 - stats.events) + stats.repeated;
     // Alone: nobody delivers what these tell.
     await stage.withoutWorker();
-    await stage.load({ ...WARM, label: "warm2", senders });
+    await stage.load({ ...warm(seconds), label: "warm2", senders });
     const creations = await stage.load({ label: "create", seconds, senders });
     const notes = { deliveries_per_s: round(stats.events / whole.seconds), lost_or_doubled: lost };
     return resultOf("lifecycle", whole, { name: "creations", rate: rateOf(creations) }, 0.4, {
@@ -301,11 +305,11 @@ export const growth = ({ seconds, rows }: Options): Promise<Result> =>
     const senders = [stage.sender];
     const other = await Stage.set();
     try {
-      await stage.load({ ...WARM, label: "first", seconds: 1, senders });
+      await stage.load({ ...warm(seconds), label: "first", seconds: 1, senders });
       const notes = { ...(await fill(stage.ownerUrl, rows)) };
       const runs: LoadReport[] = [];
       const empty: LoadReport[] = [];
-      for (const one of [other, stage]) await one.load({ ...WARM, senders: [one.sender] });
+      for (const one of [other, stage]) await one.load({ ...warm(seconds), senders: [one.sender] });
       for (let turn = 0; turn < TURNS; turn++) {
         empty.push(await other.load({ label: `empty${turn}`, seconds: seconds / TURNS, senders: [other.sender] }));
         runs.push(await stage.load({ label: `full${turn}`, seconds: seconds / TURNS, senders }));
