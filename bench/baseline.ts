@@ -116,9 +116,15 @@ limit 1`);
   return row;
 }
 
+/** In the order of time, as the service's are. */
+function nextId(): string {
+  const ms = Date.now().toString(16).padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
 async function onePayment(client: pg.PoolClient, merchant: string, name: string, sample: Sample): Promise<void> {
-  const payment = randomUUID();
-  const event = randomUUID();
+  const payment = nextId();
+  const event = nextId();
   const key = `key-${name}`;
   await client.query("begin");
   await client.query({

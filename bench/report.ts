@@ -43,7 +43,10 @@ export function keep(result: Result, { seconds, rows }: Options): void {
     at: new Date().toISOString().slice(0, 16) + "Z",
     machine: machine(),
     command: `npm run bench -- ${result.case} --seconds ${seconds}${extra}`,
-    commit: execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: directory, encoding: "utf8" }).trim(),
+    commit: execFileSync("git", ["describe", "--always", "--dirty", "--exclude", "*"], {
+      cwd: directory,
+      encoding: "utf8",
+    }).trim(),
   };
   writeFileSync(join(directory, `${result.case}.json`), `${JSON.stringify(kept, null, 2)}\n`);
   const all = readdirSync(directory)

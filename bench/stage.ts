@@ -176,10 +176,11 @@ export class Stage {
     return { sum: read("sum"), count: read("count") };
   }
 
-  /** Resident memory of the service, in MiB. */
-  memory(): number {
+  /** Resident memory of the service, in MiB: now, and at its heaviest. */
+  memory(which: "now" | "heaviest" = "heaviest"): number {
     const status = readFileSync(`/proc/${this.service.process?.pid}/status`, "utf8");
-    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    const line = which === "now" ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/;
+    return Math.round(Number(line.exec(status)?.[1] ?? 0) / 1024);
   }
 
   /** Whether every book is in order, and how many journals a second it took to know. */

@@ -80,11 +80,12 @@ export class Edge {
       idempotencyKey: "",
       params: request.params as Record<string, string>,
       query: {},
+      entered: entry,
       hungUp: () => request.raw.socket.destroyed,
     };
     if (endpoint.kind === "read") return this.read(endpoint, call, request);
     try {
-      return await this.write(endpoint, call, request, body, entry);
+      return await this.write(endpoint, call, request, body);
     } catch (error) {
       await entry; // what is wrong with the entry comes before what is wrong with the request
       throw error;
@@ -156,13 +157,7 @@ export class Edge {
     }
   }
 
-  private async write(
-    endpoint: WriteEndpoint,
-    asked: Call,
-    request: FastifyRequest,
-    body: Buffer,
-    entry: Promise<void>,
-  ): Promise<Reply> {
+  private async write(endpoint: WriteEndpoint, asked: Call, request: FastifyRequest, body: Buffer): Promise<Reply> {
     const input = body.length === 0 && endpoint.emptyBody ? {} : readJson(request, body);
     const key = checkKey(request.raw.headersDistinct["idempotency-key"]);
     const call: Call = { ...asked, idempotencyKey: key };
@@ -174,19 +169,19 @@ export class Edge {
       requestId: call.requestId,
       receivedAt: call.realNow,
     };
-    return this.runningKeys.alone(intent, async () => {
+    return this.runningKeys.alone(intent, call.entered, async () => {
       let value: unknown;
       try {
         refuseQuery(request);
         value = await judge(endpoint, call, input);
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
-        await entry;
+        await call.entered;
         const recorded = await recordedAnswer(this.database, intent, call.realNow);
         if (recorded) return recorded;
         throw error;
       }
-      const decided = await this.decide(endpoint, call, intent, value, entry);
+      const decided = await this.decide(endpoint, call, intent, value);
       const { continues } = decided;
       if (decided.replayed) return decided;
       const answer = continues === undefined ? decided : await finished(endpoint, call, continues);
@@ -196,21 +191,15 @@ export class Edge {
   }
 
   /** Runs the command under its key; a request that comes again while its key is in progress may go on instead. */
-  private async decide(
-    endpoint: WriteEndpoint,
-    call: Call,
-    intent: Intent,
-    value: unknown,
-    gate: Promise<void>,
-  ): Promise<Reply> {
+  private async decide(endpoint: WriteEndpoint, call: Call, intent: Intent, value: unknown): Promise<Reply> {
     const { lanes } = this;
     const { merchantId } = call.book;
-    const command = { ...idempotently(intent, endpoint.command(call, value), this.database), gate };
+    const command = { ...idempotently(intent, endpoint.command(call, value), this.database), gate: call.entered };
     try {
       return await (endpoint.lane === "create" ? lanes.create(command) : lanes.move(merchantId, command));
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "IDEMPOTENCY_IN_PROGRESS") throw error;
-      await gate;
+      await call.entered;
       const again = await endpoint.resume?.(call, intent);
       if (!again) throw error;
       return lanes.move(merchantId, again);

@@ -22,6 +22,8 @@ export interface Call {
   params: Readonly<Record<string, string>>;
   /** Parsed and checked by the endpoint's query schema. */
   query: Readonly<Record<string, unknown>>;
+  /** Rejects when the request is not let in. Whatever leaves this process, or asks the database, waits for it. */
+  entered: Promise<void>;
   /** True when nobody waits for the answer any more. */
   hungUp(): boolean;
 }

@@ -4,7 +4,9 @@ import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
+import { type Intent, RunningKeys } from "./idempotency.ts";
 
 let service: TestService;
 let other: TestService;
@@ -340,4 +342,22 @@ values ($1, 'sandbox', $2, now(), sha256('first'), 'POST /v1/payments')`,
   });
   expect(await stored(client, body.reference_id)).toBe(0);
   expect(outcome(await create(body, key))).toBe("201");
+});
+
+test("a request that is not let in holds no key: whoever replays another's request under a key does not stop the key's owner", async () => {
+  const keys = new RunningKeys();
+  const intent = { book: { merchantId: "mer_x", environment: "sandbox" }, key: "order-1001" } as Intent;
+  const forever = new Promise<void>(() => undefined);
+  const refused = Promise.reject(new Fault("SIGNATURE_REPLAYED"));
+  refused.catch(() => undefined);
+  const asked = Promise.withResolvers<void>();
+  asked.promise.catch(() => undefined);
+  void keys.alone(intent, asked.promise, () => forever); // whether this one is let in is still asked
+  const owner = keys.alone(intent, Promise.resolve(), () => Promise.resolve("done"));
+  asked.reject(new Fault("SIGNATURE_REPLAYED"));
+  expect(await owner).toBe("done");
+  void keys.alone(intent, Promise.resolve(), () => forever);
+  await expect(keys.alone(intent, refused, () => Promise.resolve("too"))).rejects.toMatchObject({
+    code: "IDEMPOTENCY_IN_PROGRESS",
+  });
 });

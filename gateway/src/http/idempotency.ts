@@ -118,19 +118,30 @@ function parseRecord(row: Record<string, unknown>): KeyRecord {
 
 /** Keys whose first request is running in this process. A second request is told so at once instead of waiting. */
 export class RunningKeys {
-  private readonly running = new Set<string>();
+  /** By key: whether its request is let in, which may still be asked. */
+  private readonly running = new Map<string, Promise<void>>();
 
-  /** Runs `work` unless the key is running already. */
-  async alone<T>(intent: Intent, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` unless the key is running already. A request that is not let in holds no key. */
+  async alone<T>(intent: Intent, entered: Promise<void>, work: () => Promise<T>): Promise<T> {
     const name = `${bookKey(intent.book)} ${intent.key}`;
-    if (this.running.has(name)) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
-    this.running.add(name);
+    for (let holder = this.running.get(name); holder; holder = this.running.get(name)) {
+      if (await resolves(holder)) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
+      if (this.running.get(name) === holder) break;
+    }
+    this.running.set(name, entered);
     try {
       return await work();
     } finally {
-      this.running.delete(name);
+      if (this.running.get(name) === entered) this.running.delete(name);
     }
   }
+}
+
+function resolves(promise: Promise<void>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

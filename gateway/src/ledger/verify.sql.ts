@@ -212,6 +212,9 @@ export const paymentsAstray = firstOf(
       then format('payment %s keeps %s as refunded; its refunds sum to %s', p.payment_id, p.refunded_minor, r.succeeded)
     when p.refund_pending_minor <> r.pending
       then format('payment %s keeps %s as being refunded; its refunds sum to %s', p.payment_id, p.refund_pending_minor, r.pending)
+    when t.refunded_minor <> r.succeeded or t.pending_minor <> r.pending or (r.refunds > 0) <> (t.payment_id is not null)
+      then format('payment %s has totals of %s refunded and %s being refunded; its refunds sum to %s and %s', p.payment_id,
+        coalesce(t.refunded_minor, 0), coalesce(t.pending_minor, 0), r.succeeded, r.pending)
     when r.foreign_currency
       then format('payment %s is in %s and has a refund in another currency', p.payment_id, p.currency)
     when r.refunds > 0 and p.status not in ${paid}
@@ -235,6 +238,7 @@ cross join lateral (
   from refunds r
   where ${inBook("r")} and r.payment_id = p.payment_id
 ) r
+left join refund_totals t on ${inBook("t")} and t.payment_id = p.payment_id
 cross join lateral (
   select case r.succeeded when 0 then 'succeeded' when p.amount_minor then 'refunded' else 'partially_refunded' end as status
 ) s

@@ -204,6 +204,8 @@ const falsifications: Falsification[] = [
   ["a refunded total and state", () => paymentRow("status = 'refunded', refunded_minor = amount_minor", busy.partly), () => `payment ${busy.partly} keeps 1000000 as refunded; its refunds sum to 100000`],
   ["a refund forgotten", () => paymentRow("status = 'succeeded', refunded_minor = 0", busy.whole), () => `payment ${busy.whole} keeps 0 as refunded; its refunds sum to 1000000`],
   ["a total under way", () => paymentRow("refund_pending_minor = 0", busy.slowly), () => `payment ${busy.slowly} keeps 0 as being refunded; its refunds sum to 50000`],
+  ["refunds summed wrongly", () => `update refund_totals set refunded_minor = 1 where payment_id = ${busy.partly}`, () => `payment ${busy.partly} has totals of 1 refunded and 0 being refunded; its refunds sum to 100000 and 0`],
+  ["refunds summed by nobody", () => `delete from refund_totals where payment_id = ${busy.whole}`, () => `payment ${busy.whole} has totals of 0 refunded and 0 being refunded; its refunds sum to 1000000 and 0`],
   ["a state against the totals", () => `${withoutChecks("payments")}; ${paymentRow("status = 'succeeded'", busy.partly)}`, () => `payment ${busy.partly} is succeeded; its refunds make it partially_refunded`],
   ["a dispute hidden", () => paymentRow("dispute_status = null", busy.held), () => `payment ${busy.held} keeps its dispute as none; it is needs_response`],
   ["a dispute further than it is", () => paymentRow("dispute_status = 'under_review'", busy.held), () => `payment ${busy.held} keeps its dispute as under_review; it is needs_response`],

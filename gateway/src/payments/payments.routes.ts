@@ -162,6 +162,7 @@ async function withCallbackUrl(
   url: string,
   found: { value: CreatePayment } | { rank: number; fault: Error },
 ): Promise<CreatePayment> {
+  await call.entered;
   const kept = await parts.checkCallbackUrl(url, call.merchant.merchantId);
   if ("fault" in found) throw found.fault;
   return { ...found.value, callback_url: kept };

@@ -96,7 +96,8 @@ function velocityTable(rank: number, name: string, payments: string): Table<Velo
   return {
     name,
     rank,
-    keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}`,
+    // With its bound: a change of the settings may fall between two requests of one batch.
+    keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}/${key.most}`,
     keyOf: (velocity) => velocity.key,
     load: (keys) => ({
       name: `count ${name}`,

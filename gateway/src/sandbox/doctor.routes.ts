@@ -117,6 +117,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       lane: "create",
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
+        await call.entered;
         return { ...found.value, findings: await examine(parts, call, found.value) };
       },
       command: (_call, { findings }) => ({

@@ -29,8 +29,6 @@ export interface Command<Answer> {
 
 export interface LaneOptions {
   name: string;
-  /** False where commands load without locks and only add rows of their own: then nothing is waited for but unique keys. */
-  locks?: boolean;
   /** Transactions at the same time. 1 where commands of one merchant must not run concurrently. */
   inFlight: number;
   batchMax: number;
@@ -50,11 +48,7 @@ const WAIT_MAX_MS = 10_000;
  * Plans are made once and not for each batch anew: arrays of keys look alike to the planner, and looking cost a lone request a third
  * of a millisecond.
  */
-const begin = (lockTimeout: string): string =>
-  `begin; set local lock_timeout = '${lockTimeout}'; set local plan_cache_mode = force_generic_plan`;
-const ROW_TIMEOUT = "2s";
-/** A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms. */
-const KEY_TIMEOUT = "90ms";
+const BEGIN = "begin; set local lock_timeout = '2s'; set local plan_cache_mode = force_generic_plan";
 /** How often a command that lost a race runs again alone. */
 const ROUNDS_MAX = 4;
 
@@ -189,7 +183,6 @@ export class Lane {
 
   /** Gather is done; prefetch, execute, flush, commit. Throws `BatchRefused` when it is certain that nothing was written. */
   private async attempt(commands: Command<unknown>[]): Promise<Outcome[]> {
-    const { locks = true } = this.options;
     let client: PoolClient;
     try {
       client = await this.database.pool.connect();
@@ -201,14 +194,15 @@ export class Lane {
       const set = new WorkingSet();
       const [gates] = await Promise.all([
         Promise.allSettled(commands.map(async (command) => command.gate)),
-        prefetch(client, set, commands, this.clock.now(), begin(locks ? ROW_TIMEOUT : KEY_TIMEOUT)),
+        prefetch(client, set, commands, this.clock.now()),
       ]);
       const outcomes = this.execute(set, commands, gates);
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
       const results = await Promise.allSettled(
         together(client, () => [
-          ...(locks ? [client.query(`set local lock_timeout = '${KEY_TIMEOUT}'`)] : []),
+          // A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms.
+          client.query("set local lock_timeout = '90ms'"),
           ...statements.map((statement) => send(client, statement)),
           client.query(commit),
         ]),
@@ -312,7 +306,6 @@ async function prefetch(
   set: WorkingSet,
   commands: Command<unknown>[],
   realNow: Micros,
-  beginning: string,
 ): Promise<void> {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
   for (const command of commands) {
@@ -325,7 +318,7 @@ async function prefetch(
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
   const results = await Promise.allSettled(
     together(client, () => [
-      client.query(beginning),
+      client.query(BEGIN),
       ...loads.map(([table, keys]) => {
         const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
         const statement = table.load?.(ordered, realNow);

@@ -12,10 +12,10 @@ export class Lanes {
   private readonly money: Lane[];
 
   constructor(database: Database, clock: Clock, metrics: Metrics, log: Log) {
-    const create = (name: string, inFlight: number, locks: boolean): Lane =>
-      new Lane({ name, inFlight, locks, batchMax: 128, queueMax: 4096 }, database, clock, metrics, log);
-    this.creation = create("creation", 2, false);
-    this.money = Array.from({ length: MONEY_LANES }, (_, index) => create(`money-${index}`, 1, true));
+    const create = (name: string, inFlight: number): Lane =>
+      new Lane({ name, inFlight, batchMax: 128, queueMax: 4096 }, database, clock, metrics, log);
+    this.creation = create("creation", 2);
+    this.money = Array.from({ length: MONEY_LANES }, (_, index) => create(`money-${index}`, 1));
   }
 
   /** For commands that only add rows of their own and take no lock: batches of them may overlap, unique keys decide. */
