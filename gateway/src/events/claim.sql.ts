@@ -24,6 +24,11 @@ export interface ClaimedRow extends Record<string, unknown> {
 /** Of a book, at most twice as many queues are looked at in one claim; with more, each claim begins elsewhere among them. */
 const STEPS = 100;
 
+/** How what a merchant owes to a host is called in `rooms`. */
+export function queueKey(merchantUuid: string, host: string): string {
+  return `${merchantUuid} ${host}`;
+}
+
 /**
  * Leases what is due, oldest first in each queue, a queue being what a book owes to one host: at most as many of a host as
  * it has room for, `perBook` of each of `books` (all books when undefined) and `limit` in all. Each book is asked with its
@@ -44,7 +49,10 @@ export function claimDeliveries(claim: {
   limit: number;
   /** First attempts, or later ones: each has its own part of the index, so that neither waits behind the other. */
   which: "first" | "again";
-  /** How many more a host takes at this moment, for hosts where that is not `roomElsewhere`. */
+  /**
+   * How many more a host takes at this moment of a merchant (by `queueKey`), and of any other (by its name), where that is
+   * not `roomElsewhere`.
+   */
   rooms: ReadonlyMap<string, number>;
   roomElsewhere: number;
 }): Statement {
@@ -101,7 +109,7 @@ export function claimDeliveries(claim: {
         and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
         and (d.leased_until is null or d.leased_until <= $1::timestamptz)
       order by d.next_attempt_at
-      limit coalesce(($6::jsonb ->> q.host)::integer, $7::integer)
+      limit coalesce($6::jsonb ->> (b.merchant_id || ' ' || q.host), $6::jsonb ->> q.host, $7::text)::integer
       for update skip locked
     ) d
     limit $4::integer

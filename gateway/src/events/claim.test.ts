@@ -5,10 +5,10 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
-import { idOf } from "../ground/ids.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
-import { type ClaimedRow, claimDeliveries } from "./claim.sql.ts";
+import { type ClaimedRow, claimDeliveries, queueKey } from "./claim.sql.ts";
 import { oldestDue } from "./outbox.sql.ts";
 
 const BACKLOG = 20_000;
@@ -112,6 +112,18 @@ test("a host gives as many as it has room for, oldest first, and a book what it 
   expect(await claimed({ books: [book], rooms })).toEqual({ "b.example": 30, "c.example": 20 });
   const few = await claimed({ books: [book], rooms, perBook: 25 });
   expect(Object.values(few).reduce((sum, count) => sum + count, 0)).toBe(25);
+});
+
+test("what a host takes of one merchant is not what it takes of another", async () => {
+  const books = await Promise.all([bookWith({ "a.example": 9 }), bookWith({ "a.example": 9 })]);
+  const [full, other] = books.map(({ merchantId }) => uuidOf(merchantId)) as [string, string];
+  const rooms = new Map([
+    ["a.example", 5],
+    [queueKey(full, "a.example"), 1],
+  ]);
+  const rows = await asService.query<ClaimedRow>(claim({ books, rooms }));
+  const counts = [full, other].map((uuid) => rows.filter((row) => row.merchant_id === uuid).length);
+  expect(counts).toEqual([1, 5]);
 });
 
 test("among more hosts than are looked at in one claim, each has its turn", async () => {

@@ -68,6 +68,7 @@ test("who waits too long is taken out, and all are at the end", () => {
 test("whatever comes and goes, each delivery leaves once", () => {
   const step = fc.record({
     host: fc.constantFrom("a", "b", "c"),
+    merchantId: fc.constantFrom("m", "n"),
     standing: fc.constantFrom<Standing[]>("proven", "slow", "unproven", "suspect"),
     free: fc.integer({ min: 0, max: 3 }),
     out: fc.boolean(),
@@ -77,8 +78,12 @@ test("whatever comes and goes, each delivery leaves once", () => {
     fc.property(fc.array(step), (steps) => {
       const room = new Anteroom<number>();
       const waiting = new Set<number>();
-      steps.forEach(({ host, standing, free, out, at }, row) => {
-        if (room.add(one(host, row, at), standing)) waiting.add(row);
+      steps.forEach(({ host, merchantId, standing, free, out, at }, row) => {
+        const places = room.roomFor(host, standing, merchantId);
+        const added = room.add(one(host, row, at, merchantId), standing);
+        expect(added).toBe(places > 0);
+        if (added) waiting.add(row);
+        if (added) expect(room.roomFor(host, standing, merchantId)).toBe(places - 1);
         let seats = free;
         room.admit(host, (entry) => seats-- > 0 && waiting.delete(entry.row));
         if (out) for (const entry of room.takeOut(at)) expect(waiting.delete(entry.row)).toBe(true);

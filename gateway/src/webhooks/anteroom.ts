@@ -20,6 +20,8 @@ const LINE_MAX: Record<Standing, number> = { proven: 128, slow: 16, unproven: 16
 /** Of so many other hosts those that wait are looked at when a seat becomes free. */
 const TURNS = 8;
 
+const nobody = { all: 0, doubtful: 0 };
+
 type Entry<Row> = Waiting<Row> & { doubtful: boolean };
 
 export class Anteroom<Row> {
@@ -38,15 +40,21 @@ export class Anteroom<Row> {
     return this.count;
   }
 
-  /** Hosts that something waits for. */
-  awaited(): Iterable<string> {
-    return this.hosts.keys();
+  /** Hosts that something waits for, each with the merchants whose it is. */
+  awaited(): Map<string, Set<string>> {
+    return new Map([...this.hosts].map(([host, line]) => [host, new Set(line.map(({ merchantId }) => merchantId))]));
   }
 
-  /** How many more may wait for a host that stands so, if their merchants may. */
-  roomFor(host: string, standing: Standing): number {
-    const free = standing === "proven" ? ALL_MAX - this.count : DOUBTFUL_MAX - this.doubtful;
-    return Math.max(0, Math.min(LINE_MAX[standing] - this.waitingFor(host), free));
+  /** How many more may wait for a host that stands so: of one merchant, whose share counts too, or of any that waits nowhere. */
+  roomFor(host: string, standing: Standing, merchantId = ""): number {
+    const waiting = this.waitingFor(host);
+    const own = this.merchants.get(merchantId) ?? nobody;
+    const rooms = [
+      LINE_MAX[standing] - waiting,
+      Math.ceil((ALL_MAX - this.count - own.all) / 2),
+      ...(standing === "proven" ? [] : [Math.ceil((DOUBTFUL_MAX - this.doubtful - own.doubtful - waiting) / 3)]),
+    ];
+    return Math.max(0, Math.min(...rooms));
   }
 
   /** True while so few wait for a host that more should be on their way from the database. */
@@ -60,10 +68,9 @@ export class Anteroom<Row> {
    */
   add(waiting: Waiting<Row>, standing: Standing): boolean {
     const { host, merchantId } = waiting;
-    const own = this.merchants.get(merchantId) ?? { all: 0, doubtful: 0 };
+    const own = this.merchants.get(merchantId) ?? { ...nobody };
     const doubtful = standing !== "proven";
-    if (this.roomFor(host, standing) === 0 || own.all >= ALL_MAX - this.count) return false;
-    if (doubtful && own.doubtful + this.waitingFor(host) >= DOUBTFUL_MAX - this.doubtful) return false;
+    if (this.roomFor(host, standing, merchantId) === 0) return false;
     const line = this.hosts.get(host) ?? [];
     line.push({ ...waiting, doubtful });
     this.hosts.set(host, line);

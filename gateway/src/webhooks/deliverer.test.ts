@@ -399,6 +399,37 @@ test("merchants whose hosts hang, dead or with an answer that never ends, keep n
   }
 }, 60_000);
 
+test("what a merchant owes to dead hosts is left alone in the database until one of them has a place", async () => {
+  const holes = await Promise.all(Array.from({ length: 24 }, () => Receiver.start(certificates)));
+  try {
+    for (const hole of holes) hole.answer = () => undefined;
+    const { client, merchantId } = await shop("/200/alive");
+    for (let round = 0; round < 16; round++)
+      await Promise.all(holes.map((hole) => create(client, { callback_url: hole.url() })));
+    const versions = new Map<string, string>();
+    let changes = 0;
+    for (let look = 0; look < 30; look++) {
+      const { rows } = await asOwner(service.database, (owner) =>
+        owner.query<{ event_id: string; version: string }>(
+          "select event_id, xmin::text as version from deliveries where merchant_id = $1 and state = 'pending'",
+          [uuidOf(merchantId)],
+        ),
+      );
+      for (const { event_id: id, version } of rows) {
+        if (look > 0 && versions.get(id) !== version) changes++;
+        versions.set(id, version);
+      }
+      await create(client); // for a host that answers: each makes the deliverer look again at what is due
+      await pause(100);
+    }
+    expect(versions.size).toBeGreaterThanOrEqual(holes.length * 16);
+    expect(changes).toBeLessThan(100);
+    await vi.waitFor(() => expect(at("/200/alive")).toHaveLength(30), PATIENCE_MS);
+  } finally {
+    await Promise.all(holes.map((hole) => hole.close()));
+  }
+}, 60_000);
+
 test("two processes on one database deliver each event once", async () => {
   const database = await cloneDatabase();
   const [left, right] = [await startService({ config, database }), await startService({ config, database })];

@@ -4,7 +4,7 @@ import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import { type ClaimedRow, claimDeliveries } from "../events/claim.sql.ts";
+import { type ClaimedRow, claimDeliveries, queueKey } from "../events/claim.sql.ts";
 import { type AttemptRecord, oldestDue, parkDeliveries } from "../events/outbox.sql.ts";
 import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
@@ -58,6 +58,8 @@ export class Deliverer {
   private hinted = new Map<string, Book>();
   /** Books whose deliveries were accepted while they carried the signature of the secret before. */
   private previousNeeded = new Map<string, { book: Book; at: Micros }>();
+  /** What a merchant owes to a host that had no place for it, until when by the stopwatch: nothing more of it is claimed. */
+  private readonly turnedAway = new Map<string, number>();
   private readonly recorder: Recorder;
   private claiming: Promise<void> | undefined;
   /** A poll came while a claim was under way, and is made up for before anything else. */
@@ -194,25 +196,47 @@ export class Deliverer {
     const parked = rows.filter(
       (row) => !this.enter({ host: row.host, merchantId: row.merchant_id, row, token, claimedAt }),
     );
+    for (const row of parked)
+      this.turnedAway.set(queueKey(row.merchant_id, row.host), stopwatchMs() + PARK_SECONDS * 1_000);
     if (parked.length > 0) await database.query(parkDeliveries(parked, token, claimedAt + PARK_SECONDS * SECOND));
     // What was parked is for the next poll: asking again at once would only find more of the same.
     if (parked.length === rows.length) return;
     const full = rows.length >= limit;
     for (const [key, own] of Map.groupBy(rows, (row) => bookKey(bookOfRow(row)))) {
       const ofHosts = Map.groupBy(own, ({ host }) => host);
-      const more = [...ofHosts].some(([host, due]) => due.length >= (rooms.get(host) ?? ROOM_ELSEWHERE));
+      const more = [...ofHosts].some(
+        ([host, due]) =>
+          due.length >= (rooms.get(queueKey(due[0]?.merchant_id ?? "", host)) ?? rooms.get(host) ?? ROOM_ELSEWHERE),
+      );
       if (full || more || own.length >= perBook) this.unfinished.set(key, bookOfRow(own[0] as ClaimedRow));
     }
     if (full) for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
     if (parked.length === 0 && rows.every(({ host }) => this.isShort(host))) this.claimRest();
   }
 
-  /** How many more find a seat, or a place to wait for one: at each host that has something on the way or waiting. */
+  /**
+   * How many more find a seat, or a place to wait for one: at each host that has something on the way or waiting, for each
+   * merchant whose it is and for any other; and nothing where one was just turned away.
+   */
   private rooms(): Map<string, number> {
-    const hosts = new Set([...this.seats.busy(), ...this.anteroom.awaited()]);
-    const roomAt = (host: string): number =>
-      this.seats.roomAt(host, stopwatchMs()) + this.anteroom.roomFor(host, this.standingOf(host));
-    return new Map([...hosts].map((host) => [host, roomAt(host)]));
+    const nowMs = stopwatchMs();
+    const rooms = new Map<string, number>();
+    const add = (host: string, merchantId: string | undefined): void => {
+      const waiting = this.anteroom.roomFor(host, this.seats.standingOf(host, nowMs), merchantId);
+      const room = this.seats.roomAt(host, nowMs, merchantId) + waiting;
+      rooms.set(merchantId === undefined ? host : queueKey(merchantId, host), room);
+    };
+    for (const hosts of [this.seats.busy(), this.anteroom.awaited()]) {
+      for (const [host, merchants] of hosts) {
+        add(host, undefined);
+        for (const merchantId of merchants) add(host, merchantId);
+      }
+    }
+    for (const [key, until] of this.turnedAway) {
+      if (until > nowMs) rooms.set(key, 0);
+      else this.turnedAway.delete(key);
+    }
+    return rooms;
   }
 
   private standingOf(host: string): Standing {

@@ -150,7 +150,14 @@ test("whatever comes and goes: no limit is passed, and in the end every seat is 
           expect(count((one) => one.merchantId === merchantId)).toBeLessThanOrEqual(limits.all / 2);
         for (const host of ["a", "b", "c", "d", "e"]) {
           expect(count((one) => one.host === host)).toBeLessThanOrEqual(limits.host.proven);
-          expect(seats.busy().includes(host)).toBe(count((one) => one.host === host) > 0);
+          const merchants = seated.filter((one) => one.host === host).map(({ merchantId }) => merchantId);
+          expect(seats.busy().get(host)).toEqual(merchants.length > 0 ? new Set(merchants) : undefined);
+        }
+        for (const merchantId of ["m", "of nobody here"]) {
+          const room = seats.roomAt(next.host, nowMs, merchantId);
+          const more = taken(seats, to(next.host, merchantId), nowMs);
+          expect(room).toBe(more.length);
+          for (const one of more) seats.leave(one, undefined);
         }
         if (leaves % 3 === 0) {
           const [gone] = seated.splice(leaves % (seated.length + 1), 1);
@@ -160,7 +167,7 @@ test("whatever comes and goes: no limit is passed, and in the end every seat is 
       for (const one of seated) seats.leave(one, "proven");
       expect(seats.onTheWay).toBe(0);
       expect(seats.room("again")).toBe(limits.again);
-      expect(seats.busy()).toEqual([]);
+      expect(seats.busy().size).toBe(0);
     }),
   );
 });

@@ -100,15 +100,9 @@ export class Seats {
    * else needs them.
    */
   take({ host, merchantId, first }: Passenger, nowMs: number): Seat | undefined {
-    if (this.room(first ? "first" : "again") <= 0) return undefined;
-    if (this.all.of(merchantId) >= this.limits.all - this.all.taken) return undefined;
+    if (this.room(first ? "first" : "again") <= 0 || this.roomAt(host, nowMs, merchantId) === 0) return undefined;
     const state = this.hosts.get(host) ?? { standing: "unproven", seats: new Set<Seat>() };
     const standing = standingOf(state, nowMs);
-    if (state.seats.size >= this.limits.host[standing]) return undefined;
-    if (standing !== "proven") {
-      const own = this.kinds[standing].of(merchantId);
-      if (own + state.seats.size >= this.left(standing)) return undefined;
-    }
     const seat = { host, merchantId, first, standing, takenAtMs: nowMs };
     this.hosts.delete(host);
     this.hosts.set(host, state); // the newest last: what is forgotten first is what was longest unused
@@ -132,16 +126,29 @@ export class Seats {
     return state ? standingOf(state, nowMs) : "unproven";
   }
 
-  /** How many more seats there are at a host, if its merchant may have them. */
-  roomAt(host: string, nowMs: number): number {
+  /**
+   * How many more seats there are at a host: for one of its merchants, whose share counts too, or for any that holds none.
+   * In closed form what `take` gives one by one: each seat taken is one more of its own, and one less that is left.
+   */
+  roomAt(host: string, nowMs: number, merchantId = ""): number {
     const standing = this.standingOf(host, nowMs);
-    const free = this.limits.host[standing] - (this.hosts.get(host)?.seats.size ?? 0);
-    return Math.max(0, standing === "proven" ? free : Math.min(free, this.left(standing)));
+    const held = this.hosts.get(host)?.seats.size ?? 0;
+    const rooms = [
+      this.limits.host[standing] - held,
+      Math.ceil((this.room("first") - this.all.of(merchantId)) / 2),
+      ...(standing === "proven"
+        ? []
+        : [Math.ceil((this.left(standing) - this.kinds[standing].of(merchantId) - held) / 3)]),
+    ];
+    return Math.max(0, Math.min(...rooms));
   }
 
-  /** Hosts that something is on the way to. */
-  busy(): string[] {
-    return [...this.hosts].filter(([, { seats }]) => seats.size > 0).map(([host]) => host);
+  /** Hosts that something is on the way to, each with the merchants whose it is. */
+  busy(): Map<string, Set<string>> {
+    const busy = new Map<string, Set<string>>();
+    for (const [host, { seats }] of this.hosts)
+      if (seats.size > 0) busy.set(host, new Set([...seats].map(({ merchantId }) => merchantId)));
+    return busy;
   }
 
   private left(standing: Doubtful): number {
