@@ -36,6 +36,12 @@ export const attemptDelaysSeconds = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_
 /** So many attempts of one event are kept, those by hand included. */
 export const ATTEMPTS_MAX = 1_000;
 
+/** The host that an `https` address names, with its port: as the column `deliveries.host` has it. */
+export function hostOf(url: string): string {
+  const [host = ""] = url.slice("https://".length).split(/[/?#]/, 1);
+  return host.toLowerCase();
+}
+
 /** The envelope of section 6.2, as the bytes that every attempt sends. */
 export function envelopeOf(event: Omit<OutboxEvent, "body" | "subjectId">, data: unknown): string {
   return JSON.stringify({

@@ -31,9 +31,17 @@ export const events: Table<EventKey, OutboxEvent> = {
   }),
 };
 
+/** Who has a delivery, until when in real time. */
+export interface Lease {
+  token: string;
+  until: Micros;
+}
+
 export interface NewDelivery extends EventKey {
   url: string;
   nextAttemptAt: Micros;
+  /** Absent when whoever is first may claim it. */
+  lease?: Lease | undefined;
 }
 
 export const deliveries: Table<EventKey, NewDelivery> = {
@@ -45,6 +53,8 @@ export const deliveries: Table<EventKey, NewDelivery> = {
     ...keyColumns,
     url: ["text", (delivery) => delivery.url],
     next_attempt_at: ["timestamptz", (delivery) => sqlTime(delivery.nextAttemptAt)],
+    lease_token: ["uuid", ({ lease }) => lease?.token ?? null],
+    leased_until: ["timestamptz", ({ lease }) => (lease ? sqlTime(lease.until) : null)],
   }),
 };
 

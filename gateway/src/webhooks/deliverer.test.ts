@@ -399,6 +399,31 @@ test("merchants whose hosts hang, dead or with an answer that never ends, keep n
   }
 }, 60_000);
 
+test("a delivery to a host that answers is this process's own as soon as it is written; the first one waits to be claimed", async () => {
+  const { client, merchantId } = await shop("/200/newborn");
+  await asOwner(service.database, (owner) =>
+    owner.query(`create table written as select event_id, false as leased from deliveries limit 0;
+create function note_written() returns trigger language plpgsql security definer as
+$$ begin insert into written values (new.event_id, new.leased_until is not null); return null; end $$;
+create trigger note_written after insert on deliveries for each row execute function note_written()`),
+  );
+  for (let nth = 1; nth <= 3; nth++) {
+    await create(client);
+    await vi.waitFor(async () => {
+      const states = (await deliveriesOf(merchantId)).map(({ state }) => state);
+      expect(states).toEqual(Array.from({ length: nth }, () => "delivered"));
+    }, PATIENCE_MS);
+  }
+  const { rows } = await asOwner(service.database, (owner) =>
+    owner.query<{ leased: boolean }>("select leased from written order by event_id"),
+  );
+  await asOwner(service.database, (owner) =>
+    owner.query("drop trigger note_written on deliveries; drop function note_written; drop table written"),
+  );
+  expect(rows.map(({ leased }) => leased)).toEqual([false, true, true]);
+  expect(at("/200/newborn")).toHaveLength(3);
+});
+
 test("what a merchant owes to dead hosts is left alone in the database until one of them has a place", async () => {
   const holes = await Promise.all(Array.from({ length: 24 }, () => Receiver.start(certificates)));
   try {

@@ -13,6 +13,7 @@ import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.t
 import type { Database } from "../store/database.ts";
 import { type Misbehaviours, misbehavingSend } from "./misbehaviour.ts";
 import { Anteroom, type Waiting } from "./anteroom.ts";
+import { Newborns } from "./newborns.ts";
 import { Recorder } from "./recorder.ts";
 import { type Passenger, QUICK_MS, type Seat, Seats, type Standing } from "./seats.ts";
 import type { AttemptResult, Sender } from "./sender.ts";
@@ -60,6 +61,7 @@ export class Deliverer {
   private previousNeeded = new Map<string, { book: Book; at: Micros }>();
   /** What a merchant owes to a host that had no place for it, until when by the stopwatch: nothing more of it is claimed. */
   private readonly turnedAway = new Map<string, number>();
+  private readonly newborns: Newborns;
   private readonly recorder: Recorder;
   private claiming: Promise<void> | undefined;
   /** A poll came while a claim was under way, and is made up for before anything else. */
@@ -75,10 +77,18 @@ export class Deliverer {
   constructor(parts: DelivererParts) {
     this.parts = parts;
     this.recorder = new Recorder(parts.database, parts.log);
+    this.newborns = new Newborns({
+      clock: parts.clock,
+      leaseSeconds: LEASE_SECONDS,
+      isOpen: (host) => this.standingOf(host) === "proven" && this.isShort(host),
+      enter: (waiting) => this.enter(waiting),
+      turnAway: (waiting) => this.late.push(waiting),
+    });
   }
 
   start(): void {
     this.parts.outbox.onDeliverable((key) => this.hint(key));
+    this.parts.outbox.setCourier(this.newborns);
     this.timers = [
       setInterval(() => this.claimSoon(undefined), POLL_MS),
       setInterval(() => {
@@ -90,17 +100,18 @@ export class Deliverer {
   /** Lets what is on its way end and records it. What does not end in time is cut off and counts as not tried. */
   async stop(): Promise<void> {
     this.stopping = true;
+    this.unsent.push(...this.newborns.close());
     for (const timer of this.timers) clearInterval(timer);
     await this.claiming;
     await this.measuring;
-    this.unsent.push(...this.late.splice(0), ...this.anteroom.takeOut());
+    this.unsent.push(...this.anteroom.takeOut());
     for (let waited = 0; this.seats.onTheWay > 0 && waited < STOP_MS; waited += 20) await pause(20);
     this.cutOff = true;
     await this.parts.sender.close();
     while (this.seats.onTheWay > 0) await pause(5); // the calls that were cut off say so at once
     await this.recorder.stop();
     try {
-      await this.giveBack(this.unsent);
+      await this.giveBack([...this.unsent, ...this.late]);
     } catch (error) {
       this.parts.log.warn({ err: error }, "deliveries could not be given back; their leases will run out");
     }
@@ -196,19 +207,22 @@ export class Deliverer {
     const parked = rows.filter(
       (row) => !this.enter({ host: row.host, merchantId: row.merchant_id, row, token, claimedAt }),
     );
-    for (const row of parked)
+    for (const row of parked) {
       this.turnedAway.set(queueKey(row.merchant_id, row.host), stopwatchMs() + PARK_SECONDS * 1_000);
+      this.newborns.saw(bookOfRow(row), row.host, true);
+    }
     if (parked.length > 0) await database.query(parkDeliveries(parked, token, claimedAt + PARK_SECONDS * SECOND));
     // What was parked is for the next poll: asking again at once would only find more of the same.
     if (parked.length === rows.length) return;
     const full = rows.length >= limit;
     for (const [key, own] of Map.groupBy(rows, (row) => bookKey(bookOfRow(row)))) {
-      const ofHosts = Map.groupBy(own, ({ host }) => host);
-      const more = [...ofHosts].some(
-        ([host, due]) =>
-          due.length >= (rooms.get(queueKey(due[0]?.merchant_id ?? "", host)) ?? rooms.get(host) ?? ROOM_ELSEWHERE),
-      );
-      if (full || more || own.length >= perBook) this.unfinished.set(key, bookOfRow(own[0] as ClaimedRow));
+      const book = bookOfRow(own[0] as ClaimedRow);
+      for (const [host, due] of Map.groupBy(own, (row) => row.host)) {
+        const room = rooms.get(queueKey(due[0]?.merchant_id ?? "", host)) ?? rooms.get(host) ?? ROOM_ELSEWHERE;
+        const more = full || own.length >= perBook || due.length >= room;
+        if (more) this.unfinished.set(key, book);
+        if (which === "first") this.newborns.saw(book, host, more);
+      }
     }
     if (full) for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
     if (parked.length === 0 && rows.every(({ host }) => this.isShort(host))) this.claimRest();
