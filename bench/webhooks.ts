@@ -2,6 +2,7 @@
 // payments flow at half that rate; then the same while a fifth of the payments name hosts that never answer.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import pg from "pg";
 import { makeCertificates } from "../e2e/kit/receiver.ts";
 import type { Options, Result } from "./result.ts";
 import { type LoadReport, Stage } from "./stage.ts";
@@ -18,6 +19,10 @@ interface Stats {
 /** Hosts that take connections and never answer. */
 const BLACK_HOLES = 20;
 const AIM_PER_S = 1_500;
+/** How often with and without them are measured, one after the other: what is compared was measured in the same minute. */
+const TURNS = 3;
+/** Longer than a call to one of them lasts. */
+const HOLES_OVER_MS = 11_000;
 
 /** A receiver as a process of its own. */
 export class ReceiverProcess {
@@ -80,9 +85,20 @@ interface Paced {
   missing: number;
 }
 
+/** Gives up what is owed to hosts that never answer, so that the next turn is without them. */
+async function forgetHoles(stage: Stage): Promise<void> {
+  const client = new pg.Client({ connectionString: stage.ownerUrl });
+  await client.connect();
+  await client.query(
+    "update deliveries set state = 'undelivered', lease_token = null, leased_until = null where state = 'pending'",
+  );
+  await client.end();
+  await new Promise((resolve) => setTimeout(resolve, HOLES_OVER_MS));
+}
+
 /**
- * A backlog drained over TLS; then events told of while payments flow at half that rate, with and without a fifth of the payments
- * naming hosts that never answer. The ratio is the drain beside the aim of 1,500 a second.
+ * A backlog drained over TLS; then, in turns, events told of while payments flow at half that rate, with and without a fifth of the
+ * payments naming hosts that never answer: the middle of their medians, the worst of their 99th percentiles. The ratio is the drain beside the aim of 1,500 a second.
  */
 export async function webhooks({ seconds }: Options): Promise<Result> {
   const certificates = await makeCertificates();
@@ -98,27 +114,42 @@ export async function webhooks({ seconds }: Options): Promise<Result> {
     const half = Math.floor(rates.length / 2);
     const mean = (part: number[]): number => part.reduce((sum, rate) => sum + rate, 0) / Math.max(1, part.length);
     const pace = Math.round(Math.min(AIM_PER_S, mean(rates)) / 2);
+    const turnSeconds = Math.ceil(seconds / TURNS);
     const paced = async (label: string, callbacks: string[]): Promise<Paced> => {
       receiver.reset();
-      const report = await stage.load({ label, seconds, senders, pace, callbacks });
+      const report = await stage.load({ label, seconds: turnSeconds, senders, pace, callbacks });
       const share = callbacks.filter((callback) => callback === "").length / callbacks.length;
       const expected = Math.floor(report.requests * share);
       const stats = await receiver.until(expected, 15);
       return { stats, report, missing: Math.max(0, expected - stats.events - 1) + stats.repeated };
     };
     await paced("warm", [""]);
-    const calm = await paced("calm", [""]);
     const holes = receiver.holes.map((hole) => `https://localhost:${hole}/hook`);
-    const stormy = await paced(
-      "stormy",
-      holes.flatMap((hole) => [hole, "", "", "", ""]),
-    );
-    const lost = Math.max(0, filled.requests - drained.events) + drained.repeated + calm.missing + stormy.missing;
+    const runs: { calm: Paced; stormy: Paced }[] = [];
+    for (let turn = 0; turn < TURNS; turn++) {
+      const calm = await paced("calm", [""]);
+      const stormy = await paced(
+        "stormy",
+        holes.flatMap((hole) => [hole, "", "", "", ""]),
+      );
+      runs.push({ calm, stormy });
+      if (turn < TURNS - 1) await forgetHoles(stage);
+    }
+    const middle = (of: (run: (typeof runs)[number]) => number): number =>
+      runs.map(of).toSorted((one, other) => one - other)[Math.floor(TURNS / 2)] ?? 0;
+    const worst = (of: (run: (typeof runs)[number]) => number): number => Math.max(...runs.map(of));
+    const calmMs = { p50: middle(({ calm }) => calm.stats.p50_ms), p99: worst(({ calm }) => calm.stats.p99_ms) };
+    const stormyMs = {
+      p50: middle(({ stormy }) => stormy.stats.p50_ms),
+      p99: worst(({ stormy }) => stormy.stats.p99_ms),
+    };
+    const pacedRuns = runs.flatMap(({ calm, stormy }) => [calm, stormy]);
+    const sum = (of: (run: Paced) => number): number => pacedRuns.reduce((total, run) => total + of(run), 0);
+    const lost = Math.max(0, filled.requests - drained.events) + drained.repeated + sum((run) => run.missing);
     const steadiness = mean(rates.slice(half)) / mean(rates.slice(0, half));
     const memory = stage.memory();
     const { clean } = await stage.verify();
-    const lag = (stats: Stats, other: Stats): number => Math.round((stats.p50_ms / other.p50_ms) * 100) / 100;
-    const holesRatio = lag(stormy.stats, calm.stats);
+    const holesRatio = Math.round((stormyMs.p50 / calmMs.p50) * 100) / 100;
     return {
       case: "webhooks",
       rate_per_s: Math.round(mean(rates)),
@@ -126,19 +157,22 @@ export async function webhooks({ seconds }: Options): Promise<Result> {
       baseline_per_s: AIM_PER_S,
       ratio: Math.round((mean(rates) / AIM_PER_S) * 100) / 100,
       aim: 1,
-      met: mean(rates) >= AIM_PER_S && calm.stats.p99_ms < 1_000 && steadiness >= 0.8 && holesRatio <= 1.5,
-      p50_ms: calm.stats.p50_ms,
-      p99_ms: calm.stats.p99_ms,
-      errors: filled.errors + calm.report.errors + stormy.report.errors + lost,
+      met: mean(rates) >= AIM_PER_S && calmMs.p99 < 1_000 && steadiness >= 0.8 && holesRatio <= 1.5,
+      p50_ms: calmMs.p50,
+      p99_ms: calmMs.p99,
+      errors: filled.errors + sum(({ report }) => report.errors) + lost,
       memory_mib: memory,
       verified: clean,
       notes: {
         backlog: filled.requests,
         second_half_to_first: Math.round(steadiness * 100) / 100,
         paced_per_s: pace,
-        with_black_holes_p50_ms: stormy.stats.p50_ms,
-        with_black_holes_p99_ms: stormy.stats.p99_ms,
+        with_black_holes_p50_ms: stormyMs.p50,
+        with_black_holes_p99_ms: stormyMs.p99,
         black_holes_ratio: holesRatio,
+        black_holes_ratio_of_each_turn: runs
+          .map(({ calm, stormy }) => Math.round((stormy.stats.p50_ms / calm.stats.p50_ms) * 100) / 100)
+          .join(", "),
         sockets: drained.sockets,
         lost_or_doubled: lost,
       },
