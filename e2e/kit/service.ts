@@ -60,7 +60,7 @@ export class Service {
   async start(): Promise<void> {
     const child = spawn(
       process.execPath,
-      ["--max-semi-space-size=16", program, "serve", ...(this.options.args ?? [])],
+      ["--max-semi-space-size=16", "--initial-old-space-size=96", program, "serve", ...(this.options.args ?? [])],
       {
         env: {
           ...plainEnvironment(),

@@ -143,6 +143,8 @@ function createCluster({ directory, cluster, runAs, binaries, env }: Place): Pas
         "--username=postgres",
         `--pwfile=${passwordFile}`,
         "--no-locale",
+        // A new segment of the log is filled with zeros while every commit waits: 16 MiB, the usual, took 45 ms each second.
+        "--wal-segsize=4",
         "--encoding=UTF8",
       ],
       { ...runAs, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory },
