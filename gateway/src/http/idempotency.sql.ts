@@ -52,6 +52,7 @@ cross join lateral (
 export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   name: "idempotency keys",
   rank: 12,
+  joins: true,
   keyText: ({ book, key }) => `${bookKey(book)}/${key}`,
   keyOf: (record) => record,
   // A key that another process is renewing looks new here, and its insert loses at once.

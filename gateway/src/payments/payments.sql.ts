@@ -64,6 +64,7 @@ const birthColumns = {
 export const payments: Table<PaymentKey, Payment> = {
   name: "payments",
   rank: 20,
+  joins: true,
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,
   load: (keys) => ({

@@ -50,7 +50,7 @@ afterAll(() => database.end());
 
 const laneOf = (options: Partial<{ inFlight: number; batchMax: number; queueMax: number }> = {}): Lane =>
   new Lane(
-    { name: "test", inFlight: 1, batchMax: 64, queueMax: 10_000, ...options },
+    { name: "test", inFlight: 1, locks: true, batchMax: 64, queueMax: 10_000, ...options },
     database,
     systemClock,
     createMetrics(),
@@ -81,7 +81,7 @@ async function stored(): Promise<Record<string, number>> {
 test("a thousand additions to a few counters all count, in far fewer transactions", async () => {
   const metrics = createMetrics();
   const lane = new Lane(
-    { name: "many", inFlight: 1, batchMax: 64, queueMax: 10_000 },
+    { name: "many", inFlight: 1, locks: true, batchMax: 64, queueMax: 10_000 },
     database,
     systemClock,
     metrics,
@@ -255,7 +255,7 @@ test("an unknown commit is looked up: what is there is answered, what is not is 
 test("a database that cannot be reached is 503, not 500", async () => {
   const away = openDatabase({ ...testDatabase, url: "postgres://nobody:x@127.0.0.1:1/none" });
   const lane = new Lane(
-    { name: "away", inFlight: 1, batchMax: 8, queueMax: 8 },
+    { name: "away", inFlight: 1, locks: true, batchMax: 8, queueMax: 8 },
     away,
     systemClock,
     createMetrics(),

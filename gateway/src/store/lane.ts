@@ -32,6 +32,8 @@ export interface LaneOptions {
   /** Transactions at the same time. 1 where commands of one merchant must not run concurrently. */
   inFlight: number;
   batchMax: number;
+  /** Whether its commands lock rows that they load. */
+  locks: boolean;
   /** Commands that may wait; more are refused with SERVICE_UNAVAILABLE before memory grows. */
   queueMax: number;
 }
@@ -44,11 +46,15 @@ interface Waiting {
 }
 
 const WAIT_MAX_MS = 10_000;
+/** A row that another process has locked is waited for so long. */
+const ROW_TIMEOUT = "set local lock_timeout = '2s'";
+/** A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms. */
+const KEY_TIMEOUT = "set local lock_timeout = '90ms'";
 /**
  * Plans are made once and not for each batch anew: arrays of keys look alike to the planner, and looking cost a lone request a third
  * of a millisecond.
  */
-const BEGIN = "begin; set local lock_timeout = '2s'; set local plan_cache_mode = force_generic_plan";
+const BEGIN = "begin; set local plan_cache_mode = force_generic_plan";
 /** How often a command that lost a race runs again alone. */
 const ROUNDS_MAX = 4;
 
@@ -194,15 +200,14 @@ export class Lane {
       const set = new WorkingSet();
       const [gates] = await Promise.all([
         Promise.allSettled(commands.map(async (command) => command.gate)),
-        prefetch(client, set, commands, this.clock.now()),
+        prefetch(client, set, commands, this.options.locks ? ROW_TIMEOUT : KEY_TIMEOUT, this.clock.now()),
       ]);
       const outcomes = this.execute(set, commands, gates);
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
       const results = await Promise.allSettled(
         together(client, () => [
-          // A unique key that another process is just writing is waited for, but with the second try not beyond 200 ms.
-          client.query("set local lock_timeout = '90ms'"),
+          ...(this.options.locks ? [client.query(KEY_TIMEOUT)] : []),
           ...statements.map((statement) => send(client, statement)),
           client.query(commit),
         ]),
@@ -305,6 +310,7 @@ async function prefetch(
   client: PoolClient,
   set: WorkingSet,
   commands: Command<unknown>[],
+  timeout: string,
   realNow: Micros,
 ): Promise<void> {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
@@ -318,7 +324,7 @@ async function prefetch(
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
   const results = await Promise.allSettled(
     together(client, () => [
-      client.query(BEGIN),
+      client.query(`${BEGIN}; ${timeout}`),
       ...loads.map(([table, keys]) => {
         const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
         const statement = table.load?.(ordered, realNow);

@@ -12,10 +12,13 @@ export class Lanes {
   private readonly money: Lane[];
 
   constructor(database: Database, clock: Clock, metrics: Metrics, log: Log) {
-    const create = (name: string, inFlight: number): Lane =>
-      new Lane({ name, inFlight, batchMax: 128, queueMax: 4096 }, database, clock, metrics, log);
-    this.creation = create("creation", 2);
-    this.money = Array.from({ length: MONEY_LANES }, (_, index) => create(`money-${index}`, 1));
+    const common = { batchMax: 128, queueMax: 4096 };
+    const create = (name: string, own: { inFlight: number; locks: boolean }): Lane =>
+      new Lane({ name, ...common, ...own }, database, clock, metrics, log);
+    this.creation = create("creation", { inFlight: 2, locks: false });
+    this.money = Array.from({ length: MONEY_LANES }, (_, index) =>
+      create(`money-${index}`, { inFlight: 1, locks: true }),
+    );
   }
 
   /** For commands that only add rows of their own and take no lock: batches of them may overlap, unique keys decide. */

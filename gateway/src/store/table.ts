@@ -18,6 +18,11 @@ export interface Table<Key, Value> {
   load?(keys: readonly Key[], realNow: Micros): Statement;
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
+  /**
+   * True where an insert waits for nothing but its own keys, and no trigger of it looks at what is written beside it: such
+   * inserts travel as one statement.
+   */
+  readonly joins?: boolean;
   update?(values: readonly Value[]): Statement;
 }
 
@@ -77,4 +82,31 @@ where ${Object.keys(keys)
     .join(" and ")}`;
   const name = nameOf(`update ${table}`, text);
   return (values) => ({ name, text, values: arraysOf(all, values) });
+}
+
+const joints = new Map<string, { name: string; text: string }>();
+
+/**
+ * Several inserts as one statement: what a statement costs by itself, here and there, is most of what a batch of one row
+ * costs. They are written in their order. Each must have a name and return nothing.
+ */
+export function joined(inserts: readonly Statement[]): Statement {
+  const [first] = inserts;
+  if (first && inserts.length === 1) return first;
+  const names = inserts.map(({ name }) => name).join(" + ");
+  let joint = joints.get(names);
+  if (!joint) joints.set(names, (joint = jointOf(inserts)));
+  return { ...joint, values: inserts.flatMap(({ values = [] }) => values) };
+}
+
+function jointOf(inserts: readonly Statement[]): { name: string; text: string } {
+  let offset = 0;
+  const parts = inserts.map(({ text, values = [] }, index) => {
+    const moved = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + offset}`);
+    offset += values.length;
+    return `part_${index} as (\n${moved}\n)`;
+  });
+  // PostgreSQL runs parts that nobody reads from the last to the first.
+  const text = `with ${parts.toReversed().join(", ")}\nselect`;
+  return { name: nameOf("joined inserts", text), text };
 }

@@ -1,7 +1,7 @@
 // The working set of one batch: rows as loaded, plus what earlier commands of the batch did. Pure; no I/O.
 import { assert } from "../ground/fault.ts";
 import type { Row, Statement } from "./database.ts";
-import type { Table } from "./table.ts";
+import { type Table, joined } from "./table.ts";
 
 type AnyTable = Table<unknown, unknown>;
 
@@ -79,17 +79,30 @@ export class WorkingSet {
     this.draftHooks = [];
   }
 
-  /** One statement a table, tables by rank, rows by key. */
+  /** One statement a table, or for several tables whose inserts follow each other and join; tables by rank, rows by key. */
   statements(): Statement[] {
     const statements: Statement[] = [];
+    let joining: Statement[] = [];
+    const join = (): void => {
+      if (joining.length > 0) statements.push(joined(joining));
+      joining = [];
+    };
     for (const table of [...this.cells.keys()].sort((a, b) => a.rank - b.rank)) {
       const cells = [...cellsOf(this.cells, table)].filter(([, cell]) => cell.state !== "loaded");
       cells.sort(([a], [b]) => (a < b ? -1 : 1));
       const inserted = cells.filter(([, cell]) => cell.state === "inserted").map(([, cell]) => cell.value);
       const updated = cells.filter(([, cell]) => cell.state === "updated").map(([, cell]) => cell.value);
-      if (inserted.length > 0 && table.insert) statements.push(table.insert(inserted));
-      if (updated.length > 0 && table.update) statements.push(table.update(updated));
+      if (inserted.length > 0 && table.insert) {
+        if (!table.joins) join();
+        joining.push(table.insert(inserted));
+        if (!table.joins) join();
+      }
+      if (updated.length > 0 && table.update) {
+        join();
+        statements.push(table.update(updated));
+      }
     }
+    join();
     return statements;
   }
 
