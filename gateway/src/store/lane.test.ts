@@ -10,7 +10,7 @@ import { type Database, isConnectionLoss } from "./database.ts";
 import { type Command, Lane } from "./lane.ts";
 import { migrate } from "./migrations.ts";
 import { type Table, bulkInsert, bulkUpdate } from "./table.ts";
-import { need } from "./working-set.ts";
+import { WorkingSet, need } from "./working-set.ts";
 
 interface Counter {
   name: string;
@@ -142,6 +142,60 @@ test("two lanes that race for the same new key both end well: the loser runs aga
     const values = await Promise.all(lanes.map((lane) => lane.submit(add(`race${round}`, 1n))));
     expect(values.toSorted((a, b) => Number(a - b))).toEqual([1n, 2n, 3n]);
   }
+});
+
+test("batches that follow each other share a connection, and one that fails takes nothing from the next", async () => {
+  const lane = laneOf({ batchMax: 4 });
+  const connects = vi.spyOn(database.pool, "connect");
+  const commands = Array.from({ length: 40 }, (_, number) => lane.submit(add("chain", number === 17 ? 5_000n : 1n)));
+  const results = await Promise.allSettled(commands);
+  expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
+  expect(results[17]).toMatchObject({ status: "rejected", reason: { code: "INTERNAL_ERROR" } });
+  expect(results.at(-1)).toMatchObject({ status: "fulfilled", value: 39n });
+  // One until the failure, one for each that ran alone, one for the rest.
+  expect(connects.mock.calls.length).toBeLessThanOrEqual(1 + 4 + 1);
+  connects.mockRestore();
+  expect(await stored()).toEqual({ chain: 39 });
+});
+
+test("inserts of tables that join are one statement, written by rank, each with its own parameters", async () => {
+  await asOwner(testDatabase, (client) =>
+    client.query(`create table lefts (name text primary key, value bigint not null);
+create table rights (name text primary key, value bigint not null, at timestamptz not null default clock_timestamp());
+alter table lefts add at timestamptz not null default clock_timestamp();
+grant select, insert on lefts, rights to gerbang_app`),
+  );
+  const table = (name: string, rank: number): Table<{ name: string }, Counter> => ({
+    name,
+    rank,
+    joins: true,
+    keyText: (key) => key.name,
+    keyOf: (counter) => counter,
+    insert: bulkInsert<Counter>(name, { ...columns, ...changes }),
+  });
+  const [left, right] = [table("lefts", 2), table("rights", 3)];
+  const both: Command<void> = {
+    name: "both",
+    needs: [],
+    execute(set) {
+      set.insert(right, { name: "r", value: 2n });
+      set.insert(left, { name: "l1", value: 11n });
+      set.insert(left, { name: "l2", value: 12n });
+    },
+  };
+  const set = new WorkingSet();
+  both.execute(set, systemClock.now());
+  set.keep();
+  expect(set.statements()).toHaveLength(1);
+  await laneOf().submit(both);
+  const rows = await database.query({
+    text: "select name, value from (select name, value, at from lefts union all select * from rights) every order by at",
+  });
+  expect(rows).toEqual([
+    { name: "l1", value: 11n },
+    { name: "l2", value: 12n },
+    { name: "r", value: 2n },
+  ]);
 });
 
 test("hooks run after the commit, and not for commands that were refused", async () => {

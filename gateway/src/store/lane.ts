@@ -60,6 +60,14 @@ const ROUNDS_MAX = 4;
 
 type Outcome = { answer: unknown } | { error: unknown };
 
+/** A transaction that has begun: what its commands need is on the way. */
+interface Begun {
+  batch: Waiting[];
+  client: PoolClient;
+  set: WorkingSet;
+  loaded: Promise<void>;
+}
+
 export class Lane {
   private readonly options: LaneOptions;
   private readonly database: Database;
@@ -121,14 +129,10 @@ export class Lane {
       const batch = this.takeBatch();
       if (batch.length === 0) return;
       this.running++;
-      this.runBatch(batch)
-        .catch((error: unknown) => {
-          for (const waiting of batch) waiting.reject(error);
-        })
-        .finally(() => {
-          this.running--;
-          this.schedule();
-        });
+      void this.runBatches(batch).finally(() => {
+        this.running--;
+        this.schedule();
+      });
       this.schedule();
     });
   }
@@ -143,15 +147,29 @@ export class Lane {
     return this.queue.splice(0, this.options.batchMax);
   }
 
-  private async runBatch(batch: Waiting[]): Promise<void> {
+  /** Runs a batch, and then those that were begun as it ended. */
+  private async runBatches(batch: Waiting[]): Promise<void> {
+    let begun: Begun | undefined;
+    for (let next: Waiting[] | undefined = batch; next; next = begun?.batch) {
+      try {
+        begun = await this.runBatch(next, begun);
+      } catch (error) {
+        for (const waiting of next) waiting.reject(error);
+        return;
+      }
+    }
+  }
+
+  /** Runs one batch and settles it. Gives the one that was begun as it ended, if there is one. */
+  private async runBatch(batch: Waiting[], begun: Begun | undefined): Promise<Begun | undefined> {
     const lane = this.options.name;
-    const begun = stopwatchMs();
-    this.metrics.laneBatchSize.observe({ lane }, batch.length);
-    this.metrics.laneQueue.set({ lane }, this.queue.length);
-    for (const waiting of batch) this.metrics.laneWaitSeconds.observe({ lane }, (begun - waiting.since) / 1000);
     let outcomes: Outcome[];
+    let next: Begun | undefined;
     try {
-      outcomes = await this.attempt(batch.map((waiting) => waiting.command));
+      ({ outcomes, next } = await this.attempt(
+        batch.map((waiting) => waiting.command),
+        begun ?? (await this.begin(batch)),
+      ));
     } catch (error) {
       const refused = error instanceof BatchRefused && !isConnectionLoss(error.cause);
       if (refused && (batch.length > 1 || isRaceLost(error.cause))) {
@@ -160,21 +178,23 @@ export class Lane {
           { err: error.cause, lane, commands: batch.length },
           "batch refused, running its commands one by one",
         );
-        for (const waiting of batch) settle(waiting, await this.alone(waiting.command));
-        return;
+        for (const waiting of batch) settle(waiting, await this.alone(waiting));
+        return undefined;
       }
       outcomes = batch.map(() => ({ error: this.faultOf(error) }));
     }
     batch.forEach((waiting, index) => {
       settle(waiting, outcomes[index] as Outcome);
     });
+    return next;
   }
 
-  private async alone(command: Command<unknown>): Promise<Outcome> {
+  private async alone(waiting: Waiting): Promise<Outcome> {
+    const { command } = waiting;
     for (let round = 1; ; round++) {
       try {
-        const [outcome] = await this.attempt([command]);
-        return outcome as Outcome;
+        const { outcomes } = await this.attempt([command], await this.begin([waiting]), false);
+        return outcomes[0] as Outcome;
       } catch (error) {
         const cause = error instanceof BatchRefused ? error.cause : error;
         if (sqlState(cause) === "55P03") return { error: command.onBusy?.() ?? unavailable(cause) };
@@ -187,21 +207,45 @@ export class Lane {
     }
   }
 
-  /** Gather is done; prefetch, execute, flush, commit. Throws `BatchRefused` when it is certain that nothing was written. */
-  private async attempt(commands: Command<unknown>[]): Promise<Outcome[]> {
-    let client: PoolClient;
+  private async begin(batch: Waiting[]): Promise<Begun> {
     try {
-      client = await this.database.pool.connect();
+      return this.beginOn(await this.database.pool.connect(), batch);
     } catch (error) {
       throw new BatchRefused(error);
     }
+  }
+
+  /** Sends BEGIN and asks for what the commands need. */
+  private beginOn(client: PoolClient, batch: Waiting[]): Begun {
+    const [lane, set, now] = [this.options.name, new WorkingSet(), stopwatchMs()];
+    this.metrics.laneBatchSize.observe({ lane }, batch.length);
+    this.metrics.laneQueue.set({ lane }, this.queue.length);
+    for (const waiting of batch) this.metrics.laneWaitSeconds.observe({ lane }, (now - waiting.since) / 1000);
+    const commands = batch.map(({ command }) => command);
+    const loaded = prefetch(client, set, commands, this.options.locks ? ROW_TIMEOUT : KEY_TIMEOUT, this.clock.now());
+    loaded.catch(() => undefined); // judged when its turn comes
+    return { batch, client, set, loaded };
+  }
+
+  /** Begins the next batch on the same connection: while this one is answered, what the next one needs is read. */
+  private beginNext(client: PoolClient): Begun | undefined {
+    const batch = this.takeBatch();
+    return batch.length > 0 ? this.beginOn(client, batch) : undefined;
+  }
+
+  /**
+   * Waits for what the commands need, executes them, writes, commits. With `more` the next batch is begun as soon as this one is committed. Throws
+   * `BatchRefused` when it is certain that nothing was written.
+   */
+  private async attempt(
+    commands: Command<unknown>[],
+    { client, set, loaded }: Begun,
+    more = true,
+  ): Promise<{ outcomes: Outcome[]; next: Begun | undefined }> {
     let broken = true;
+    let next: Begun | undefined;
     try {
-      const set = new WorkingSet();
-      const [gates] = await Promise.all([
-        Promise.allSettled(commands.map(async (command) => command.gate)),
-        prefetch(client, set, commands, this.options.locks ? ROW_TIMEOUT : KEY_TIMEOUT, this.clock.now()),
-      ]);
+      const [gates] = await Promise.all([Promise.allSettled(commands.map(async (command) => command.gate)), loaded]);
       const outcomes = this.execute(set, commands, gates);
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
@@ -219,13 +263,14 @@ export class Lane {
       if (commit === "commit" && ended !== "COMMIT") {
         this.metrics.laneCommits.inc({ lane: this.options.name, result: broken ? "unknown" : "rolled_back" });
         if (!broken) throw new BatchRefused(failed);
-        return await this.recallAll(commands, outcomes, failed);
+        return { outcomes: await this.recallAll(commands, outcomes, failed), next };
       }
       this.metrics.laneCommits.inc({ lane: this.options.name, result: "committed" });
       set.committed();
-      return outcomes;
+      if (more && !broken) next = this.beginNext(client);
+      return { outcomes, next };
     } finally {
-      client.release(broken);
+      if (!next) client.release(broken);
     }
   }
 
