@@ -2,7 +2,7 @@
 // take turns: what is compared was measured in the same minute.
 import { makeCertificates } from "../e2e/kit/receiver.ts";
 import { Baseline } from "./baseline.ts";
-import { fill } from "./growth.ts";
+import { fill, left } from "./growth.ts";
 import type { Options, Point, Result } from "./result.ts";
 import { type Load, type LoadReport, type Sender, Stage, generate, rateOf, together } from "./stage.ts";
 import { Stub } from "./stub.ts";
@@ -265,6 +265,8 @@ export const lifecycle = ({ seconds }: Options): Promise<Result> =>
     });
   });
 
+/** What forgetting may do to p99. */
+const RETENTION_AIM = 1.25;
 const MEMORY_MAX_MIB = 300;
 const PARTS = 10;
 
@@ -301,6 +303,54 @@ export const endurance = ({ seconds }: Options): Promise<Result> =>
         mib_part_by_part: weights.join(" "),
         p99_ms_part_by_part: runs.map(({ p99_ms }) => p99_ms).join(" "),
         ...run.reasons,
+      },
+    };
+  });
+
+/** Older than anything is kept. */
+const OLD_DAYS = 40;
+const FORGOTTEN_MAX = 200_000;
+
+/**
+ * Creations and their deliveries while old idempotency records, events, deliveries and attempts are forgotten beside them, as
+ * many as are made; beside the same when there is nothing to forget. The ratio is that of p99: lower is better.
+ */
+export const retention = ({ seconds, rows }: Options): Promise<Result> =>
+  withReceiver(async (stage, receiver) => {
+    const senders = [stage.sender];
+    const part = (label: string): Promise<LoadReport> => stage.load({ label, seconds: seconds / 2, senders });
+    await stage.load({ ...warm(seconds), senders });
+    await receiver.quiet();
+    const old = Math.min(rows, FORGOTTEN_MAX);
+    const [calm, busy]: [LoadReport[], LoadReport[]] = [[await part("before")], []];
+    await fill(stage.ownerUrl, old, {
+      days: OLD_DAYS,
+      into: ["events", "deliveries", "delivery_attempts", "idempotency_keys"],
+    });
+    const leftOver: number[] = [2 * old];
+    for (let number = 0; number < 60 && leftOver.at(-1) !== 0; number++) {
+      const run = await part(`forgetting${number}`);
+      leftOver.push(await left(stage.ownerUrl, OLD_DAYS));
+      // Nothing went in this part: the next round of forgetting had not begun.
+      if (leftOver.at(-1) !== leftOver.at(-2)) busy.push(run);
+    }
+    calm.push(await part("after"));
+    const [quiet, run] = [together(calm), together(busy)];
+    const { clean: verified } = await stage.verify();
+    const ratio = round(run.p99_ms / quiet.p99_ms, 2);
+    return {
+      ...resultOf("retention", run, { name: "nothing to forget", rate: rateOf(quiet) }, RETENTION_AIM, {
+        memory: stage.memory(),
+        verified,
+        errors: quiet.errors,
+      }),
+      ratio,
+      met: ratio <= RETENTION_AIM && leftOver.at(-1) === 0 && sound(run, { verified }),
+      notes: {
+        ratio_of: "p99, lower is better",
+        forgotten: 2 * old - (leftOver.at(-1) ?? 0),
+        forgotten_per_s: round((2 * old - (leftOver.at(-1) ?? 0)) / run.seconds),
+        p99_ms_without: quiet.p99_ms,
       },
     };
   });

@@ -9,54 +9,66 @@ export interface Clone {
 
 const STEP = 100_000;
 
-/** Fills the tables with so many payments of the past, each with its event, its delivery (done) and its idempotency key. */
-export async function fill(url: string, rows: number): Promise<Clone> {
+const tables = ["payments", "events", "deliveries", "idempotency_keys"] as const;
+type Filled = (typeof tables)[number] | "delivery_attempts";
+
+/**
+ * Fills tables with so many rows of so many days ago, each like one that is there: by default payments, each with its event, its
+ * delivery (done) and its idempotency key.
+ */
+export async function fill(
+  url: string,
+  rows: number,
+  { days = 1, into = tables }: { days?: number; into?: readonly Filled[] } = {},
+): Promise<Clone> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     await client.query("set session_replication_role = replica"); // no triggers: these rows are copies of what passed them
     await client.query("set synchronous_commit = off");
-    for (let from = 0; from < rows; from += STEP) {
-      const to = Math.min(rows, from + STEP) - 1;
-      // Identities as if they had been made one a second, up to a day ago.
-      const id =
-        "(lpad(to_hex(((extract(epoch from now()) - 86400 - $2::bigint + n) * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid";
-      const numbers = "generate_series($1::bigint, $2::bigint) n";
-      const columns = async (table: string, changed: Record<string, string>): Promise<void> => {
-        const { rows: names } = await client.query<{ name: string }>(
-          `select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
-          [table],
-        );
-        const all = names.map(({ name }) => name);
-        const values = all.map((name) => changed[name] ?? `s.${name}`);
-        await client.query(
-          `insert into ${table} (${all.join(", ")}) select ${values.join(", ")} from (select * from ${table} limit 1) s, ${numbers}`,
-          [from, to],
-        );
-      };
-      const past = "now() - interval '1 day'";
-      await columns("payments", {
+    const past = `now() - interval '${days} days'`;
+    // Identities as if they had been made one a second, up to those days ago.
+    const id = `(lpad(to_hex(((extract(epoch from ${past}) - $2::bigint + n) * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
+    const numbers = "generate_series($1::bigint, $2::bigint) n";
+    const changes: Record<Filled, Record<string, string>> = {
+      payments: {
         payment_id: id,
         reference_id: "'past-' || n",
         status: "'expired'",
         created_at: past,
         updated_at: past,
         expires_at: past,
-      });
-      await columns("events", { event_id: id, subject_id: id, created_at: past });
-      await columns("deliveries", {
+      },
+      events: { event_id: id, subject_id: id, created_at: past },
+      deliveries: {
         event_id: id,
         state: "'delivered'",
         attempts: "1",
         next_attempt_at: past,
         lease_token: "null",
         leased_until: "null",
-      });
-      await columns("idempotency_keys", { idempotency_key: "'past-key-' || n", first_seen_at: past });
-      process.stderr.write(`\r${to + 1} payments`);
+      },
+      idempotency_keys: { idempotency_key: "'past-key-' || n", first_seen_at: past },
+      delivery_attempts: { event_id: id, started_at: past },
+    };
+    for (let from = 0; from < rows; from += STEP) {
+      const to = Math.min(rows, from + STEP) - 1;
+      for (const table of into) {
+        const { rows: names } = await client.query<{ name: string }>(
+          `select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`,
+          [table],
+        );
+        const all = names.map(({ name }) => name);
+        const values = all.map((name) => changes[table][name] ?? `s.${name}`);
+        await client.query(
+          `insert into ${table} (${all.join(", ")}) select ${values.join(", ")} from (select * from ${table} limit 1) s, ${numbers}`,
+          [from, to],
+        );
+      }
+      process.stderr.write(`\r${to + 1} rows`);
     }
     process.stderr.write("\n");
-    await client.query("vacuum (analyze) payments, events, deliveries, idempotency_keys");
+    await client.query(`vacuum (analyze) ${into.join(", ")}`);
     const { rows: sizes } = await client.query<{ name: string; bytes: string; total: string }>(
       `select relname as name, pg_total_relation_size(oid)::text as bytes, sum(pg_total_relation_size(oid)) over ()::text as total
 from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by pg_total_relation_size(oid) desc`,
@@ -72,6 +84,22 @@ from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace orde
         .map(({ name, bytes }) => `${name} ${weight(bytes)}`)
         .join(", "),
     };
+  } finally {
+    await client.end();
+  }
+}
+
+/** How many rows of before so many days are left. */
+export async function left(url: string, days: number): Promise<number> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: string }>(
+      `select (select count(*) from idempotency_keys where first_seen_at < now() - make_interval(days => $1))
+  + (select count(*) from events where created_at < now() - make_interval(days => $1)) as count`,
+      [days],
+    );
+    return Number(rows[0]?.count);
   } finally {
     await client.end();
   }

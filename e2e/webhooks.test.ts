@@ -24,6 +24,7 @@ const KILLS = 5;
 const FLOW_MS = 100;
 /** One payment in so many names the receiver that has moods. */
 const MOODY = 20;
+const MOODY_AT_LAST = 8;
 
 let api: Service;
 let worker: Service;
@@ -88,6 +89,19 @@ afterAll(async () => {
   expect(code, stdout).toBe(0);
 });
 
+/** Creates a payment and gives its reference. */
+async function pay(referenceId: string, callbackUrl: string | undefined): Promise<string> {
+  const { status, json } = await client.post("/v1/payments", {
+    amount_minor: 100_000,
+    currency: "IDR",
+    payment_method: "qris",
+    reference_id: referenceId,
+    ...(callbackUrl !== undefined && { callback_url: callbackUrl }),
+  });
+  expect(status).toBe(201);
+  return json.reference as string;
+}
+
 async function states(): Promise<Record<string, number>> {
   const { rows } = await database.query<{ state: string; n: string }>(
     "select coalesce(d.state::text, 'nowhere') as state, count(*) as n from events e left join deliveries d using (merchant_id, environment, event_id) group by 1",
@@ -101,17 +115,8 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
   const flow = async (lane: number): Promise<void> => {
     while (flowing.on) {
       const number = made++;
-      const body = {
-        amount_minor: 100_000,
-        currency: "IDR",
-        payment_method: "qris",
-        reference_id: `flow-${lane}-${number}`,
-        ...(number % MOODY === 0 ? { callback_url: moody.url() } : {}),
-      };
-      const { status, json } = await client.post("/v1/payments", body);
-      expect(status).toBe(201);
-      if (number % 3 === 0)
-        await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+      const reference = await pay(`flow-${lane}-${number}`, number % MOODY === 0 ? moody.url() : undefined);
+      if (number % 3 === 0) await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
       await pause(FLOW_MS);
     }
   };
@@ -133,6 +138,18 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
   const orphans = await leased();
   expect(orphans).not.toHaveLength(0);
   await worker.start();
+  // As those leases end, some payments that meet each mood in turn: their second attempts are due when time moves, not before.
+  await vi.waitFor(
+    async () => {
+      const { rows } = await database.query(
+        "select from deliveries where event_id = any($1) and leased_until > now() + interval '12 seconds'",
+        [orphans.map(({ event_id: eventId }) => eventId)],
+      );
+      expect(rows).toHaveLength(0);
+    },
+    { timeout: 60_000, interval: 250 },
+  );
+  for (let number = 0; number < MOODY_AT_LAST; number++) await pay(`moody-${number}`, moody.url());
   await idle();
   for (const { event_id: eventId, leased_until: until } of orphans) {
     const { rows } = await database.query<{ early: boolean; attempt: number }>(
