@@ -309,7 +309,7 @@ export const endurance = ({ seconds }: Options): Promise<Result> =>
 
 /** Older than anything is kept. */
 const OLD_DAYS = 40;
-const FORGOTTEN_MAX = 200_000;
+const FORGOTTEN_MAX = 50_000;
 
 /**
  * Creations and their deliveries while old idempotency records, events, deliveries and attempts are forgotten beside them, as

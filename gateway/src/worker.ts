@@ -5,6 +5,7 @@ import type { Outbox } from "./events/outbox.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
+import { Pace } from "./ground/pace.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { forgetOld } from "./http/retention.sql.ts";
 import type { Directory } from "./merchants/directory.ts";
@@ -69,10 +70,10 @@ export class Worker {
         const marks = [...carried, ...this.sender.takeFindings()];
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
-      new Loop("history", RETENTION_MS, parts.log, () =>
-        forgetHistory(database, clock.now(), config.webhookHistoryDays),
+      new Loop("history", RETENTION_MS, parts.log, (signal) =>
+        forgetHistory(database, clock.now(), config.webhookHistoryDays, new Pace(signal)),
       ),
-      new Loop("retention", RETENTION_MS, parts.log, () => forgetOld(database, clock.now())),
+      new Loop("retention", RETENTION_MS, parts.log, (signal) => forgetOld(database, clock.now(), new Pace(signal))),
     ];
   }
 
@@ -99,11 +100,12 @@ class Loop {
   private readonly name: string;
   private readonly intervalMs: number;
   private readonly log: Log;
-  private readonly work: () => Promise<unknown>;
+  private readonly work: (ending: AbortSignal) => Promise<unknown>;
+  private readonly ending = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private run: Promise<void> | undefined;
 
-  constructor(name: string, intervalMs: number, log: Log, work: () => Promise<unknown>) {
+  constructor(name: string, intervalMs: number, log: Log, work: (ending: AbortSignal) => Promise<unknown>) {
     this.name = name;
     this.intervalMs = intervalMs;
     this.log = log;
@@ -120,12 +122,13 @@ class Loop {
 
   async stop(): Promise<void> {
     clearInterval(this.timer);
+    this.ending.abort();
     await this.run;
   }
 
   private async once(): Promise<void> {
     try {
-      await this.work();
+      await this.work(this.ending.signal);
     } catch (error) {
       this.log.warn({ err: error, loop: this.name }, "a worker's round failed; the next one tries again");
     }

@@ -5,7 +5,7 @@ import type { Statement } from "../store/database.ts";
 import { leastIdOf } from "./events.sql.ts";
 
 /** How much of one book is looked at in one step. */
-export const STEP = 1_000;
+export const STEP = 250;
 const DAY = 86_400;
 
 export interface OldBookRow extends Record<string, unknown> {

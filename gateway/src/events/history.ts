@@ -2,6 +2,7 @@
 // its last attempt is as old in real time: moving a sandbox's clock, or a re-send on the last day, takes nothing away that was
 // made just now. What still waits for its delivery stays, however old it is.
 import { type Micros, SECOND } from "../ground/clock.ts";
+import { Pace } from "../ground/pace.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -19,11 +20,14 @@ import {
 const DAY = 86_400 * SECOND;
 /** A re-send that looked before the horizon moved has ended by then. */
 const MARGIN = 60 * SECOND;
-const PAUSE_MS = 20;
-const STEPS_MAX = 500;
 
-/** Forgets events older than `days`, and all about them. Gives how many went. */
-export async function forgetHistory(database: Database, realNow: Micros, days: number): Promise<number> {
+/** Forgets events older than `days`, and all about them, at a pace that nobody notices. Gives how many went. */
+export async function forgetHistory(
+  database: Database,
+  realNow: Micros,
+  days: number,
+  pace: Pace = new Pace(),
+): Promise<number> {
   const rows = await database.query<OldBookRow>(booksWithHistory(realNow, days));
   if (rows.length === 0) return 0;
   // Where a book's history begins is written down first, so that nobody takes a forgotten event for one that was never there.
@@ -31,28 +35,34 @@ export async function forgetHistory(database: Database, realNow: Micros, days: n
   const before = rows.map((row) => row.forgotten_before);
   await database.query(moveHorizons(books, before));
   let forgotten = 0;
-  for (const row of rows) forgotten += await forgetBook(database, row, realNow, days);
+  for (const row of rows) forgotten += await forgetBook(database, row, { realNow, days, pace });
   return forgotten;
 }
 
-async function forgetBook(database: Database, row: OldBookRow, realNow: Micros, days: number): Promise<number> {
+async function forgetBook(
+  database: Database,
+  row: OldBookRow,
+  { realNow, days, pace }: { realNow: Micros; days: number; pace: Pace },
+): Promise<number> {
   const book = bookOfRow(row);
   const attemptedBefore = realNow - days * DAY;
   let forgotten = 0;
   let sweptTo = row.swept_to;
-  for (let step = 0; step < STEPS_MAX; step++) {
-    const old = await database.query<OldEventRow>(selectOld(book, sweptTo, row.forgotten_before - MARGIN));
-    sweptTo = old.at(-1)?.event_id ?? sweptTo;
-    // Each event is looked at once here. Those that stay are looked at again when their time comes, not in every round.
-    forgotten += await decide(database, { book, realNow, attemptedBefore, sweptTo }, old);
-    if (old.length < STEP) break;
-    await pause();
+  for (let more = true; more && !pace.isOver;) {
+    more = await pace.step(async () => {
+      const old = await database.query<OldEventRow>(selectOld(book, sweptTo, row.forgotten_before - MARGIN));
+      sweptTo = old.at(-1)?.event_id ?? sweptTo;
+      // Each event is looked at once here. Those that stay are looked at again when their time comes, not in every round.
+      forgotten += await decide(database, { book, realNow, attemptedBefore, sweptTo }, old);
+      return old.length >= STEP;
+    });
   }
-  for (let step = 0; step < STEPS_MAX; step++) {
-    const retained = await database.query<OldEventRow>(selectRetained(book, realNow));
-    forgotten += await decide(database, { book, realNow, attemptedBefore, sweptTo }, retained);
-    if (retained.length < STEP) break;
-    await pause();
+  for (let more = true; more && !pace.isOver;) {
+    more = await pace.step(async () => {
+      const retained = await database.query<OldEventRow>(selectRetained(book, realNow));
+      forgotten += await decide(database, { book, realNow, attemptedBefore, sweptTo }, retained);
+      return retained.length >= STEP;
+    });
   }
   return forgotten;
 }
@@ -91,8 +101,4 @@ async function decide(
       ),
     );
   return rows.length;
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 }

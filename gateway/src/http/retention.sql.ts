@@ -2,11 +2,10 @@
 // and what was wrong with refused requests after a day. In small steps.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
+import { Pace } from "../ground/pace.ts";
 import type { Database, Statement } from "../store/database.ts";
 
-const STEP = 2_000;
-const PAUSE_MS = 20;
-const STEPS_MAX = 200;
+const STEP = 500;
 const DAY: Micros = 86_400 * SECOND;
 
 function steps(realNow: Micros): Statement[] {
@@ -76,16 +75,19 @@ returning 1`,
   ];
 }
 
-/** Deletes what is over, a little at a time, so that nobody waits for it. Gives how many rows went. */
-export async function forgetOld(database: Database, realNow: Micros): Promise<number> {
+/** Deletes what is over, a little of each kind in turn, so that nobody waits for it. Gives how many rows went. */
+export async function forgetOld(database: Database, realNow: Micros, pace: Pace = new Pace()): Promise<number> {
   let forgotten = 0;
-  for (const step of steps(realNow)) {
-    for (let round = 0; round < STEPS_MAX; round++) {
-      const rows = await database.query(step);
-      forgotten += rows.length;
-      if (rows.length < STEP) break;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  let kinds = steps(realNow);
+  while (kinds.length > 0) {
+    const more: Statement[] = [];
+    for (const kind of kinds) {
+      if (pace.isOver) return forgotten;
+      const { length } = await pace.step(() => database.query(kind));
+      forgotten += length;
+      if (length >= STEP) more.push(kind);
     }
+    kinds = more;
   }
   return forgotten;
 }

@@ -1,0 +1,26 @@
+// Goal: work that is not urgent leaves most of the time to others, and ends at once when it is told to. Method: steps of known
+// length, measured by the clock with room for a busy machine.
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { Pace } from "./pace.ts";
+
+test("a step is followed by a rest of four times its length, and gives what it gave", async () => {
+  const begun = performance.now();
+  expect(await new Pace().step(() => pause(30, "done"))).toBe("done");
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(5 * 29);
+});
+
+test("whoever is told to end does not rest first, and takes no further step", async () => {
+  const ending = new AbortController();
+  const pace = new Pace(ending.signal);
+  setTimeout(() => ending.abort(), 250);
+  expect(pace.isOver).toBe(false);
+  const begun = performance.now();
+  expect(await pace.step(() => pause(200, "done"))).toBe("done"); // would rest for 800 ms
+  expect(performance.now() - begun).toBeLessThan(700);
+  expect(pace.isOver).toBe(true);
+});
+
+test("a step that fails says so", async () => {
+  await expect(new Pace().step(() => Promise.reject(new Error("away")))).rejects.toThrow("away");
+});

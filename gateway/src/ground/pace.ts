@@ -1,0 +1,33 @@
+// The pace of work that is never urgent: small steps with rests between them, so that nobody waits for it.
+import { setTimeout as pause } from "node:timers/promises";
+import { stopwatchMs } from "./clock.ts";
+
+/** After each step so many times as long as it took: the work has a fifth of one of PostgreSQL's processes at most. */
+const REST = 4;
+const REST_MAX_MS = 1_000;
+/** A round ends then, finished or not: the next one goes on. */
+const ROUND_MS = 25_000;
+
+export class Pace {
+  private readonly begunAt = stopwatchMs();
+  private readonly signal: AbortSignal | undefined;
+
+  /** `signal` ends the rest that is being taken, and the round. */
+  constructor(signal?: AbortSignal) {
+    this.signal = signal;
+  }
+
+  /** True when no further step should be taken. */
+  get isOver(): boolean {
+    return this.signal?.aborted === true || stopwatchMs() - this.begunAt > ROUND_MS;
+  }
+
+  /** Takes a step and rests. Gives what the step gave; throws what it threw. */
+  async step<T>(work: () => Promise<T>): Promise<T> {
+    const begunAt = stopwatchMs();
+    const done = await work();
+    const restMs = Math.min(REST_MAX_MS, REST * (stopwatchMs() - begunAt));
+    await pause(restMs, undefined, { signal: this.signal }).catch(() => undefined); // cut short: the round is over
+    return done;
+  }
+}
