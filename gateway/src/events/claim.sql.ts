@@ -29,6 +29,10 @@ export function queueKey(merchantUuid: string, host: string): string {
   return `${merchantUuid} ${host}`;
 }
 
+export function merchantOf(key: string): string {
+  return key.slice(0, key.indexOf(" "));
+}
+
 /**
  * Leases what is due, oldest first in each queue, a queue being what a book owes to one host: at most as many of a host as
  * it has room for, `perBook` of each of `books` (all books when undefined) and `limit` in all. Each book is asked with its
@@ -50,8 +54,8 @@ export function claimDeliveries(claim: {
   /** First attempts, or later ones: each has its own part of the index, so that neither waits behind the other. */
   which: "first" | "again";
   /**
-   * How many more a host takes at this moment of a merchant (by `queueKey`), and of any other (by its name), where that is
-   * not `roomElsewhere`.
+   * How many more a host takes at this moment of a merchant (by `queueKey`), any host of a merchant (by its identity), and a host
+   * of any merchant (by its name), where that is not `roomElsewhere`. The first that is there counts.
    */
   rooms: ReadonlyMap<string, number>;
   roomElsewhere: number;
@@ -109,7 +113,7 @@ export function claimDeliveries(claim: {
         and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
         and (d.leased_until is null or d.leased_until <= $1::timestamptz)
       order by d.next_attempt_at
-      limit coalesce($6::jsonb ->> (b.merchant_id || ' ' || q.host), $6::jsonb ->> q.host, $7::text)::integer
+      limit coalesce($6::jsonb ->> (b.merchant_id || ' ' || q.host), $6::jsonb ->> b.merchant_id::text, $6::jsonb ->> q.host, $7::text)::integer
       for update skip locked
     ) d
     limit $4::integer

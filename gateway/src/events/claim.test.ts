@@ -124,6 +124,15 @@ test("what a host takes of one merchant is not what it takes of another", async 
   const rows = await asService.query<ClaimedRow>(claim({ books, rooms }));
   const counts = [full, other].map((uuid) => rows.filter((row) => row.merchant_id === uuid).length);
   expect(counts).toEqual([1, 5]);
+  // One that has used up its share is asked for one at any host that nothing is known of.
+  const spread = await bookWith({ "a.example": 9, "b.example": 9, "c.example": 9 });
+  const uuid = uuidOf(spread.merchantId);
+  const known = new Map([
+    [uuid, 1],
+    [queueKey(uuid, "b.example"), 4],
+    ["c.example", 7],
+  ]);
+  expect(await claimed({ books: [spread], rooms: known })).toEqual({ "a.example": 1, "b.example": 4, "c.example": 1 });
 });
 
 test("among more hosts than are looked at in one claim, each has its turn", async () => {

@@ -2,7 +2,7 @@
 // its last attempt is as old in real time: moving a sandbox's clock, or a re-send on the last day, takes nothing away that was
 // made just now. What still waits for its delivery stays, however old it is.
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { Pace } from "../ground/pace.ts";
+import { Pace, inTurns } from "../ground/pace.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -34,71 +34,72 @@ export async function forgetHistory(
   const books = rows.map((row) => bookOfRow(row));
   const before = rows.map((row) => row.forgotten_before);
   await database.query(moveHorizons(books, before));
-  let forgotten = 0;
-  for (const row of rows) forgotten += await forgetBook(database, row, { realNow, days, pace });
-  return forgotten;
+  const sweeps = rows.map((row) => new Sweep(database, row, realNow, days));
+  // One step of each book in turn, of what grew old and of what was kept: nobody's history waits for somebody else's.
+  await inTurns(
+    pace,
+    sweeps.flatMap((sweep) => [() => sweep.lookAtOld(), () => sweep.lookAtRetained()]),
+  );
+  return sweeps.reduce((sum, { forgotten }) => sum + forgotten, 0);
 }
 
-async function forgetBook(
-  database: Database,
-  row: OldBookRow,
-  { realNow, days, pace }: { realNow: Micros; days: number; pace: Pace },
-): Promise<number> {
-  const book = bookOfRow(row);
-  const attemptedBefore = realNow - days * DAY;
-  let forgotten = 0;
-  let sweptTo = row.swept_to;
-  for (let more = true; more && !pace.isOver;) {
-    more = await pace.step(async () => {
-      const old = await database.query<OldEventRow>(selectOld(book, sweptTo, row.forgotten_before - MARGIN));
-      sweptTo = old.at(-1)?.event_id ?? sweptTo;
-      // Each event is looked at once here. Those that stay are looked at again when their time comes, not in every round.
-      forgotten += await decide(database, { book, realNow, attemptedBefore, sweptTo }, old);
-      return old.length >= STEP;
-    });
+/** The history of one book on its way out. */
+class Sweep {
+  forgotten = 0;
+  private readonly database: Database;
+  private readonly book: Book;
+  private readonly realNow: Micros;
+  private readonly attemptedBefore: Micros;
+  private readonly before: Micros;
+  private sweptTo: string | null;
+
+  constructor(database: Database, row: OldBookRow, realNow: Micros, days: number) {
+    this.database = database;
+    this.book = bookOfRow(row);
+    this.realNow = realNow;
+    this.attemptedBefore = realNow - days * DAY;
+    this.before = row.forgotten_before - MARGIN;
+    this.sweptTo = row.swept_to;
   }
-  for (let more = true; more && !pace.isOver;) {
-    more = await pace.step(async () => {
-      const retained = await database.query<OldEventRow>(selectRetained(book, realNow));
-      forgotten += await decide(database, { book, realNow, attemptedBefore, sweptTo }, retained);
-      return retained.length >= STEP;
-    });
+
+  /** Takes the next events by age. Each is looked at once here; those that stay are looked at again when their time comes. */
+  async lookAtOld(): Promise<boolean> {
+    const old = await this.database.query<OldEventRow>(selectOld(this.book, this.sweptTo, this.before));
+    this.sweptTo = old.at(-1)?.event_id ?? this.sweptTo;
+    return this.decide(old);
   }
-  return forgotten;
-}
 
-interface Round {
-  book: Book;
-  realNow: Micros;
-  attemptedBefore: Micros;
-  sweptTo: string | null;
-}
+  /** Takes the next that were kept until now. */
+  async lookAtRetained(): Promise<boolean> {
+    return this.decide(await this.database.query<OldEventRow>(selectRetained(this.book, this.realNow)));
+  }
 
-/** Lets go what may go, and notes of the rest when to look again. Gives how many went. */
-async function decide(
-  database: Database,
-  { book, realNow, attemptedBefore, sweptTo }: Round,
-  found: readonly OldEventRow[],
-): Promise<number> {
-  if (found.length === 0) return 0;
-  const kept = found.flatMap(({ event_id: eventId, pending, last_attempt_at: at }) => {
-    if (pending) return [{ eventId, lookAt: realNow + DAY }];
-    return at !== null && at >= attemptedBefore ? [{ eventId, lookAt: realNow + (at - attemptedBefore) + SECOND }] : [];
-  });
-  // Noted before it counts as looked at: a process that dies in between loses sight of nothing.
-  if (kept.length > 0) await database.query(retainEvents(book, kept));
-  const staying = new Set(kept.map(({ eventId }) => eventId));
-  const over = found.filter(({ event_id: eventId }) => !staying.has(eventId)).map(({ event_id: eventId }) => eventId);
-  const rows = await database.query<{ event_id: string }>(forgetEvents(book, over, sweptTo));
-  const gone = new Set(rows.map(({ event_id: eventId }) => eventId));
-  const held = over.filter((eventId) => !gone.has(eventId));
-  // Somebody holds them at this moment. Should this not be noted any more, they stay: more than promised, never less.
-  if (held.length > 0)
-    await database.query(
-      retainEvents(
-        book,
-        held.map((eventId) => ({ eventId, lookAt: realNow + DAY })),
-      ),
-    );
-  return rows.length;
+  /** Lets go what may go, and notes of the rest when to look again. Gives whether there may be more. */
+  private async decide(found: readonly OldEventRow[]): Promise<boolean> {
+    if (found.length === 0) return false;
+    const { database, book, realNow, attemptedBefore, sweptTo } = this;
+    const kept = found.flatMap(({ event_id: eventId, pending, last_attempt_at: at }) => {
+      if (pending) return [{ eventId, lookAt: realNow + DAY }];
+      return at !== null && at >= attemptedBefore
+        ? [{ eventId, lookAt: realNow + (at - attemptedBefore) + SECOND }]
+        : [];
+    });
+    // Noted before it counts as looked at: a process that dies in between loses sight of nothing.
+    if (kept.length > 0) await database.query(retainEvents(book, kept));
+    const staying = new Set(kept.map(({ eventId }) => eventId));
+    const over = found.filter(({ event_id: eventId }) => !staying.has(eventId)).map(({ event_id: eventId }) => eventId);
+    const rows = await database.query<{ event_id: string }>(forgetEvents(book, over, sweptTo));
+    const gone = new Set(rows.map(({ event_id: eventId }) => eventId));
+    const held = over.filter((eventId) => !gone.has(eventId));
+    // Somebody holds them at this moment. Should this not be noted any more, they stay: more than promised, never less.
+    if (held.length > 0)
+      await database.query(
+        retainEvents(
+          book,
+          held.map((eventId) => ({ eventId, lookAt: realNow + DAY })),
+        ),
+      );
+    this.forgotten += rows.length;
+    return found.length >= STEP;
+  }
 }

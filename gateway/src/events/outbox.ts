@@ -14,6 +14,8 @@ import { type Lease, deliveries, events } from "./outbox.sql.ts";
 export interface Courier {
   /** The lease with which it would take a delivery to a host; undefined when it has to wait for its turn. */
   leaseFor(book: Book, host: string): Lease | undefined;
+  /** Whether a host in doubt has no place for any more of a book's: looking for a delivery at once would find none for it. */
+  isFull(book: Book, host: string): boolean;
   /** Takes a delivery that is committed with such a lease. */
   take(delivery: ClaimedRow, lease: Lease): void;
 }
@@ -27,7 +29,7 @@ export class Outbox {
     this.courier = courier;
   }
 
-  /** `listener` hears the book of every committed event that has somewhere to go. Within this process only. */
+  /** `listener` hears the book of every committed event that waits to be claimed. Within this process only. */
   onDeliverable(listener: (bookKey: string) => void): void {
     this.listeners.push(listener);
   }
@@ -55,7 +57,10 @@ export class Outbox {
       const host = hostOf(url);
       const lease = courier?.leaseFor(book, host);
       set.insert(deliveries, { book, eventId: head.eventId, url, nextAttemptAt: now, lease });
-      if (!courier || !lease) set.afterCommit(() => this.wake(bookKey(book)));
+      if (!courier || !lease)
+        set.afterCommit(() => {
+          if (courier?.isFull(book, host) !== true) this.wake(bookKey(book));
+        });
       else {
         const delivery = {
           merchant_id: uuidOf(book.merchantId),

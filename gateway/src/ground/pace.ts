@@ -2,9 +2,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "./clock.ts";
 
-/** After each step so many times as long as it took: the work has a fifth of one of PostgreSQL's processes at most. */
+/** After each step so many times as long as it took: the work has a fifth of the time of one of PostgreSQL's processes. */
 const REST = 4;
-const REST_MAX_MS = 1_000;
+/** A step that took so long that this is less would be a defect of its own, and work must still come to an end. */
+const REST_MAX_MS = 5_000;
 /** A round ends then, finished or not: the next one goes on. */
 const ROUND_MS = 25_000;
 
@@ -29,5 +30,17 @@ export class Pace {
     const restMs = Math.min(REST_MAX_MS, REST * (stopwatchMs() - begunAt));
     await pause(restMs, undefined, { signal: this.signal }).catch(() => undefined); // cut short: the round is over
     return done;
+  }
+}
+
+/** Takes steps of several kinds, one of each in turn, until none of them says that there is more, or the round is over. */
+export async function inTurns(pace: Pace, kinds: readonly (() => Promise<boolean>)[]): Promise<void> {
+  for (let going = kinds; going.length > 0;) {
+    const more: (() => Promise<boolean>)[] = [];
+    for (const kind of going) {
+      if (pace.isOver) return;
+      if (await pace.step(kind)) more.push(kind);
+    }
+    going = more;
   }
 }

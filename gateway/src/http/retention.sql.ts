@@ -2,7 +2,7 @@
 // and what was wrong with refused requests after a day. In small steps.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import { Pace } from "../ground/pace.ts";
+import { Pace, inTurns } from "../ground/pace.ts";
 import type { Database, Statement } from "../store/database.ts";
 
 const STEP = 500;
@@ -75,19 +75,26 @@ returning 1`,
   ];
 }
 
-/** Deletes what is over, a little of each kind in turn, so that nobody waits for it. Gives how many rows went. */
+/**
+ * Deletes what is over, a little of each kind in turn, so that nobody waits for it. Gives how many rows went. A kind that fails
+ * ends for this time and keeps no other from going on; then throws what it failed with.
+ */
 export async function forgetOld(database: Database, realNow: Micros, pace: Pace = new Pace()): Promise<number> {
   let forgotten = 0;
-  let kinds = steps(realNow);
-  while (kinds.length > 0) {
-    const more: Statement[] = [];
-    for (const kind of kinds) {
-      if (pace.isOver) return forgotten;
-      const { length } = await pace.step(() => database.query(kind));
-      forgotten += length;
-      if (length >= STEP) more.push(kind);
-    }
-    kinds = more;
-  }
+  const failures: unknown[] = [];
+  await inTurns(
+    pace,
+    steps(realNow).map((statement) => async () => {
+      try {
+        const { length } = await database.query(statement);
+        forgotten += length;
+        return length >= STEP;
+      } catch (error) {
+        failures.push(error);
+        return false;
+      }
+    }),
+  );
+  if (failures.length > 0) throw failures[0];
   return forgotten;
 }

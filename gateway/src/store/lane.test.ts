@@ -286,10 +286,12 @@ test("connections cut while a batch runs answer 503, and the lane works on witho
 test("an unknown commit is looked up: what is there is answered, what is not is refused for a retry", async () => {
   const lane = laneOf();
   const asked: string[] = [];
+  const hooked: string[] = [];
   const recalled = (name: string, answer: bigint | undefined): Command<bigint> => ({
     ...add(name, 1n),
     execute(set) {
       set.insert(slowCounters, { name, value: 1n });
+      set.afterCommit(() => hooked.push(name));
       return 1n;
     },
     recall: () => {
@@ -302,6 +304,7 @@ test("an unknown commit is looked up: what is there is answered, what is not is 
   const [there, gone] = await results;
   await untilReconnected();
   expect(asked.toSorted()).toEqual(["gone", "there"]);
+  expect(hooked).toEqual(["there", "gone"]); // one transaction: where one is, all are
   expect(there).toMatchObject({ status: "fulfilled", value: 42n });
   expect(gone).toMatchObject({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } });
 });

@@ -263,7 +263,9 @@ export class Lane {
       if (commit === "commit" && ended !== "COMMIT") {
         this.metrics.laneCommits.inc({ lane: this.options.name, result: broken ? "unknown" : "rolled_back" });
         if (!broken) throw new BatchRefused(failed);
-        return { outcomes: await this.recallAll(commands, outcomes, failed), next };
+        const recalled = await this.recallAll(commands, outcomes, failed);
+        if (recalled.there) set.committed();
+        return { outcomes: recalled.outcomes, next };
       }
       this.metrics.laneCommits.inc({ lane: this.options.name, result: "committed" });
       set.committed();
@@ -293,21 +295,31 @@ export class Lane {
     });
   }
 
-  /** COMMIT was sent and no answer came: what is true stands in the database, so look there on a new connection. */
-  private async recallAll(commands: Command<unknown>[], outcomes: Outcome[], cause: unknown): Promise<Outcome[]> {
+  /**
+   * COMMIT was sent and no answer came: what is true stands in the database, so look there on a new connection. Gives whether
+   * anything of the batch was found: then all of it is there.
+   */
+  private async recallAll(
+    commands: Command<unknown>[],
+    outcomes: Outcome[],
+    cause: unknown,
+  ): Promise<{ outcomes: Outcome[]; there: boolean }> {
     this.log.warn({ err: cause, lane: this.options.name }, "the outcome of a commit is unknown, looking it up");
-    return Promise.all(
+    let there = false;
+    const recalled = await Promise.all(
       commands.map(async (command, index) => {
         const outcome = outcomes[index] as Outcome;
         if ("error" in outcome) return outcome;
         try {
           const answer = await command.recall?.();
+          there ||= answer !== undefined;
           return answer === undefined ? { error: unavailable(cause) } : { answer };
         } catch (error) {
           return { error: unavailable(error) };
         }
       }),
     );
+    return { outcomes: recalled, there };
   }
 
   private faultOf(error: unknown): Fault {

@@ -19,8 +19,8 @@ export interface Table<Key, Value> {
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
   /**
-   * True where an insert waits for nothing but its own keys, and no trigger of it looks at what is written beside it: such
-   * inserts travel as one statement.
+   * True where an insert waits for nothing but its own keys and its book's row, and no trigger of it looks at what is written
+   * beside it: such inserts travel as one statement.
    */
   readonly joins?: boolean;
   update?(values: readonly Value[]): Statement;

@@ -13,6 +13,14 @@ const one = (host: string, row: number, claimedAt = 0, merchantId = host): Waiti
   claimedAt,
 });
 
+interface Entry {
+  host: string;
+  merchantId: string;
+  doubtful: boolean;
+}
+
+const small = { all: 20, doubtful: 12, line: { proven: 8, slow: 4, unproven: 3, suspect: 4 } };
+
 /** How many of so many may wait. */
 function waits(room: Anteroom<number>, host: string, times: number, standing: Standing, merchantId = host): number {
   return Array.from({ length: times }, (_, row) => room.add(one(host, row, 0, merchantId), standing)).filter(Boolean)
@@ -70,19 +78,28 @@ test("whatever comes and goes, each delivery leaves once", () => {
     host: fc.constantFrom("a", "b", "c"),
     merchantId: fc.constantFrom("m", "n"),
     standing: fc.constantFrom<Standing[]>("proven", "slow", "unproven", "suspect"),
-    free: fc.integer({ min: 0, max: 3 }),
-    out: fc.boolean(),
+    free: fc.constantFrom(0, 0, 0, 1),
+    out: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
     at: fc.nat(50),
   });
   fc.assert(
-    fc.property(fc.array(step), (steps) => {
-      const room = new Anteroom<number>();
-      const waiting = new Set<number>();
+    fc.property(fc.array(step, { size: "large" }), (steps) => {
+      const room = new Anteroom<number>(small);
+      const waiting = new Map<number, Entry>();
       steps.forEach(({ host, merchantId, standing, free, out, at }, row) => {
         const places = room.roomFor(host, standing, merchantId);
+        const doubtful = standing !== "proven";
+        const count = (by: (of: Entry) => boolean): number => [...waiting.values()].filter(by).length;
+        const own = (of: Entry): boolean => of.merchantId === merchantId;
+        const may =
+          count((of) => of.host === host) < small.line[standing] &&
+          count(own) < small.all - waiting.size &&
+          (!doubtful ||
+            count((of) => own(of) && of.doubtful) + count((of) => of.host === host) <
+              small.doubtful - count((of) => of.doubtful));
         const added = room.add(one(host, row, at, merchantId), standing);
-        expect(added).toBe(places > 0);
-        if (added) waiting.add(row);
+        expect([added, places > 0]).toEqual([may, may]);
+        if (added) waiting.set(row, { host, merchantId, doubtful });
         if (added) expect(room.roomFor(host, standing, merchantId)).toBe(places - 1);
         let seats = free;
         room.admit(host, (entry) => seats-- > 0 && waiting.delete(entry.row));

@@ -11,12 +11,20 @@ export interface Waiting<Row> {
   claimedAt: Micros;
 }
 
-/** All that may wait at the same time. */
-const ALL_MAX = 512;
-/** Of them, for hosts that were not proven when they came: the rest is kept for bursts at hosts that answer. */
-const DOUBTFUL_MAX = 192;
-/** For one host: about as many as leave within a lease. */
-const LINE_MAX: Record<Standing, number> = { proven: 128, slow: 16, unproven: 16, suspect: 16 };
+export interface AnteroomLimits {
+  /** All that may wait at the same time. */
+  all: number;
+  /** Of them, for hosts that were not proven when they came: the rest is kept for bursts at hosts that answer. */
+  doubtful: number;
+  /** For one host: about as many as leave within a lease. */
+  line: Record<Standing, number>;
+}
+
+const anteroomLimits: AnteroomLimits = {
+  all: 512,
+  doubtful: 192,
+  line: { proven: 128, slow: 16, unproven: 16, suspect: 16 },
+};
 /** Of so many other hosts those that wait are looked at when a seat becomes free. */
 const TURNS = 8;
 
@@ -28,8 +36,13 @@ export class Anteroom<Row> {
   /** Hosts in the order in which they are looked at; each with its deliveries, the oldest first. */
   private readonly hosts = new Map<string, Entry<Row>[]>();
   private readonly merchants = new Map<string, { all: number; doubtful: number }>();
+  private readonly limits: AnteroomLimits;
   private count = 0;
   private doubtful = 0;
+
+  constructor(limits: AnteroomLimits = anteroomLimits) {
+    this.limits = limits;
+  }
 
   /** How many wait for a host. */
   waitingFor(host: string): number {
@@ -50,16 +63,18 @@ export class Anteroom<Row> {
     const waiting = this.waitingFor(host);
     const own = this.merchants.get(merchantId) ?? nobody;
     const rooms = [
-      LINE_MAX[standing] - waiting,
-      Math.ceil((ALL_MAX - this.count - own.all) / 2),
-      ...(standing === "proven" ? [] : [Math.ceil((DOUBTFUL_MAX - this.doubtful - own.doubtful - waiting) / 3)]),
+      this.limits.line[standing] - waiting,
+      Math.ceil((this.limits.all - this.count - own.all) / 2),
+      ...(standing === "proven"
+        ? []
+        : [Math.ceil((this.limits.doubtful - this.doubtful - own.doubtful - waiting) / 3)]),
     ];
     return Math.max(0, Math.min(...rooms));
   }
 
   /** True while so few wait for a host that more should be on their way from the database. */
   isShort(host: string, standing: Standing): boolean {
-    return this.waitingFor(host) <= LINE_MAX[standing] / 4;
+    return this.waitingFor(host) <= this.limits.line[standing] / 4;
   }
 
   /**

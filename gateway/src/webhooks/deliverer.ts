@@ -4,7 +4,7 @@ import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import { type ClaimedRow, claimDeliveries, queueKey } from "../events/claim.sql.ts";
+import { type ClaimedRow, claimDeliveries, merchantOf, queueKey } from "../events/claim.sql.ts";
 import { type AttemptRecord, oldestDue, parkDeliveries } from "../events/outbox.sql.ts";
 import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
@@ -68,6 +68,7 @@ export class Deliverer {
   private pollDue = false;
   private stopping = false;
   private cutOff = false;
+  private ended = false;
   /** Deliveries that waited too long for a seat, and those whose call was cut off: given back, so that the next start does not wait for their leases. */
   private readonly late: { row: ClaimedRow; token: string }[] = [];
   private readonly unsent: { row: ClaimedRow; token: string }[] = [];
@@ -81,8 +82,9 @@ export class Deliverer {
       clock: parts.clock,
       leaseSeconds: LEASE_SECONDS,
       isOpen: (host) => this.standingOf(host) === "proven" && this.isShort(host),
+      isFull: (host, merchantUuid) => this.standingOf(host) !== "proven" && this.roomFor(host, merchantUuid) === 0,
       enter: (waiting) => this.enter(waiting),
-      turnAway: (waiting) => this.late.push(waiting),
+      turnAway: (waiting) => this.turnBack(waiting),
     });
   }
 
@@ -110,8 +112,9 @@ export class Deliverer {
     await this.parts.sender.close();
     while (this.seats.onTheWay > 0) await pause(5); // the calls that were cut off say so at once
     await this.recorder.stop();
+    this.ended = true;
     try {
-      await this.giveBack([...this.unsent, ...this.late]);
+      await this.giveBack([...this.unsent, ...this.late.splice(0)]);
     } catch (error) {
       this.parts.log.warn({ err: error }, "deliveries could not be given back; their leases will run out");
     }
@@ -139,6 +142,19 @@ export class Deliverer {
     if (this.hinted.size === 1) setImmediate(() => this.claimSoon(this.takeHints()));
   }
 
+  /** A delivery of this process's own that found no place: whoever claims it next may have it, this process too. */
+  private turnBack(waiting: Waiting<ClaimedRow>): void {
+    if (this.ended) {
+      // Committed while the service was stopping.
+      this.giveBack([waiting]).catch((error: unknown) =>
+        this.parts.log.warn({ err: error }, "a delivery could not be given back; its lease will run out"),
+      );
+      return;
+    }
+    this.late.push(waiting);
+    this.hint(bookKey(bookOfRow(waiting.row)));
+  }
+
   private takeHints(): Book[] {
     const books = [...this.hinted.values()];
     this.hinted = new Map();
@@ -164,12 +180,11 @@ export class Deliverer {
   }
 
   private async claim(books: Book[] | undefined): Promise<void> {
-    await this.claimSome("first", books);
-    if (books) return;
-    // Later attempts are never urgent: they are looked for at each poll.
-    await this.claimSome("again", undefined);
     const impatient = this.parts.clock.now() - PATIENCE_SECONDS * SECOND;
-    await this.giveBack([...this.late.splice(0), ...this.anteroom.takeOut(impatient)]);
+    await this.giveBack([...this.late.splice(0), ...(books ? [] : this.anteroom.takeOut(impatient))]);
+    await this.claimSome("first", books);
+    // Later attempts are never urgent: they are looked for at each poll.
+    if (!books) await this.claimSome("again", undefined);
   }
 
   private async measure(): Promise<void> {
@@ -194,6 +209,7 @@ export class Deliverer {
     const claimedAt = clock.now();
     const token = randomUUID();
     const rooms = this.rooms();
+    const look = this.newborns.look();
     // Nobody's backlog fills a claim that others are waiting for.
     const perBook = books ? Math.max(BOOK_MIN, Math.ceil(limit / books.length)) : BOOK_MIN;
     const lease = { realNow: claimedAt, leaseSeconds: LEASE_SECONDS, token };
@@ -207,10 +223,10 @@ export class Deliverer {
     const parked = rows.filter(
       (row) => !this.enter({ host: row.host, merchantId: row.merchant_id, row, token, claimedAt }),
     );
-    for (const row of parked) {
+    for (const row of parked)
       this.turnedAway.set(queueKey(row.merchant_id, row.host), stopwatchMs() + PARK_SECONDS * 1_000);
-      this.newborns.saw(bookOfRow(row), row.host, true);
-    }
+    const away = new Set(parked.map((row) => queueKey(row.merchant_id, row.host)));
+    for (const row of parked) this.newborns.saw(bookOfRow(row), row.host, true);
     if (parked.length > 0) await database.query(parkDeliveries(parked, token, claimedAt + PARK_SECONDS * SECOND));
     // What was parked is for the next poll: asking again at once would only find more of the same.
     if (parked.length === rows.length) return;
@@ -218,10 +234,12 @@ export class Deliverer {
     for (const [key, own] of Map.groupBy(rows, (row) => bookKey(bookOfRow(row)))) {
       const book = bookOfRow(own[0] as ClaimedRow);
       for (const [host, due] of Map.groupBy(own, (row) => row.host)) {
-        const room = rooms.get(queueKey(due[0]?.merchant_id ?? "", host)) ?? rooms.get(host) ?? ROOM_ELSEWHERE;
+        const merchantUuid = due[0]?.merchant_id ?? "";
+        const queue = queueKey(merchantUuid, host);
+        const room = rooms.get(queue) ?? rooms.get(merchantUuid) ?? rooms.get(host) ?? ROOM_ELSEWHERE;
         const more = full || own.length >= perBook || due.length >= room;
         if (more) this.unfinished.set(key, book);
-        if (which === "first") this.newborns.saw(book, host, more);
+        if (which === "first") this.newborns.saw(book, host, more || away.has(queue), look);
       }
     }
     if (full) for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
@@ -230,15 +248,15 @@ export class Deliverer {
 
   /**
    * How many more find a seat, or a place to wait for one: at each host that has something on the way or waiting, for each
-   * merchant whose it is and for any other; and nothing where one was just turned away.
+   * merchant whose it is and for any other; nothing where one was just turned away, and one at each other host of its merchant,
+   * whose share is used up.
    */
   private rooms(): Map<string, number> {
     const nowMs = stopwatchMs();
     const rooms = new Map<string, number>();
-    const add = (host: string, merchantId: string | undefined): void => {
-      const waiting = this.anteroom.roomFor(host, this.seats.standingOf(host, nowMs), merchantId);
-      const room = this.seats.roomAt(host, nowMs, merchantId) + waiting;
-      rooms.set(merchantId === undefined ? host : queueKey(merchantId, host), room);
+    const add = (host: string, merchantUuid: string | undefined): void => {
+      const key = merchantUuid === undefined ? host : queueKey(merchantUuid, host);
+      rooms.set(key, this.roomFor(host, merchantUuid));
     };
     for (const hosts of [this.seats.busy(), this.anteroom.awaited()]) {
       for (const [host, merchants] of hosts) {
@@ -247,10 +265,18 @@ export class Deliverer {
       }
     }
     for (const [key, until] of this.turnedAway) {
-      if (until > nowMs) rooms.set(key, 0);
+      if (until > nowMs) rooms.set(key, 0).set(merchantOf(key), 1);
       else this.turnedAway.delete(key);
     }
     return rooms;
+  }
+
+  /** How many more of a merchant, or of one that has nothing on the way, find a seat at a host or a place to wait for one. */
+  private roomFor(host: string, merchantUuid: string | undefined): number {
+    const nowMs = stopwatchMs();
+    if (merchantUuid !== undefined && (this.turnedAway.get(queueKey(merchantUuid, host)) ?? 0) > nowMs) return 0;
+    const waiting = this.anteroom.roomFor(host, this.seats.standingOf(host, nowMs), merchantUuid);
+    return this.seats.roomAt(host, nowMs, merchantUuid) + waiting;
   }
 
   private standingOf(host: string): Standing {

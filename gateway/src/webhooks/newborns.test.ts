@@ -19,6 +19,7 @@ function nursery() {
     clock: systemClock,
     leaseSeconds: 45,
     isOpen: () => state.open,
+    isFull: () => !state.open,
     enter: ({ row }) => state.places-- > 0 && sent.push(row.event_id) > 0,
     turnAway: ({ row }) => away.push(row.event_id),
   });
@@ -60,6 +61,19 @@ test("nothing is taken for a queue that was never seen empty, that is closed, or
   state.open = true;
   expect(newborns.leaseFor(book, "a")).toBeUndefined();
   newborns.saw(book, "a", false);
+  expect(newborns.leaseFor(book, "a")).toBeDefined();
+});
+
+test("a look that began before something came to wait does not say that nothing waits", () => {
+  const { newborns, state } = nursery();
+  newborns.saw(book, "a", false);
+  const look = newborns.look();
+  state.open = false;
+  expect(newborns.leaseFor(book, "a")).toBeUndefined(); // this one waits in the database, unseen by that look
+  state.open = true;
+  newborns.saw(book, "a", false, look);
+  expect(newborns.leaseFor(book, "a")).toBeUndefined();
+  newborns.saw(book, "a", false, newborns.look());
   expect(newborns.leaseFor(book, "a")).toBeDefined();
 });
 

@@ -5,21 +5,24 @@ import type { ClaimedRow } from "../events/claim.sql.ts";
 import type { Courier } from "../events/outbox.ts";
 import type { Lease } from "../events/outbox.sql.ts";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Waiting } from "./anteroom.ts";
 
 /** So many are sent in one turn of the event loop. */
 const TURN_MAX = 16;
-/** So many wait for their turn; more go the common way. */
+/** While so many wait for their turn, what is made goes the common way. */
 const WAITING_MAX = 128;
-/** So many queues are known to be empty at most. */
-const EMPTY_MAX = 10_000;
+/** Of so many queues it is remembered what was seen last. */
+const QUEUES_MAX = 10_000;
 
 export interface NewbornParts {
   clock: Clock;
   leaseSeconds: number;
   /** Whether a host answers, and few enough wait for it. */
   isOpen(host: string): boolean;
+  /** Whether a host is in doubt and has no place for any more of a merchant's. */
+  isFull(host: string, merchantUuid: string): boolean;
   /** Sends a delivery or lets it wait for a seat; false when it can do neither. */
   enter(waiting: Waiting<ClaimedRow>): boolean;
   /** Has a delivery that did not find a place after all. */
@@ -28,8 +31,9 @@ export interface NewbornParts {
 
 export class Newborns implements Courier {
   private readonly parts: NewbornParts;
-  /** What a book owes to a host, where nothing waits in the database for a first attempt. */
-  private readonly empty = new Set<string>();
+  /** Of what a book owes to a host: whether first attempts wait in the database, and since which look this is known. */
+  private readonly queues = new Map<string, { waiting: boolean; at: number }>();
+  private looks = 0;
   /** Committed, and to be sent in this turn or the next ones. */
   private waiting: Waiting<ClaimedRow>[] = [];
   /** One for all: each is born only once, and claimed later with a token of its own if it comes to that. */
@@ -40,22 +44,32 @@ export class Newborns implements Courier {
     this.parts = parts;
   }
 
-  /** What was seen in the database: whether first attempts wait there. */
-  saw(book: Book, host: string, waiting: boolean): void {
+  /** Begins a look into the database. What is noted after it is newer than what the look will find. */
+  look(): number {
+    return ++this.looks;
+  }
+
+  /** What a look has found: whether first attempts wait. That they do is noted at any time; that they do not, only if nothing newer is known. */
+  saw(book: Book, host: string, waiting: boolean, look = this.look()): void {
     const queue = queueOf(book, host);
-    this.empty.delete(queue);
-    if (waiting) return;
-    this.empty.add(queue);
-    const [oldest] = this.empty;
-    if (this.empty.size > EMPTY_MAX && oldest !== undefined) this.empty.delete(oldest);
+    const known = this.queues.get(queue);
+    if (!waiting && known?.waiting && known.at > look) return;
+    this.queues.delete(queue);
+    this.queues.set(queue, { waiting, at: look });
+    const [oldest] = this.queues.keys();
+    if (this.queues.size > QUEUES_MAX && oldest !== undefined) this.queues.delete(oldest);
   }
 
   leaseFor(book: Book, host: string): Lease | undefined {
-    if (this.closed || !this.empty.has(queueOf(book, host))) return undefined;
+    if (this.closed || this.queues.get(queueOf(book, host))?.waiting !== false) return undefined;
     if (this.waiting.length < WAITING_MAX && this.parts.isOpen(host))
       return { token: this.token, until: this.parts.clock.now() + this.leaseTime };
     this.saw(book, host, true); // this one will wait there
     return undefined;
+  }
+
+  isFull(book: Book, host: string): boolean {
+    return this.parts.isFull(host, uuidOf(book.merchantId));
   }
 
   take(row: ClaimedRow, { token, until }: Lease): void {
