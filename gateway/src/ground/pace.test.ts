@@ -2,7 +2,7 @@
 // length, measured by the clock with room for a busy machine.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Pace } from "./pace.ts";
+import { Pace, inTurns } from "./pace.ts";
 
 test("a step is followed by a rest of four times its length, and gives what it gave", async () => {
   const begun = performance.now();
@@ -23,4 +23,16 @@ test("whoever is told to end does not rest first, and takes no further step", as
 
 test("a step that fails says so", async () => {
   await expect(new Pace().step(() => Promise.reject(new Error("away")))).rejects.toThrow("away");
+});
+
+test("steps of several kinds take turns until none has more; none is taken when the round is over", async () => {
+  const taken: string[] = [];
+  const kind = (name: string, steps: number) => (): Promise<boolean> => {
+    taken.push(name);
+    return Promise.resolve(taken.filter((other) => other === name).length < steps);
+  };
+  await inTurns(new Pace(), [kind("long", 4), kind("short", 1), kind("middle", 2)]);
+  expect(taken).toEqual(["long", "short", "middle", "long", "middle", "long", "long"]);
+  await inTurns(new Pace(AbortSignal.abort()), [kind("late", 1)]);
+  expect(taken).not.toContain("late");
 });

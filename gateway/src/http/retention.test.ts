@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
+import type { Database, Statement } from "../store/database.ts";
 import { forgetOld } from "./retention.sql.ts";
 
 let service: TestService;
@@ -69,5 +70,23 @@ test("more than one step's worth is forgotten in one sweep", async () => {
     ),
   );
   await sweep();
+  expect(await count("seen_signatures", merchantId)).toBe(0);
+});
+
+test("what cannot be forgotten keeps nothing else from being forgotten, and is said", async () => {
+  const { merchantId } = await service.merchant();
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      "insert into seen_signatures (merchant_id, valid_until, digest) select $1, 1, gen_random_uuid() from generate_series(1, 1200)",
+      [uuidOf(merchantId)],
+    ),
+  );
+  const database = openDatabase(service.database);
+  const failing = {
+    query: (statement: Statement) =>
+      statement.name === "forget idempotency keys" ? Promise.reject(new Error("too slow")) : database.query(statement),
+  };
+  await expect(forgetOld(failing as Database, systemClock.now())).rejects.toThrow("too slow");
+  await database.end();
   expect(await count("seen_signatures", merchantId)).toBe(0);
 });
