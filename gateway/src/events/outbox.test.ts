@@ -12,7 +12,10 @@ const book: Book = { merchantId: idOf("merchant", "01900000-0000-7000-8000-00000
 const url = "https://Shop.example:8443/hook?x=1";
 
 /** Emits one event; gives what happened before and after the commit. */
-function told(courier: Partial<Courier> | undefined): { before: string[]; after: string[]; leased: boolean } {
+function told(
+  courier: Partial<Courier> | undefined,
+  end: "committed" | "unknown" = "committed",
+): { before: string[]; after: string[]; leased: boolean } {
   const outbox = new Outbox();
   const heard: string[] = [];
   outbox.onDeliverable((key) => heard.push(`woken ${key}`));
@@ -20,6 +23,7 @@ function told(courier: Partial<Courier> | undefined): { before: string[]; after:
     outbox.setCourier({
       leaseFor: () => undefined,
       isFull: () => false,
+      release: ({ host }) => heard.push(`released ${host}`),
       take: ({ host, url: to, attempts }) => heard.push(`taken ${host} ${to} ${attempts}`),
       ...courier,
     });
@@ -29,7 +33,7 @@ function told(courier: Partial<Courier> | undefined): { before: string[]; after:
   set.keep();
   const before = [...heard];
   const values = set.statements().flatMap((statement) => statement.values as Buffer[]);
-  set.committed();
+  set[end]();
   return { before, after: heard, leased: values.some((value) => value.includes(Buffer.from("ab".repeat(16), "hex"))) };
 }
 
@@ -41,6 +45,8 @@ test("a delivery is taken, looked for, or left to the next poll; never before th
   expect(told({})).toEqual({ before: [], after: woken, leased: false });
   const taken = ["taken shop.example:8443 https://Shop.example:8443/hook?x=1 0"];
   expect(told({ leaseFor: () => lease })).toEqual({ before: [], after: taken, leased: true });
+  expect(told({ leaseFor: () => lease }, "unknown").after).toEqual(["released shop.example:8443"]);
+  expect(told({}, "unknown").after).toEqual([]);
   expect(told({ isFull: () => true })).toEqual({ before: [], after: [], leased: false });
 });
 

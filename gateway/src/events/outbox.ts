@@ -18,6 +18,8 @@ export interface Courier {
   isFull(book: Book, host: string): boolean;
   /** Takes a delivery that is committed with such a lease. */
   take(delivery: ClaimedRow, lease: Lease): void;
+  /** Ends such a lease, unsent, where there may be a delivery or none: whoever finds it has it. */
+  release(delivery: ClaimedRow, lease: Lease): void;
 }
 
 export class Outbox {
@@ -77,7 +79,10 @@ export class Outbox {
           next_attempt_at: now,
           clock_offset_seconds: BigInt(set.get(bookClocks, book)?.offsetSeconds ?? 0),
         };
-        set.afterCommit(() => courier.take(delivery, lease));
+        set.afterCommit(
+          () => courier.take(delivery, lease),
+          () => courier.release(delivery, lease),
+        );
       }
     }
     return head.eventId;

@@ -33,14 +33,23 @@ export class Pace {
   }
 }
 
-/** Takes steps of several kinds, one of each in turn, until none of them says that there is more, or the round is over. */
+/**
+ * Takes steps of several kinds, one of each in turn, until none of them says that there is more, or the round is over. A kind that
+ * fails takes no further step and keeps no other from going on; in the end it throws what the first one failed with.
+ */
 export async function inTurns(pace: Pace, kinds: readonly (() => Promise<boolean>)[]): Promise<void> {
-  for (let going = kinds; going.length > 0;) {
+  const failures: unknown[] = [];
+  for (let going = kinds; going.length > 0 && !pace.isOver;) {
     const more: (() => Promise<boolean>)[] = [];
     for (const kind of going) {
-      if (pace.isOver) return;
-      if (await pace.step(kind)) more.push(kind);
+      if (pace.isOver) break;
+      try {
+        if (await pace.step(kind)) more.push(kind);
+      } catch (error) {
+        failures.push(error);
+      }
     }
     going = more;
   }
+  if (failures.length > 0) throw failures[0];
 }

@@ -263,9 +263,8 @@ export class Lane {
       if (commit === "commit" && ended !== "COMMIT") {
         this.metrics.laneCommits.inc({ lane: this.options.name, result: broken ? "unknown" : "rolled_back" });
         if (!broken) throw new BatchRefused(failed);
-        const recalled = await this.recallAll(commands, outcomes, failed);
-        if (recalled.there) set.committed();
-        return { outcomes: recalled.outcomes, next };
+        set.unknown();
+        return { outcomes: await this.recallAll(commands, outcomes, failed), next };
       }
       this.metrics.laneCommits.inc({ lane: this.options.name, result: "committed" });
       set.committed();
@@ -295,31 +294,21 @@ export class Lane {
     });
   }
 
-  /**
-   * COMMIT was sent and no answer came: what is true stands in the database, so look there on a new connection. Gives whether
-   * anything of the batch was found: then all of it is there.
-   */
-  private async recallAll(
-    commands: Command<unknown>[],
-    outcomes: Outcome[],
-    cause: unknown,
-  ): Promise<{ outcomes: Outcome[]; there: boolean }> {
+  /** COMMIT was sent and no answer came: what is true stands in the database, so look there on a new connection. */
+  private async recallAll(commands: Command<unknown>[], outcomes: Outcome[], cause: unknown): Promise<Outcome[]> {
     this.log.warn({ err: cause, lane: this.options.name }, "the outcome of a commit is unknown, looking it up");
-    let there = false;
-    const recalled = await Promise.all(
+    return Promise.all(
       commands.map(async (command, index) => {
         const outcome = outcomes[index] as Outcome;
         if ("error" in outcome) return outcome;
         try {
           const answer = await command.recall?.();
-          there ||= answer !== undefined;
           return answer === undefined ? { error: unavailable(cause) } : { answer };
         } catch (error) {
           return { error: unavailable(error) };
         }
       }),
     );
-    return { outcomes: recalled, there };
   }
 
   private faultOf(error: unknown): Fault {

@@ -11,6 +11,11 @@ interface Cell {
   state: "loaded" | "inserted" | "updated";
 }
 
+interface Hook {
+  committed: () => void;
+  unknown: (() => void) | undefined;
+}
+
 /** What a command needs to have loaded before it runs. */
 export interface Need {
   table: AnyTable;
@@ -24,8 +29,8 @@ export function need<Key, Value>(table: Table<Key, Value>, key: Key): Need {
 export class WorkingSet {
   private readonly cells = new Map<AnyTable, Map<string, Cell>>();
   private draft = new Map<AnyTable, Map<string, Cell>>();
-  private hooks: (() => void)[] = [];
-  private draftHooks: (() => void)[] = [];
+  private hooks: Hook[] = [];
+  private draftHooks: Hook[] = [];
 
   /** Puts a loaded row in. Not for commands. */
   fill(table: AnyTable, row: Row): void {
@@ -58,9 +63,12 @@ export class WorkingSet {
     cellsOf(this.draft, own).set(text, { value, state: before.state === "inserted" ? "inserted" : "updated" });
   }
 
-  /** Runs after the commit of this batch, if this command is kept. */
-  afterCommit(hook: () => void): void {
-    this.draftHooks.push(hook);
+  /**
+   * Runs after the commit of this batch, if this command is kept. When nobody can know whether it was committed, `unknown` runs
+   * instead: it must be right in either case.
+   */
+  afterCommit(committed: () => void, unknown?: () => void): void {
+    this.draftHooks.push({ committed, unknown });
   }
 
   /** Keeps what the command did. */
@@ -107,7 +115,11 @@ export class WorkingSet {
   }
 
   committed(): void {
-    for (const hook of this.hooks) hook();
+    for (const { committed } of this.hooks) committed();
+  }
+
+  unknown(): void {
+    for (const { unknown } of this.hooks) unknown?.();
   }
 }
 

@@ -72,17 +72,25 @@ export class Newborns implements Courier {
     return this.parts.isFull(host, uuidOf(book.merchantId));
   }
 
-  take(row: ClaimedRow, { token, until }: Lease): void {
-    const waiting = { host: row.host, merchantId: row.merchant_id, row, token, claimedAt: until - this.leaseTime };
-    if (this.closed) return this.parts.turnAway(waiting);
+  take(row: ClaimedRow, lease: Lease): void {
+    if (this.closed) return this.release(row, lease);
+    const waiting = this.waitingWith(row, lease);
     this.waiting.push(waiting);
     if (this.waiting.length === 1) setImmediate(() => this.sendSome());
+  }
+
+  release(row: ClaimedRow, lease: Lease): void {
+    this.parts.turnAway(this.waitingWith(row, lease));
   }
 
   /** Takes no more, and gives those that were not sent yet. */
   close(): Waiting<ClaimedRow>[] {
     this.closed = true;
     return this.waiting.splice(0);
+  }
+
+  private waitingWith(row: ClaimedRow, { token, until }: Lease): Waiting<ClaimedRow> {
+    return { host: row.host, merchantId: row.merchant_id, row, token, claimedAt: until - this.leaseTime };
   }
 
   private get leaseTime(): Micros {
