@@ -11,7 +11,7 @@ import { type App, createApp } from "./app.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
 import { systemClock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
-import { createLog } from "./ground/log.ts";
+import { type Log, createLog } from "./ground/log.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore, say } from "./store-of-config.ts";
 import { migrate } from "./store/migrations.ts";
@@ -55,10 +55,24 @@ interface ServeParts {
   told: Promise<void>;
 }
 
-async function serve({ config, acquirers, secrets, store, roles, told }: ServeParts): Promise<void> {
+async function serve(parts: ServeParts): Promise<void> {
+  const { config, store, told } = parts;
   const log = createLog(config.logLevel);
   // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
   await migrate(store.ownerUrl);
+  // From now on: a short command that ends may stop the server that it had started, just as this one has joined it.
+  const guardian = setInterval(() => {
+    store.revive().then(
+      (revived) => revived && log.warn("the embedded PostgreSQL had died and was started again"),
+      (error: unknown) => log.error({ err: error }, "the embedded PostgreSQL is down and does not start"),
+    );
+  }, 2_000);
+  const relieve = (): void => clearInterval(guardian);
+  void told.then(relieve);
+  await run(parts, log).finally(relieve);
+}
+
+async function run({ config, acquirers, secrets, store, roles, told }: ServeParts, log: Log): Promise<void> {
   const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles, acquirers });
   await app.start();
   const metrics = await serveMetrics(app, config);
@@ -72,14 +86,7 @@ async function serve({ config, acquirers, secrets, store, roles, told }: ServePa
       : await prepareDemo(app, config.dataDirectory, baseUrl, secrets.operatorToken);
   app.ready();
   greet(config, baseUrl, metrics?.address, demo);
-  const guardian = setInterval(() => {
-    store.revive().then(
-      (revived) => revived && log.warn("the embedded PostgreSQL had died and was started again"),
-      (error: unknown) => log.error({ err: error }, "the embedded PostgreSQL is down and does not start"),
-    );
-  }, 2_000);
   await told;
-  clearInterval(guardian);
   say("Stopping …");
   metrics?.close();
   await withDeadline(app.stop(), 7_000);
