@@ -206,9 +206,10 @@ export function createApp(options: AppOptions): App {
     trustProxy: config.trustProxy,
     statusUrl: config.statusUrl,
   });
+  const admission = new Admission({ database, clock, log, watch });
   const edge = new Edge({
     directory,
-    admission: new Admission(database, clock),
+    admission,
     lanes,
     database,
     clock,
@@ -264,6 +265,7 @@ export function createApp(options: AppOptions): App {
       await merchants.checkMasterKey();
       await router.seed();
       watch.start();
+      await admission.start();
       if (options.roles.has("worker")) worker.start();
     },
     async stop() {
@@ -273,6 +275,7 @@ export function createApp(options: AppOptions): App {
       await Promise.all([server.close(), worker.stop(), examiner.close()]).finally(() => clearInterval(idle));
       await refusals.stop();
       await lanes.idle();
+      await admission.stop().catch((error: unknown) => log.warn({ err: error }, "left without saying so"));
       watch.stop();
       await database.end();
     },

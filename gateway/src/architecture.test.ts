@@ -89,7 +89,7 @@ test("a room writes only its own tables", () => {
     refunds: /^refunds$/,
     disputes: /^(disputes|dispute_evidence)$/,
     settlements: /^(settlements|settlement_items|settlement_clocks)$/,
-    http: /^(idempotency_keys|seen_signatures|rate_windows|refused_requests)$/,
+    http: /^(idempotency_keys|seen_signatures|rate_windows|refused_requests|api_processes)$/,
     routing: /^(routing_rule_sets|acquirer_states)$/,
     webhooks: /^misbehaviours$/,
     operator: /^operator_audit$/,

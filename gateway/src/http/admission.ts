@@ -1,12 +1,16 @@
-// Admission: each valid signature is used once, and each client's requests are counted, in every process.
-// Small rows written in batches: requests that arrive while a batch is written go into the next one together.
+// Admission: each valid signature is used once, and each client's requests are counted, in every process. A process that takes requests
+// alone remembers both by itself; as soon as there is another one, both are in the database.
 import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { uuidOf } from "../ground/ids.ts";
+import type { Log } from "../ground/log.ts";
 import type { Client } from "../merchants/directory.ts";
-import { binaryArray } from "../store/arrays.ts";
-import { type Database, type Statement, isConnectionLoss } from "../store/database.ts";
-import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
+import type { Database } from "../store/database.ts";
+import type { SettingsWatch } from "../store/settings-watch.ts";
+import { anyUsed, countedIn } from "./admission.sql.ts";
+import { Membership, type Since } from "./membership.ts";
+import { type Rate, RequestCounts, WINDOW_SECONDS, windowStart } from "./rate.ts";
+import { SharedAdmission } from "./shared-admission.ts";
+import { type Use, UsedSignatures } from "./used-signatures.ts";
 
 export interface Admitted {
   /** The signature had been used before. */
@@ -14,185 +18,185 @@ export interface Admitted {
   /** Requests of this client in the window, this one included. */
   count: number;
   rate: Rate;
+  /** Of a write whose use only this process knows: what it has an effect on must write the use down. */
+  owed?: Owed;
 }
 
-interface Waiting {
-  client: Client;
-  /** Unix seconds until which the signature must be remembered. */
-  validUntil: number;
-  /** 128 bits in hex that identify the signature's use. */
-  digest: string;
-  since: number;
-  resolve(admitted: Admitted): void;
-  reject(error: unknown): void;
+/** A use that is to be written down together with its effect. */
+export interface Owed {
+  use: Use;
+  /** It is written down by now, or had no effect. More than once is once. */
+  settle(): void;
 }
 
-const BATCH_MAX = 256;
-const QUEUE_MAX = 8192;
-/** A request that has waited longer (the database hangs) is refused: others stand behind it, and its client has given up. */
-const WAIT_MAX_MS = 5_000;
+/** A signature may be a timestamp's 300 seconds early, and is good for 300 after it. */
+const GOOD_AT_MOST_SECONDS = 600;
+/** 32 bytes each at most: beyond that they go to the database, as if there were others. */
+const REMEMBERED_MAX = 1_500_000;
+/** A signature that was accepted at the end of its time may come here a moment later. */
+const GRACE_SECONDS = 5;
+const COUNTS_MS = 500;
+/** More than a command waits for its lane and its rows. */
+const DECIDED_MS = 15_000;
+const STEP = 2_000;
+
+export interface AdmissionParts {
+  database: Database;
+  clock: Clock;
+  log: Log;
+  watch: SettingsWatch;
+  /** How many uses memory is for. */
+  rememberedMax?: number;
+}
 
 export class Admission {
+  private readonly rememberedMax: number;
   private readonly database: Database;
   private readonly clock: Clock;
-  private queue: Waiting[] = [];
-  private busy = false;
+  private readonly log: Log;
+  private readonly shared: SharedAdmission;
+  private readonly membership: Membership;
+  private readonly used = new UsedSignatures();
+  private readonly counts = new RequestCounts();
+  /** Uses good until then, or less, may be known to the database and not to this process's memory. */
+  private readonly askedUntil = { read: 0, write: 0 };
+  private forgottenAt = 0;
+  /** Writes whose uses are owed. */
+  private undecided = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private counting: Promise<void> = Promise.resolve();
 
-  constructor(database: Database, clock: Clock) {
+  constructor({ database, clock, log, watch, rememberedMax = REMEMBERED_MAX }: AdmissionParts) {
+    this.rememberedMax = rememberedMax;
     this.database = database;
     this.clock = clock;
-  }
-
-  /** Burns the signature and counts the request. Throws SERVICE_UNAVAILABLE when that cannot be written down. */
-  admit(client: Client, validUntil: number, digest: string): Promise<Admitted> {
-    if (this.queue.length >= QUEUE_MAX) {
-      return Promise.reject(
-        new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "admission backlog is full" }),
-      );
-    }
-    return new Promise((resolve, reject) => {
-      this.queue.push({ client, validUntil, digest, since: stopwatchMs(), resolve, reject });
-      if (!this.busy) {
-        this.busy = true;
-        setImmediate(() => void this.drain());
-      }
+    this.log = log;
+    this.shared = new SharedAdmission(database, clock);
+    this.membership = new Membership({
+      database,
+      watch,
+      log,
+      takeOver: (since) => this.takeOver(since),
+      handOver: () => this.handOver(),
     });
   }
 
-  private async drain(): Promise<void> {
-    while (this.queue.length > 0) {
-      const batch = this.takeBatch();
-      if (batch.length === 0) break;
-      try {
-        await this.write(batch);
-      } catch (error) {
-        const fault = isConnectionLoss(error)
-          ? new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: error })
-          : new Fault("INTERNAL_ERROR", { internal: error });
-        for (const waiting of batch) waiting.reject(fault);
-      }
-    }
-    this.busy = false;
-  }
-
-  /** The next in line, without those who have waited too long. */
-  private takeBatch(): Waiting[] {
-    const oldest = stopwatchMs() - WAIT_MAX_MS;
-    const late = this.queue.findIndex((waiting) => waiting.since >= oldest);
-    for (const waiting of this.queue.splice(0, late < 0 ? this.queue.length : late)) {
-      waiting.reject(
-        new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "waited too long for admission" }),
+  /** Resolves when requests may be taken: whoever took them alone knows of this process. */
+  async start(): Promise<void> {
+    await this.membership.start();
+    this.timer = setInterval(() => {
+      this.writeCounts().catch((error: unknown) =>
+        this.log.debug({ err: error }, "counts of requests could not be written"),
       );
-    }
-    return this.queue.splice(0, BATCH_MAX);
+    }, COUNTS_MS);
+    this.timer.unref();
   }
 
-  private async write(batch: Waiting[]): Promise<void> {
-    const start = windowStart(Math.floor(this.clock.now() / SECOND));
-    const clients = new Map<string, { client: Client; requests: number }>();
-    const fresh = new Map<string, Waiting>();
-    for (const waiting of batch) {
-      const counted = clients.get(waiting.client.clientId);
-      if (counted) counted.requests++;
-      else clients.set(waiting.client.clientId, { client: waiting.client, requests: 1 });
-      const key = identity(waiting);
-      if (!fresh.has(key)) fresh.set(key, waiting);
+  /** After the last request. */
+  async stop(): Promise<void> {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    await this.writeCounts();
+    await this.membership.stop();
+  }
+
+  /**
+   * Burns the signature and counts the request; at once where this process need ask nobody. Rejects with SERVICE_UNAVAILABLE when it cannot be
+   * written down.
+   */
+  admit(client: Client, use: Use, kind: "read" | "write"): Admitted | Promise<Admitted> {
+    const now = Math.floor(this.clock.now() / SECOND);
+    const start = windowStart(now);
+    if (!this.membership.isAlone || this.used.size >= this.rememberedMax) this.askFrom(now, "read", "write");
+    if (this.forgottenAt !== now) this.used.forgetBefore((this.forgottenAt = now) - GRACE_SECONDS);
+    if (use.validUntil <= this.askedUntil[kind]) return this.ask(client, use, start);
+    const replayed = !this.used.add(use);
+    const owed = kind === "write" && !replayed ? this.owe(use) : undefined;
+    return { ...admitted(client, replayed, this.counts.count(client, start), start), ...(owed && { owed }) };
+  }
+
+  /** Writes a use down by itself. Throws SIGNATURE_REPLAYED when another process was faster. */
+  async writeDown(use: Use): Promise<void> {
+    const { burnt } = await this.shared.write([use], [], 0);
+    if (burnt.size > 0) throw new Fault("SIGNATURE_REPLAYED");
+  }
+
+  private async ask(client: Client, use: Use, start: number): Promise<Admitted> {
+    const known = this.used.has(use);
+    const { replayed, count } = await this.shared.admit(client, use);
+    return admitted(client, known || replayed, this.counts.learn(client.clientId, start, count), start);
+  }
+
+  private owe(use: Use): Owed {
+    this.undecided++;
+    let settled = false;
+    return {
+      use,
+      settle: () => {
+        if (!settled) this.undecided--;
+        settled = true;
+      },
+    };
+  }
+
+  /** What is used until now is asked of the database as long as it may come again. */
+  private askFrom(now: number, ...kinds: ("read" | "write")[]): void {
+    for (const kind of kinds) this.askedUntil[kind] = now + GOOD_AT_MOST_SECONDS;
+  }
+
+  /** What was used and counted before is in the database; but for reads of a process that is gone: they had no effect, and are forgotten with it. */
+  private async takeOver(since: Since): Promise<void> {
+    const now = Math.floor(this.clock.now() / SECOND);
+    if (since === "others left") this.askFrom(now, "read", "write");
+    else if (await this.isAnyUsed(now)) this.askFrom(now, "write");
+    const start = windowStart(now);
+    const rows = await this.database.query<{ client_id: string; requests: bigint }>(countedIn(start));
+    for (const row of rows) this.counts.learn(row.client_id, start, Number(row.requests));
+  }
+
+  private async isAnyUsed(now: number): Promise<boolean> {
+    const [before] = await this.database.query<{ found: boolean }>(anyUsed(now - GRACE_SECONDS));
+    return before?.found !== false;
+  }
+
+  /** Another process is about to take requests, and waits for this. */
+  private async handOver(): Promise<void> {
+    // What a command is about to write down must not be there before it.
+    for (const end = stopwatchMs() + DECIDED_MS; this.undecided > 0 && stopwatchMs() < end;) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    const signatures = [...fresh].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, waiting]) => waiting);
-    const rows = await this.database.query<{ burnt: number | null; client_id: string; requests: bigint }>(
-      admitStatement(signatures, [...clients.values()], start),
-    );
-    const burnt = new Set<Waiting | undefined>();
-    const totals = new Map<string, number>();
-    for (const row of rows) {
-      if (row.burnt === null) totals.set(row.client_id, Number(row.requests));
-      else burnt.add(signatures[row.burnt - 1]);
+    await this.writeCounts();
+    const step: Use[] = [];
+    for (const use of this.used.uses()) {
+      if (step.push(use) >= STEP) await this.shared.write(step.splice(0), [], 0);
     }
-    for (const [clientId, { requests }] of clients) totals.set(clientId, (totals.get(clientId) ?? requests) - requests);
-    for (const waiting of batch) {
-      const { clientId, merchant } = waiting.client;
-      const count = (totals.get(clientId) ?? 0) + 1;
-      totals.set(clientId, count);
-      const replayed = fresh.get(identity(waiting)) !== waiting || burnt.has(waiting);
-      const limit = merchant.rateLimitPerMinute;
-      waiting.resolve({
-        replayed,
-        count,
-        rate: { limit, remaining: Math.max(0, limit - count), reset: start + WINDOW_SECONDS },
-      });
-    }
+    if (step.length > 0) await this.shared.write(step, [], 0);
+    this.used.clear();
+  }
+
+  /** One writing after the other: totals must not come back in another order than they were made. */
+  private writeCounts(): Promise<void> {
+    const write = async (): Promise<void> => {
+      for (let owed = this.counts.take(STEP); owed.requests.length > 0; owed = this.counts.take(STEP)) {
+        try {
+          const { totals } = await this.shared.write([], owed.requests, owed.start);
+          for (const [clientId, total] of totals) this.counts.learn(clientId, owed.start, total);
+        } catch (error) {
+          this.counts.giveBack(owed);
+          throw error;
+        }
+      }
+    };
+    this.counting = this.counting.then(write, write);
+    return this.counting;
   }
 }
 
-function identity(waiting: Waiting): string {
-  return `${waiting.client.merchant.merchantId} ${waiting.validUntil} ${waiting.digest}`;
-}
-
-/**
- * Writes signatures and counts in one statement; gives which signatures (from 1) were there before, and the new counts. It
- * commits without waiting for the disk: a command that follows waits for its own commit, which carries this one with it, so
- * whatever had an effect is remembered after a crash. Rows go in one order, so that two processes never wait for each other.
- */
-function admitStatement(
-  signatures: Waiting[],
-  clients: { client: Client; requests: number }[],
-  start: number,
-): Statement {
-  const counts = clients.sort((a, b) => (a.client.clientId < b.client.clientId ? -1 : 1));
-  const merchantOf = (client: Client): string => uuidOf(client.merchant.merchantId);
+function admitted(client: Client, replayed: boolean, count: number, start: number): Admitted {
+  const limit = client.merchant.rateLimitPerMinute;
   return {
-    name: "admit",
-    text: `with lazily as (
-  select set_config('synchronous_commit', 'off', true) as setting
-), seen as (
-  insert into seen_signatures (merchant_id, valid_until, digest)
-  select merchant_id, valid_until, digest
-  from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as v(merchant_id, valid_until, digest)
-  on conflict do nothing
-  returning merchant_id, valid_until, digest
-), counted as (
-  insert into rate_windows as r (merchant_id, client_id, window_start, requests)
-  select merchant_id, client_id, $6::bigint, requests
-  from unnest($4::uuid[], $5::text[], $7::bigint[]) as v(merchant_id, client_id, requests)
-  on conflict (merchant_id, client_id, window_start) do update
-  set requests = r.requests + excluded.requests
-  returning client_id, requests
-)
-select v.place::integer as burnt, null as client_id, null as requests
-from unnest($1::uuid[], $2::bigint[], $3::uuid[]) with ordinality as v(merchant_id, valid_until, digest, place)
-where not exists (
-  select
-  from seen s
-  where s.merchant_id = v.merchant_id and s.valid_until = v.valid_until and s.digest = v.digest
-)
-union all
-select null, client_id, requests from counted, lazily`,
-    values: [
-      binaryArray(
-        "uuid",
-        signatures.map(({ client }) => merchantOf(client)),
-      ),
-      binaryArray(
-        "bigint",
-        signatures.map(({ validUntil }) => validUntil),
-      ),
-      binaryArray(
-        "uuid",
-        signatures.map(({ digest }) => digest),
-      ),
-      binaryArray(
-        "uuid",
-        counts.map(({ client }) => merchantOf(client)),
-      ),
-      binaryArray(
-        "text",
-        counts.map(({ client }) => client.clientId),
-      ),
-      start,
-      binaryArray(
-        "bigint",
-        counts.map(({ requests }) => requests),
-      ),
-    ],
+    replayed,
+    count,
+    rate: { limit, remaining: Math.max(0, limit - count), reset: start + WINDOW_SECONDS },
   };
 }

@@ -9,7 +9,7 @@ import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Client, Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
-import type { Admission, Admitted } from "./admission.ts";
+import type { Admission, Admitted, Owed } from "./admission.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
 import type { Reply } from "./envelope.ts";
@@ -31,6 +31,14 @@ export interface EdgeParts {
   log: Log;
   refusals: Refusals;
   intake: Intake;
+}
+
+/** A request whose sender is known. */
+interface Known {
+  client: Client;
+  body: Buffer;
+  admitted: Admitted | Promise<Admitted>;
+  owed: Owed | undefined;
 }
 
 export class Edge {
@@ -63,14 +71,36 @@ export class Edge {
     const { client, validUntil, signature } = await this.authenticate(request, body);
     // The path is not signed, so a signature of a write stands for one request, wherever it is sent; a signature of a
     // read would be the same for every read of one second, so there the target belongs to its identity.
-    const use =
+    const digest =
       request.method === "GET"
-        ? digestOf(request.method, request.url, signature).toString("hex").slice(0, 32)
+        ? digestOf(request.method, request.url, signature).toString("hex", 0, 16)
         : signature.slice(0, 32);
-    const entry = this.enter(endpoint, client, reply, this.admission.admit(client, validUntil, use));
-    entry.catch(() => undefined); // it is judged where it is awaited, which may be later than it fails
-    const alone = endpoint.kind === "write" && endpoint.lane === "create" && this.lanes.isCreationIdle;
-    if (!alone) await entry;
+    const { merchantId } = client.merchant;
+    const admitted = this.admission.admit(client, { merchantId, validUntil, digest }, endpoint.kind);
+    const owed = admitted instanceof Promise ? undefined : admitted.owed;
+    try {
+      return await this.serve(endpoint, request, reply, { client, body, admitted, owed });
+    } finally {
+      owed?.settle();
+    }
+  }
+
+  private async serve(
+    endpoint: Endpoint,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { client, body, admitted, owed }: Known,
+  ): Promise<Reply> {
+    let entered = Promise.resolve();
+    if (admitted instanceof Promise) {
+      entered = admitted.then((known) => this.enter(endpoint, client, reply, known));
+      entered.catch(() => undefined); // it is judged where it is awaited, which may be later than it fails
+      // A creation that would be alone is prepared meanwhile, and runs only after it.
+      const alone = endpoint.kind === "write" && endpoint.lane === "create" && this.lanes.isCreationIdle;
+      if (!alone) await entered;
+    } else {
+      this.enter(endpoint, client, reply, admitted);
+    }
     const call: Call = {
       requestId: request.id,
       client,
@@ -80,28 +110,17 @@ export class Edge {
       idempotencyKey: "",
       params: request.params as Record<string, string>,
       query: {},
-      entered: entry,
+      entered,
+      owed,
       hungUp: () => request.raw.socket.destroyed,
     };
     if (endpoint.kind === "read") return this.read(endpoint, call, request);
     try {
       return await this.write(endpoint, call, request, body);
     } catch (error) {
-      await entry; // what is wrong with the entry comes before what is wrong with the request
+      await entered; // what is wrong with the entry comes before what is wrong with the request
       throw error;
     }
-  }
-
-  /** Waits for admission and judges what it says. A creation that would be alone is prepared meanwhile, and runs only after it. */
-  private async enter(
-    endpoint: Endpoint,
-    client: Client,
-    reply: FastifyReply,
-    admission: Promise<Admitted>,
-  ): Promise<void> {
-    const admitted = await admission;
-    setRate(reply, admitted.rate);
-    this.authorize(endpoint, client, admitted);
   }
 
   /** Section 5, rules 1 to 5. */
@@ -132,7 +151,9 @@ export class Edge {
     return { client, validUntil: Number(timestamp) + TOLERANCE_SECONDS, signature };
   }
 
-  private authorize(endpoint: Endpoint, client: Client, admitted: Admitted): void {
+  /** Judges what admission says. */
+  private enter(endpoint: Endpoint, client: Client, reply: FastifyReply, admitted: Admitted): void {
+    setRate(reply, admitted.rate);
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     if (client.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
     if (!client.scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN");
@@ -168,6 +189,7 @@ export class Edge {
       bodyDigest: sha256(body),
       requestId: call.requestId,
       receivedAt: call.realNow,
+      use: call.owed?.use,
     };
     return this.runningKeys.alone(intent, call.entered, async () => {
       let value: unknown;
@@ -194,7 +216,10 @@ export class Edge {
   private async decide(endpoint: WriteEndpoint, call: Call, intent: Intent, value: unknown): Promise<Reply> {
     const { lanes } = this;
     const { merchantId } = call.book;
-    const command = { ...idempotently(intent, endpoint.command(call, value), this.database), gate: call.entered };
+    const command = {
+      ...idempotently(intent, endpoint.command(call, value), this.database),
+      ...(!call.owed && { gate: call.entered }),
+    };
     try {
       return await (endpoint.lane === "create" ? lanes.create(command) : lanes.move(merchantId, command));
     } catch (error) {
@@ -202,7 +227,10 @@ export class Edge {
       await call.entered;
       const again = await endpoint.resume?.(call, intent);
       if (!again) throw error;
-      return lanes.move(merchantId, again);
+      if (call.owed) await this.admission.writeDown(call.owed.use);
+      return await lanes.move(merchantId, again);
+    } finally {
+      call.owed?.settle();
     }
   }
 }

@@ -5,6 +5,7 @@ import type { FaultCode } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client, Merchant, Scope } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
+import type { Owed } from "./admission.ts";
 import type { Reply } from "./envelope.ts";
 import type { FieldRules } from "./fields.ts";
 import type { Intent } from "./idempotency.ts";
@@ -24,6 +25,8 @@ export interface Call {
   query: Readonly<Record<string, unknown>>;
   /** Rejects when the request is not let in. Whatever leaves this process, or asks the database, waits for it. */
   entered: Promise<void>;
+  /** Set when the use of its signature must be written down with its effect. */
+  owed: Owed | undefined;
   /** True when nobody waits for the answer any more. */
   hungUp(): boolean;
 }

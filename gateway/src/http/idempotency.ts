@@ -5,8 +5,10 @@ import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
+import { USED_ONCE, usedSignatures } from "./admission.sql.ts";
 import { type Reply, faultReply } from "./envelope.ts";
 import { type KeyRecord, keyRecords, openKeys, selectKeyRecord } from "./idempotency.sql.ts";
+import type { Use } from "./used-signatures.ts";
 
 /** Kept for 72 hours of the book's clock, from the first request. */
 const RETENTION: Micros = 72 * 3600 * SECOND;
@@ -21,6 +23,8 @@ export interface Intent {
   requestId: string;
   /** When it came, in real time. */
   receivedAt: Micros;
+  /** The use of the request's signature, where it is to be written down with what it has an effect on. */
+  use?: Use | undefined;
 }
 
 /** Throws IDEMPOTENCY_KEY_REQUIRED or IDEMPOTENCY_KEY_INVALID. */
@@ -68,9 +72,11 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const answer = open
         ? { status: undefined, response: undefined }
         : { status: decided.status, response: decided.body };
-      const record: KeyRecord = { ...intent, firstSeenAt: now, ...answer };
+      const { book, key, endpoint, bodyDigest } = intent;
+      const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, ...answer };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
+      if (intent.use) set.insert(usedSignatures, intent.use);
       return decided;
     },
     async recall() {
@@ -81,6 +87,7 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       return { status: record.status, body: record.response ?? "" };
     },
     onBusy: () => new Fault("IDEMPOTENCY_IN_PROGRESS"),
+    onTaken: (constraint) => (constraint === USED_ONCE ? new Fault("SIGNATURE_REPLAYED") : undefined),
   };
 }
 

@@ -113,6 +113,11 @@ export function isConnectionLoss(error: unknown): boolean {
   );
 }
 
+/** The unique constraint that refused a row. */
+export function constraintOf(error: unknown): string | undefined {
+  return sqlState(error) === "23505" ? (error as { constraint?: string }).constraint : undefined;
+}
+
 /** True for refusals that vanish when the same work is run again: a lost race, a deadlock, a lock that took too long. */
 export function isRaceLost(error: unknown): boolean {
   return /^(23505|40001|40P01|55P03)$/.test(sqlState(error) ?? "");

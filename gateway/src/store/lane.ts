@@ -5,7 +5,7 @@ import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import { type Database, type Statement, isConnectionLoss, isRaceLost, sqlState } from "./database.ts";
+import { type Database, type Statement, constraintOf, isConnectionLoss, isRaceLost, sqlState } from "./database.ts";
 import { type Need, WorkingSet } from "./working-set.ts";
 
 /**
@@ -25,6 +25,8 @@ export interface Command<Answer> {
   recall?(): Promise<Answer | undefined>;
   /** What a lock that another process holds too long means for this command; SERVICE_UNAVAILABLE when absent. */
   onBusy?(): Fault;
+  /** What it means for good that a row of this unique constraint is there already; it runs again and looks when absent or undefined. */
+  onTaken?(constraint: string): Fault | undefined;
 }
 
 export interface LaneOptions {
@@ -198,6 +200,8 @@ export class Lane {
       } catch (error) {
         const cause = error instanceof BatchRefused ? error.cause : error;
         if (sqlState(cause) === "55P03") return { error: command.onBusy?.() ?? unavailable(cause) };
+        const taken = command.onTaken?.(constraintOf(cause) ?? "");
+        if (taken) return { error: taken };
         if (isRaceLost(cause)) {
           if (round < ROUNDS_MAX) continue;
           return { error: command.onBusy?.() ?? unavailable(cause) };

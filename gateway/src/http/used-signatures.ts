@@ -1,0 +1,131 @@
+// Signatures that were used, as one process remembers them: 20 bytes each in tables of numbers, by the second they are good until.
+
+/** One use of a signature: what must not come a second time. */
+export interface Use {
+  merchantId: string;
+  /** Unix seconds until which it must be remembered. */
+  validUntil: number;
+  /** 128 bits in hex that identify it. They are as good as random: they come from SHA-256. */
+  digest: string;
+}
+
+/** A text that is equal exactly for equal uses. */
+export function keyOf({ merchantId, validUntil, digest }: Use): string {
+  return `${merchantId} ${validUntil} ${digest}`;
+}
+
+/** Four words of the digest, and the number of the merchant from 1; 0 marks a free slot. */
+const WORDS = 5;
+const SLOTS_FIRST = 16;
+const FULL = 0.75;
+const GROWTH = 1.5;
+
+export class UsedSignatures {
+  private readonly seconds = new Map<number, Second>();
+  private readonly merchants: string[] = [];
+  private readonly numbers = new Map<string, number>();
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  /** Remembers a use. Gives false when it was there already. */
+  add({ merchantId, validUntil, digest }: Use): boolean {
+    let second = this.seconds.get(validUntil);
+    if (!second) this.seconds.set(validUntil, (second = new Second()));
+    const added = second.add(wordsOf(digest), this.numberOf(merchantId));
+    if (added) this.count++;
+    return added;
+  }
+
+  has({ validUntil, digest }: Use): boolean {
+    return this.seconds.get(validUntil)?.has(wordsOf(digest)) === true;
+  }
+
+  /** Forgets what was good until before this second. */
+  forgetBefore(unixSeconds: number): void {
+    for (const [validUntil, second] of this.seconds) {
+      if (validUntil >= unixSeconds) continue;
+      this.seconds.delete(validUntil);
+      this.count -= second.size;
+    }
+  }
+
+  clear(): void {
+    this.seconds.clear();
+    this.numbers.clear();
+    this.merchants.length = 0;
+    this.count = 0;
+  }
+
+  *uses(): Generator<Use> {
+    for (const [validUntil, second] of this.seconds) {
+      for (const { digest, number } of second.entries()) {
+        yield { merchantId: this.merchants[number - 1] as string, validUntil, digest };
+      }
+    }
+  }
+
+  private numberOf(merchantId: string): number {
+    let number = this.numbers.get(merchantId);
+    if (number === undefined) this.numbers.set(merchantId, (number = this.merchants.push(merchantId)));
+    return number;
+  }
+}
+
+type Words = readonly [number, number, number, number];
+
+function wordsOf(digest: string): Words {
+  const word = (from: number): number => Number.parseInt(digest.slice(from, from + 8), 16);
+  return [word(0), word(8), word(16), word(24)];
+}
+
+/** An open-addressed table: who shares a slot stands in the next free one. */
+class Second {
+  private slots = SLOTS_FIRST;
+  private words = new Uint32Array(SLOTS_FIRST * WORDS);
+  size = 0;
+
+  has(words: Words): boolean {
+    return this.words[this.find(words) + 4] !== 0;
+  }
+
+  add(words: Words, merchant: number): boolean {
+    const at = this.find(words);
+    if (this.words[at + 4] !== 0) return false;
+    this.words.set(words, at);
+    this.words[at + 4] = merchant;
+    if (++this.size > this.slots * FULL) this.grow();
+    return true;
+  }
+
+  *entries(): Generator<{ digest: string; number: number }> {
+    for (let at = 0; at < this.words.length; at += WORDS) {
+      const number = this.words[at + 4] as number;
+      if (number === 0) continue;
+      const digest = [...this.words.subarray(at, at + 4)].map((word) => word.toString(16).padStart(8, "0")).join("");
+      yield { digest, number };
+    }
+  }
+
+  /** Where it stands, or the free place where it belongs. */
+  private find([a, b, c, d]: Words): number {
+    const { words } = this;
+    for (let at = (a % this.slots) * WORDS; ; at = (at + WORDS) % words.length) {
+      if (words[at + 4] === 0) return at;
+      if (words[at] === a && words[at + 1] === b && words[at + 2] === c && words[at + 3] === d) return at;
+    }
+  }
+
+  private grow(): void {
+    const before = this.words;
+    this.slots = Math.ceil(this.slots * GROWTH);
+    this.words = new Uint32Array(this.slots * WORDS);
+    for (let at = 0; at < before.length; at += WORDS) {
+      if (before[at + 4] === 0) continue;
+      const entry = before.subarray(at, at + WORDS);
+      this.words.set(entry, this.find([entry[0], entry[1], entry[2], entry[3]] as unknown as Words));
+    }
+  }
+}
