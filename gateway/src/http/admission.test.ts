@@ -38,7 +38,7 @@ function request(by: Client, body?: string): (instance: TestService, key?: strin
   const [method, path] = body === undefined ? ["GET", "/v1/balances"] : ["POST", "/v1/payments"];
   return async (instance, key) =>
     outcome(
-      await at(instance, by).send(method as string, path as string, body, {
+      await at(instance, by).send(method, path, body, {
         ...headers,
         ...(key !== undefined && { "idempotency-key": key }),
       }),
@@ -148,6 +148,7 @@ test("requests keep coming while another process joins: none is refused or used 
   const replays: Promise<string>[] = [];
   let other: TestService | undefined;
   const lines = Array.from({ length: 8 }, async (_, line) => {
+    // oxlint-disable-next-line no-unmodified-loop-condition -- the test ends it from outside
     while (going) {
       const send = request(client, line % 2 === 0 ? payment() : undefined);
       // oxlint-disable-next-line no-await-in-loop -- one after another, as a client's connection does
