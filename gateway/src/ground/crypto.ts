@@ -25,6 +25,11 @@ export function digestOf(...parts: (string | Uint8Array)[]): Buffer {
   );
 }
 
+/** SHA-256 in hex of several texts, of which none but the last has a space: no two lists of such texts collide. */
+export function fingerprintOf(...texts: string[]): string {
+  return hash("sha256", texts.join(" "), "hex");
+}
+
 export function signingKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(secret, "utf8"));
 }

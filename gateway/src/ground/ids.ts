@@ -19,6 +19,11 @@ const kinds = {
 export type IdKind = keyof typeof kinds;
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const codes = Buffer.from(alphabet);
+const hexDigits = new Uint8Array(128);
+for (const [value, character] of [..."0123456789abcdef"].entries()) hexDigits[character.charCodeAt(0)] = value;
+/** Where texts are put together, one at a time. */
+const written = Buffer.alloc(26);
 /** By character code. */
 const digits = new Uint8Array(128);
 for (const [value, character] of [...alphabet].entries()) digits[character.charCodeAt(0)] = value;
@@ -62,19 +67,17 @@ export function momentOf(id: string): Micros {
 
 /** 16 bytes as 26 characters, most significant first (130 bits, the first two zero). */
 export function encode(bytes: Uint8Array): string {
-  let text = "";
-  let value = 0;
-  let bits = 2;
+  let [value, bits, at] = [0, 2, 0];
   for (const byte of bytes) {
     value = (value << 8) | byte;
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += alphabet[(value >>> bits) & 31];
+      written[at++] = codes[(value >>> bits) & 31] as number;
     }
     value &= (1 << bits) - 1;
   }
-  return text;
+  return written.toString("latin1");
 }
 
 function decode(text: string): Buffer {
@@ -99,20 +102,22 @@ export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(kinds[kind]) && body.test(text.slice(4));
 }
 
-// A merchant's is asked for with every row of every table.
+// A merchant's is asked for with every row of every table, in either form.
 const merchants = new Map<string, string>();
-const MERCHANTS_MAX = 10_000;
+const MERCHANTS_MAX = 20_000;
+
+function remembered(name: string, make: () => string): string {
+  let made = merchants.get(name);
+  if (made === undefined) {
+    if (merchants.size >= MERCHANTS_MAX) merchants.clear();
+    merchants.set(name, (made = make()));
+  }
+  return made;
+}
 
 /** The database's form of a well-formed identifier. */
 export function uuidOf(id: string): string {
-  if (!id.startsWith(kinds.merchant)) return dashed(id);
-  let uuid = merchants.get(id);
-  if (uuid === undefined) {
-    uuid = dashed(id);
-    if (merchants.size >= MERCHANTS_MAX) merchants.clear();
-    merchants.set(id, uuid);
-  }
-  return uuid;
+  return id.startsWith(kinds.merchant) ? remembered(id, () => dashed(id)) : dashed(id);
 }
 
 function dashed(id: string): string {
@@ -122,5 +127,20 @@ function dashed(id: string): string {
 
 /** The wire's form of a database `uuid`. */
 export function idOf(kind: IdKind, uuid: string): string {
-  return kinds[kind] + encode(Buffer.from(uuid.replaceAll("-", ""), "hex"));
+  return kind === "merchant" ? remembered(uuid, () => kinds.merchant + undashed(uuid)) : kinds[kind] + undashed(uuid);
+}
+
+function undashed(uuid: string): string {
+  let [value, bits, at] = [0, 2, 0];
+  for (let index = 0; index < uuid.length; index++) {
+    const code = uuid.charCodeAt(index);
+    if (code === 45) continue;
+    value = (value << 4) | (hexDigits[code] as number);
+    bits += 4;
+    if (bits < 5) continue;
+    bits -= 5;
+    written[at++] = codes[(value >>> bits) & 31] as number;
+    value &= (1 << bits) - 1;
+  }
+  return written.toString("latin1");
 }

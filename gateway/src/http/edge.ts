@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { type Clock, SECOND } from "../ground/clock.ts";
-import { digestOf, sameText, sha256, sign } from "../ground/crypto.ts";
+import { digestOf, fingerprintOf, sameText, sha256, sign } from "../ground/crypto.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
@@ -73,7 +73,7 @@ export class Edge {
     // read would be the same for every read of one second, so there the target belongs to its identity.
     const digest =
       request.method === "GET"
-        ? digestOf(request.method, request.url, signature).toString("hex", 0, 16)
+        ? fingerprintOf(request.method, signature, request.url).slice(0, 32)
         : signature.slice(0, 32);
     const { merchantId } = client.merchant;
     const admitted = this.admission.admit(client, { merchantId, validUntil, digest }, endpoint.kind);
@@ -282,26 +282,22 @@ function boundTo(endpoint: WriteEndpoint, params: Readonly<Record<string, string
   }`;
 }
 
-const rates = new WeakMap<FastifyReply, Rate>();
-
 /** Remembers which window the answer's rate headers speak of. */
 export function setRate(reply: FastifyReply, rate: Rate): void {
-  rates.set(reply, rate);
+  reply.rate = rate;
 }
 
 export function rateOf(reply: FastifyReply): Rate | undefined {
-  return rates.get(reply);
+  return reply.rate;
 }
-
-const contentTypes = new WeakMap<FastifyRequest, string>();
 
 /** Takes the content type out of the framework's hands: it is judged after authentication, by `readJson`. */
 export function setAsideContentType(request: FastifyRequest): void {
   const { headers } = request.raw;
-  contentTypes.set(request, headers["content-type"] ?? "");
+  request.sentContentType = headers["content-type"] ?? "";
   headers["content-type"] = "application/octet-stream";
 }
 
 export function sentContentType(request: FastifyRequest): string {
-  return contentTypes.get(request) ?? "";
+  return request.sentContentType;
 }

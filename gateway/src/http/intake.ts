@@ -21,9 +21,15 @@ interface Ticket {
   working: boolean;
 }
 
+const ticketOf = Symbol("ticket");
+
+/** A request with what it holds: as a property, which costs a fraction of what a WeakMap costs the garbage collector. */
+interface Taken extends IncomingMessage {
+  [ticketOf]?: Ticket;
+}
+
 export class Intake {
   private readonly limits: IntakeLimits;
-  private readonly tickets = new WeakMap<IncomingMessage, Ticket>();
   private requestsNow = 0;
   private bytesNow = 0;
 
@@ -45,7 +51,7 @@ export class Intake {
   enter(request: IncomingMessage, response: ServerResponse): void {
     if (this.requestsNow >= this.limits.requests) throw full("requests");
     const ticket: Ticket = { bytes: 0, open: true, working: false };
-    this.tickets.set(request, ticket);
+    (request as Taken)[ticketOf] = ticket;
     this.requestsNow++;
     response.once("close", () => {
       ticket.open = false;
@@ -55,7 +61,7 @@ export class Intake {
 
   /** Counts bytes that have arrived. Where they are too many for all together: why, and all of this request are given back. */
   hold(request: IncomingMessage, bytes: number): Fault | undefined {
-    const ticket = this.tickets.get(request);
+    const ticket = (request as Taken)[ticketOf];
     if (!ticket?.open) return undefined; // nobody waits for it, so it is read no further
     if (this.bytesNow + bytes > this.limits.bytes) {
       this.bytesNow -= ticket.bytes;
@@ -69,13 +75,13 @@ export class Intake {
 
   /** A handler works for it from now on: what it holds stays in memory even when the client hangs up. */
   begin(request: IncomingMessage): void {
-    const ticket = this.tickets.get(request);
+    const ticket = (request as Taken)[ticketOf];
     if (ticket?.open) ticket.working = true;
   }
 
   /** The handler has answered. */
   end(request: IncomingMessage): void {
-    const ticket = this.tickets.get(request);
+    const ticket = (request as Taken)[ticketOf];
     if (!ticket?.working) return;
     ticket.working = false;
     this.leave(ticket);

@@ -87,7 +87,7 @@ export class Malformed {
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join("");
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n${body}`);
-    metrics.requests.inc({ method: "unknown", route: "malformed", status });
+    metrics.answered("unknown", "malformed", status);
   }
 }
 

@@ -13,7 +13,19 @@ import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "./envelope.ts";
 import type { Intake } from "./intake.ts";
 import { Malformed } from "./malformed.ts";
-import { type Strangers, rateHeaders, tooMany } from "./rate.ts";
+import { type Rate, type Strangers, rateHeaders, tooMany } from "./rate.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** On the stopwatch. */
+    begunAt: number;
+    sentContentType: string;
+  }
+  interface FastifyReply {
+    /** The window that the answer's rate headers speak of. */
+    rate: Rate | undefined;
+  }
+}
 
 export interface ServerParts {
   clock: Clock;
@@ -48,11 +60,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", (request: FastifyRequest) => readBody(request.raw, intake));
-  const begun = new WeakMap<FastifyRequest, number>();
+  server.decorateRequest("begunAt", 0);
+  server.decorateRequest("sentContentType", "");
+  server.decorateReply("rate", undefined);
   server.addHook("onRequest", (request, reply, done) => {
-    begun.set(request, stopwatchMs());
+    request.begunAt = stopwatchMs();
     reply.header("x-request-id", request.id);
-    reply.headers(rateHeaders(strangers.rate(request.ip)));
     setAsideContentType(request);
     // Before the body is looked at: what does not exist is not too large either.
     if (request.is404) throw new Fault("ROUTE_NOT_FOUND");
@@ -63,16 +76,16 @@ export function createServer(parts: ServerParts): FastifyInstance {
     intake.begin(request.raw);
     done();
   });
-  server.addHook("onSend", (request, _reply, _payload, done) => {
+  server.addHook("onSend", (request, reply, _payload, done) => {
+    reply.headers(rateHeaders(rateOf(reply) ?? strangers.rate(request.ip)));
     intake.end(request.raw);
     done();
   });
   malformed.watch(server.server);
   server.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url ?? "unknown";
-    const ms = stopwatchMs() - (begun.get(request) ?? 0);
-    metrics.requests.inc({ method: request.method, route, status: reply.statusCode });
-    metrics.requestSeconds.observe({ route }, ms / 1000);
+    const ms = stopwatchMs() - request.begunAt;
+    metrics.answered(request.method, route, reply.statusCode, ms / 1000);
     if (log.isLevelEnabled("info")) {
       const path = request.url.split("?")[0];
       log.info(
@@ -103,8 +116,6 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
 }
 
 export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
-  const rate = rateOf(reply);
-  if (rate) reply.headers(rateHeaders(rate));
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);

@@ -31,7 +31,7 @@ import {
   selectPayment,
   selectPayments,
   standingOfRow,
-  standings,
+  selectStandings,
 } from "./payments.sql.ts";
 import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
@@ -44,7 +44,7 @@ export interface PaymentRouteParts extends PaymentParts {
 }
 
 export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
-  const standing = new SharedRead(parts.database, standings);
+  const standing = new SharedRead(parts.database, selectStandings);
   return [
     writeEndpoint<CreatePayment>({
       path: "/v1/payments",

@@ -9,8 +9,8 @@ import type { Customer, RiskVerdict } from "../risk/risk.ts";
 import { contactKeysOf } from "../risk/velocity.sql.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
+import { binaryArray } from "../store/arrays.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { SharedReadOptions } from "../store/shared-read.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
 import type { DisputeStatus, Payment, PaymentStanding } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
@@ -177,11 +177,12 @@ export interface PaymentName {
   reference: string;
 }
 
-export const standings: SharedReadOptions<PaymentName> = {
-  ask: (names) => ({
+/** Where payments stand, several at once: `place` says which name a row belongs to. */
+export function selectStandings(names: readonly PaymentName[]): Statement {
+  return {
     name: "select payment standings",
-    text: `select p.*, s.status as settlement_status
-from unnest($1::uuid[], $2::uuid[]) as w(merchant_id, payment_id)
+    text: `select w.place::integer as place, p.*, s.status as settlement_status
+from unnest($1::uuid[], $2::uuid[]) with ordinality as w(merchant_id, payment_id, place)
 cross join lateral (
   select p.merchant_id, p.environment, p.payment_id, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
     p.payment_method, p.reference_id, p.gateway_code, p.settlement_id, p.created_at, p.updated_at, p.paid_at
@@ -193,11 +194,18 @@ cross join lateral (
 left join settlements s
   on s.merchant_id = p.merchant_id and s.environment = p.environment and s.settlement_id = p.settlement_id
 where p.merchant_id = any($1::uuid[])`,
-    values: [names.map(({ merchantId }) => uuidOf(merchantId)), names.map(({ reference }) => uuidOf(reference))],
-  }),
-  keyText: ({ merchantId, reference }) => `${merchantId} ${reference}`,
-  rowText: (row) => `${idOf("merchant", row.merchant_id as string)} ${idOf("payment", row.payment_id as string)}`,
-};
+    values: [
+      binaryArray(
+        "uuid",
+        names.map(({ merchantId }) => uuidOf(merchantId)),
+      ),
+      binaryArray(
+        "uuid",
+        names.map(({ reference }) => uuidOf(reference)),
+      ),
+    ],
+  };
+}
 
 export function standingOfRow(row: Row): PaymentStanding {
   return {

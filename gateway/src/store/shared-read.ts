@@ -7,27 +7,20 @@ interface Waiting<Key> {
   reject(error: unknown): void;
 }
 
-export interface SharedReadOptions<Key> {
-  /** A statement that gives at most one row for each key. */
-  ask(keys: readonly Key[]): Statement;
-  /** A text that is equal exactly for equal keys, and what a row says of its own. */
-  keyText(key: Key): string;
-  rowText(row: Row): string;
-}
-
 const IN_FLIGHT = 2;
 const BATCH_MAX = 128;
 
 export class SharedRead<Key> {
   private readonly database: Database;
-  private readonly options: SharedReadOptions<Key>;
+  private readonly statement: (keys: readonly Key[]) => Statement;
   private queue: Waiting<Key>[] = [];
   private running = 0;
   private scheduled = false;
 
-  constructor(database: Database, options: SharedReadOptions<Key>) {
+  /** `statement` gives at most one row for each key, and as `place` which key it belongs to, from 1. */
+  constructor(database: Database, statement: (keys: readonly Key[]) => Statement) {
     this.database = database;
-    this.options = options;
+    this.statement = statement;
   }
 
   /** The row of a key, as it is committed now; undefined when there is none. Throws what the database threw. */
@@ -54,12 +47,11 @@ export class SharedRead<Key> {
   }
 
   private async ask(batch: Waiting<Key>[]): Promise<void> {
-    const { options } = this;
     try {
-      const keys = new Map(batch.map(({ key }) => [options.keyText(key), key]));
-      const rows = await this.database.query(options.ask([...keys.values()]));
-      const found = new Map(rows.map((row) => [options.rowText(row), row]));
-      for (const waiting of batch) waiting.resolve(found.get(options.keyText(waiting.key)));
+      const rows = await this.database.query<{ place: number }>(this.statement(batch.map(({ key }) => key)));
+      const found: Row[] = [];
+      for (const row of rows) found[row.place - 1] = row;
+      for (const [index, waiting] of batch.entries()) waiting.resolve(found[index]);
     } catch (error) {
       for (const waiting of batch) waiting.reject(error);
     }
