@@ -72,8 +72,8 @@ function chooser(weights: number[]): () => number {
   };
 }
 
-function signed(sender: number, method: string, path: string, body: string, number: number): Request {
-  const timestamp = String(Math.floor(Date.now() / 1000));
+function signed(sender: number, method: string, path: string, body: string, number: number, skew = 0): Request {
+  const timestamp = String(Math.floor(Date.now() / 1000) + skew);
   const key = keys[sender] as KeyObject;
   const signature = createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
   const written =
@@ -89,7 +89,11 @@ function make(): Request {
   const sender = chooseSender();
   const targets = senders[sender]?.targets ?? [];
   const target = targets[number % targets.length];
-  if (kind === "get") return signed(sender, "GET", `/v1/payments/${target}`, "", number);
+  if (kind === "get") {
+    // The same read of the same second is a replay: each time round it is of another second.
+    const round = Math.floor(number / targets.length);
+    return signed(sender, "GET", `/v1/payments/${target}`, "", number, (round % 580) - 290);
+  }
   if (kind === "refund") {
     const body = `{"payment_reference":"${target}","amount_minor":1,"reason":"part ${number}"}`;
     return signed(sender, "POST", "/v1/refunds", body, number);

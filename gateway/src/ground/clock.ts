@@ -52,8 +52,16 @@ export function sqlTime(at: Micros): string {
   return `${wireTime(at).slice(0, 19)}.${micros.toString().padStart(6, "0")}Z`;
 }
 
+// The times of one row are often the same.
+let read: { text: string; at: Micros } | undefined;
+
 /** Reads PostgreSQL's text form of timestamptz without losing microseconds. */
 export function parseSqlTime(text: string): Micros {
+  if (read?.text !== text) read = { text, at: parseFresh(text) };
+  return read.at;
+}
+
+function parseFresh(text: string): Micros {
   const match = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?([+-]\d\d)(?::?(\d\d))?$/.exec(text);
   if (!match) throw new Error(`not a timestamptz: ${text}`);
   const [, day, time, fraction = "", hours, minutes = "00"] = match;

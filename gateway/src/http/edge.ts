@@ -78,11 +78,8 @@ export class Edge {
     const { merchantId } = client.merchant;
     const admitted = this.admission.admit(client, { merchantId, validUntil, digest }, endpoint.kind);
     const owed = admitted instanceof Promise ? undefined : admitted.owed;
-    try {
-      return await this.serve(endpoint, request, reply, { client, body, admitted, owed });
-    } finally {
-      owed?.settle();
-    }
+    const serving = this.serve(endpoint, request, reply, { client, body, admitted, owed });
+    return owed ? serving.finally(() => owed.settle()) : serving;
   }
 
   private async serve(

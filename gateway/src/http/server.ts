@@ -136,7 +136,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
       fault = tooMany(strangers.rate(request.ip).reset, clock);
     setRate(reply, strangers.rate(request.ip));
   }
-  reply.header("x-request-id", request.id); // errors of the framework itself come here without passing any hook
+  // Errors of the framework itself come here without passing any hook.
+  reply.header("x-request-id", request.id).headers(rateHeaders(rateOf(reply) ?? strangers.rate(request.ip)));
   const { retryAfterSeconds, internal } = fault.extras;
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));

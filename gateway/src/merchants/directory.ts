@@ -109,8 +109,14 @@ export class Directory {
   }
 
   /** The client of a live credential, or undefined when it is unknown or revoked. */
-  async client(clientId: string): Promise<Client | undefined> {
-    await this.watch.fresh();
+  client(clientId: string): Client | Promise<Client | undefined> {
+    const cached = this.clients.get(clientId);
+    const asking = this.watch.fresh();
+    return cached && !asking ? cached : this.find(clientId, asking);
+  }
+
+  private async find(clientId: string, asking: Promise<void> | undefined): Promise<Client | undefined> {
+    await asking;
     const cached = this.clients.get(clientId);
     if (cached) return cached;
     const merchantId = await this.owners.find(clientId);

@@ -46,9 +46,9 @@ export class SettingsWatch {
     clearInterval(this.timer);
   }
 
-  /** Resolves when what is cached is young enough to rely on; asks the database when it is not. */
-  async fresh(): Promise<void> {
-    if (stopwatchMs() - this.askedAt > FRESH_MS) await this.ask();
+  /** Nothing while what is cached is young enough to rely on; asks the database when it is not, and resolves when it is again. */
+  fresh(): Promise<void> | undefined {
+    return stopwatchMs() - this.askedAt > FRESH_MS ? this.ask() : undefined;
   }
 
   /** Asks now. Called directly after a change made in this process. */
