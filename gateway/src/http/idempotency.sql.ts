@@ -53,6 +53,7 @@ export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   name: "idempotency keys",
   rank: 12,
   joins: true,
+  refusesSecond: true,
   keyText: ({ book, key }) => `${bookKey(book)}/${key}`,
   keyOf: (record) => record,
   // A key that another process is renewing looks new here, and its insert loses at once.
@@ -75,6 +76,7 @@ export const openKeys: typeof keyRecords = {
   ...keyRecords,
   name: "open idempotency keys",
   rank: 12.5,
+  refusesSecond: false,
   load: loadKeys("lock idempotency keys", "for update"),
 };
 

@@ -125,6 +125,7 @@ limit $3::integer`,
 export const takenReferenceIds: Table<{ book: Book; referenceId: string }, { book: Book; referenceId: string }> = {
   name: "reference ids",
   rank: 19,
+  refusesSecond: true,
   keyText: ({ book, referenceId }) => `${bookKey(book)}/${referenceId}`,
   keyOf: (taken) => taken,
   load: (keys) => ({

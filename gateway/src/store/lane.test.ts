@@ -1,6 +1,6 @@
 // Goal: commands commit together, refuse alone, and an unknown outcome is never taken for a failure.
 // Method: a lane over a toy table in a real PostgreSQL; connections are cut from outside at chosen moments.
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -48,7 +48,9 @@ beforeAll(async () => {
 beforeEach(() => asOwner(testDatabase, async (client) => void (await client.query("truncate counters"))));
 afterAll(() => database.end());
 
-const laneOf = (options: Partial<{ inFlight: number; batchMax: number; queueMax: number }> = {}): Lane =>
+const laneOf = (
+  options: Partial<{ inFlight: number; batchMax: number; queueMax: number; locks: boolean }> = {},
+): Lane =>
   new Lane(
     { name: "test", inFlight: 1, locks: true, batchMax: 64, queueMax: 10_000, ...options },
     database,
@@ -336,4 +338,63 @@ test("migrations apply once however many start together, and refuse a database n
   await asOwner(fresh, (client) => client.query("delete from schema_migrations where version = 9999"));
   await asOwner(fresh, (client) => client.query("update schema_migrations set digest = 'x' where version = 1"));
   await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/changed after it was applied/);
+});
+
+describe("a command alone in its batch, where a unique key refuses a second row", () => {
+  const once: typeof counters = { ...counters, refusesSecond: true };
+  /** Adds to what is there, or begins it; says how often it ran and what it saw. */
+  const beginning = (
+    name: string,
+    seen: (bigint | undefined)[],
+    own: Partial<Command<bigint>> = {},
+  ): Command<bigint> => ({
+    name: "begin",
+    needs: [need(once, { name })],
+    execute(set) {
+      const before = set.get(once, { name });
+      seen.push(before?.value);
+      const value = (before?.value ?? 0n) + 1n;
+      if (before) set.update(once, { name, value });
+      else set.insert(once, { name, value });
+      return value;
+    },
+    ...own,
+  });
+
+  test("what is not there is not asked for", async () => {
+    const lane = laneOf({ locks: false });
+    const load = vi.spyOn(once, "load");
+    const seen: (bigint | undefined)[] = [];
+    expect(await lane.submit(beginning("new", seen))).toBe(1n);
+    expect([seen, load.mock.calls.length]).toEqual([[undefined], 0]);
+    // With others it is asked for, and where rows are locked, too.
+    await Promise.all(["a", "b"].map((name) => lane.submit(beginning(name, seen))));
+    expect(load.mock.calls.length).toBe(1);
+    await laneOf({ locks: true }).submit(beginning("c", seen));
+    expect(load.mock.calls.length).toBe(2);
+    load.mockRestore();
+    expect(await stored()).toEqual({ new: 1, a: 1, b: 1, c: 1 });
+  });
+
+  test("what is there after all is seen the second time, and nothing is lost or doubled", async () => {
+    const lane = laneOf({ locks: false });
+    const seen: (bigint | undefined)[] = [];
+    for (let round = 1n; round <= 3n; round++) expect(await lane.submit(beginning("same", seen))).toBe(round);
+    expect(seen).toEqual([undefined, undefined, 1n, undefined, 2n]);
+    expect(await stored()).toEqual({ same: 3 });
+  });
+
+  test("a command that adds no such row looks before it answers, whatever it says", async () => {
+    const lane = laneOf({ locks: false });
+    await lane.submit(beginning("known", []));
+    const read = beginning("known", [], { execute: (set) => set.get(once, { name: "known" })?.value ?? -1n });
+    expect(await lane.submit(read)).toBe(1n);
+    const refuse = beginning("known", [], {
+      execute(set) {
+        throw new Fault(set.get(once, { name: "known" }) ? "REFERENCE_ID_DUPLICATE" : "NO_ROUTE_AVAILABLE");
+      },
+    });
+    await expect(lane.submit(refuse)).rejects.toMatchObject({ code: "REFERENCE_ID_DUPLICATE" });
+    expect(await stored()).toEqual({ known: 1 });
+  });
 });

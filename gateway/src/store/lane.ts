@@ -68,6 +68,8 @@ interface Begun {
   client: PoolClient;
   set: WorkingSet;
   loaded: Promise<void>;
+  /** What was not asked for, and is taken for absent. */
+  presumed: readonly Need[];
 }
 
 export class Lane {
@@ -174,7 +176,7 @@ export class Lane {
       ));
     } catch (error) {
       const refused = error instanceof BatchRefused && !isConnectionLoss(error.cause);
-      if (refused && (batch.length > 1 || isRaceLost(error.cause))) {
+      if (refused && (batch.length > 1 || error.cause instanceof PresumedWrongly || isRaceLost(error.cause))) {
         // One poisoned command must not fail the others: each runs again alone.
         this.log.debug(
           { err: error.cause, lane, commands: batch.length },
@@ -195,7 +197,7 @@ export class Lane {
     const { command } = waiting;
     for (let round = 1; ; round++) {
       try {
-        const { outcomes } = await this.attempt([command], await this.begin([waiting]), false);
+        const { outcomes } = await this.attempt([command], await this.begin([waiting], true), false);
         return outcomes[0] as Outcome;
       } catch (error) {
         const cause = error instanceof BatchRefused ? error.cause : error;
@@ -211,24 +213,29 @@ export class Lane {
     }
   }
 
-  private async begin(batch: Waiting[]): Promise<Begun> {
+  /** `exactly`: everything that is needed is asked for. */
+  private async begin(batch: Waiting[], exactly = false): Promise<Begun> {
     try {
-      return this.beginOn(await this.database.pool.connect(), batch);
+      return this.beginOn(await this.database.pool.connect(), batch, exactly);
     } catch (error) {
       throw new BatchRefused(error);
     }
   }
 
   /** Sends BEGIN and asks for what the commands need. */
-  private beginOn(client: PoolClient, batch: Waiting[]): Begun {
+  private beginOn(client: PoolClient, batch: Waiting[], exactly = false): Begun {
     const [lane, set, now] = [this.options.name, new WorkingSet(), stopwatchMs()];
     this.metrics.laneBatchSize.observe({ lane }, batch.length);
     this.metrics.laneQueue.set({ lane }, this.queue.length);
     for (const waiting of batch) this.metrics.laneWaitSeconds.observe({ lane }, (now - waiting.since) / 1000);
     const commands = batch.map(({ command }) => command);
-    const loaded = prefetch(client, set, commands, this.options.locks ? ROW_TIMEOUT : KEY_TIMEOUT, this.clock.now());
+    const needs = commands.flatMap((command) => command.needs);
+    const presumes = batch.length === 1 && !this.options.locks && !exactly;
+    const presumed = presumes ? needs.filter(({ table }) => table.refusesSecond) : [];
+    const asked = presumed.length > 0 ? needs.filter(({ table }) => !table.refusesSecond) : needs;
+    const loaded = prefetch(client, set, asked, this.options.locks ? ROW_TIMEOUT : KEY_TIMEOUT, this.clock.now());
     loaded.catch(() => undefined); // judged when its turn comes
-    return { batch, client, set, loaded };
+    return { batch, client, set, loaded, presumed };
   }
 
   /** Begins the next batch on the same connection: while this one is answered, what the next one needs is read. */
@@ -243,7 +250,7 @@ export class Lane {
    */
   private async attempt(
     commands: Command<unknown>[],
-    { client, set, loaded }: Begun,
+    { client, set, loaded, presumed }: Begun,
     more = true,
   ): Promise<{ outcomes: Outcome[]; next: Begun | undefined }> {
     let broken = true;
@@ -251,6 +258,12 @@ export class Lane {
     try {
       const [gates] = await Promise.all([Promise.allSettled(commands.map(async (command) => command.gate)), loaded]);
       const outcomes = this.execute(set, commands, gates);
+      if (!presumed.every(({ table, key }) => set.isInserted(table, key))) {
+        // Nothing that it writes would be refused if what it took for absent were there.
+        await client.query("rollback");
+        broken = false;
+        throw new BatchRefused(new PresumedWrongly());
+      }
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
       const results = await Promise.allSettled(
@@ -331,6 +344,9 @@ class BatchRefused extends Error {
   }
 }
 
+/** A command ran as if rows were not there, and wrote none of them: it must look. */
+class PresumedWrongly extends Error {}
+
 function settle(waiting: Waiting, outcome: Outcome): void {
   if ("error" in outcome) waiting.reject(outcome.error);
   else waiting.resolve(outcome.answer);
@@ -359,17 +375,15 @@ function together<Sent>(client: PoolClient, work: () => Sent): Sent {
 async function prefetch(
   client: PoolClient,
   set: WorkingSet,
-  commands: Command<unknown>[],
+  needs: readonly Need[],
   timeout: string,
   realNow: Micros,
 ): Promise<void> {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
-  for (const command of commands) {
-    for (const { table, key } of command.needs) {
-      let keys = wanted.get(table);
-      if (!keys) wanted.set(table, (keys = new Map()));
-      keys.set(table.keyText(key), key);
-    }
+  for (const { table, key } of needs) {
+    let keys = wanted.get(table);
+    if (!keys) wanted.set(table, (keys = new Map()));
+    keys.set(table.keyText(key), key);
   }
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
   const results = await Promise.allSettled(

@@ -19,6 +19,11 @@ export interface Table<Key, Value> {
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
   /**
+   * True where a unique key refuses the insert of a row that is there already. A command that is alone in its batch and locks nothing runs as
+   * if it were not there, and once more when it was: what is asked for nearly always in vain costs nothing.
+   */
+  readonly refusesSecond?: boolean;
+  /**
    * True where an insert waits for nothing but its own keys and its book's row, and no trigger of it looks at what is written
    * beside it: such inserts travel as one statement.
    */

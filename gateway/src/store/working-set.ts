@@ -54,6 +54,11 @@ export class WorkingSet {
     cellsOf(this.draft, table).set(table.keyText(key), { value, state: "inserted" });
   }
 
+  /** Whether a row of this key was added, and is kept. */
+  isInserted(table: AnyTable, key: unknown): boolean {
+    return this.cells.get(table)?.get(table.keyText(key))?.state === "inserted";
+  }
+
   /** Replaces a row that is there. */
   update<Key, Value>(table: Table<Key, Value>, value: Value): void {
     const own = table as unknown as AnyTable;
