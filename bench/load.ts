@@ -187,11 +187,11 @@ function drive(): Promise<void> {
 
 await Promise.all(Array.from({ length: connections }, drive));
 const elapsed = (performance.now() - begun) / 1000;
-// In tenths of a millisecond, so that several runs can be put together.
+// In hundredths of a millisecond, so that several runs can be put together.
 const histogram = new Map<number, number>();
 for (const latency of latencies) {
-  const tenths = Math.round(latency * 10);
-  histogram.set(tenths, (histogram.get(tenths) ?? 0) + 1);
+  const hundredths = Math.round(latency * 100);
+  histogram.set(hundredths, (histogram.get(hundredths) ?? 0) + 1);
 }
 process.stdout.write(
   JSON.stringify({

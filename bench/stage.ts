@@ -23,8 +23,8 @@ interface LoadRun {
   errors: number;
   reasons: Record<string, number>;
   seconds: number;
-  /** Latencies in tenths of a millisecond, and how many took so long. */
-  histogram: [tenths: number, count: number][];
+  /** Latencies in hundredths of a millisecond, and how many took so long. */
+  histogram: [hundredths: number, count: number][];
 }
 
 export interface LoadReport extends LoadRun {
@@ -42,14 +42,14 @@ export function together(runs: readonly LoadRun[]): LoadReport {
     errors += run.errors;
     seconds += run.seconds;
     for (const [reason, count] of Object.entries(run.reasons)) reasons[reason] = (reasons[reason] ?? 0) + count;
-    for (const [tenths, count] of run.histogram) counts.set(tenths, (counts.get(tenths) ?? 0) + count);
+    for (const [hundredths, count] of run.histogram) counts.set(hundredths, (counts.get(hundredths) ?? 0) + count);
   }
   const histogram = [...counts].toSorted(([a], [b]) => a - b);
   const total = histogram.reduce((sum, [, count]) => sum + count, 0);
   const at = (share: number): number => {
     let seen = 0;
     const found = histogram.find(([, count]) => (seen += count) > total * share);
-    return (found?.[0] ?? 0) / 10;
+    return (found?.[0] ?? 0) / 100;
   };
   return { requests, errors, reasons, seconds, histogram, p50_ms: at(0.5), p99_ms: at(0.99) };
 }

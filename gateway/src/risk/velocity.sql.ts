@@ -1,7 +1,7 @@
 // How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
-import { type Book, bookArrays, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookArrays, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row } from "../store/database.ts";
 import type { Table } from "../store/table.ts";
 import type { Customer } from "./risk.ts";
@@ -99,9 +99,10 @@ function velocityTable(rank: number, name: string, payments: string): Table<Velo
     // With its bound: a change of the settings may fall between two requests of one batch.
     keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}/${key.most}`,
     keyOf: (velocity) => velocity.key,
+    carries: { table: bookClocks, keyOf: ({ book }) => book },
     load: (keys) => ({
       name: `count ${name}`,
-      text: `select k.merchant_id, k.environment, k.contact_key, k.most, c.nth, case when f.holds then k.most else c.payments end as payments
+      text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, c.nth, case when f.holds then k.most else c.payments end as payments
 from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::bigint[], $5::integer[], $6::bigint[])
   as k(merchant_id, environment, contact_key, since_ms, most, known_ms)
 join books b on b.merchant_id = k.merchant_id and b.environment = k.environment

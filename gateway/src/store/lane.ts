@@ -385,6 +385,7 @@ async function prefetch(
     if (!keys) wanted.set(table, (keys = new Map()));
     keys.set(table.keyText(key), key);
   }
+  leaveOutCarried(wanted);
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
   const results = await Promise.allSettled(
     together(client, () => [
@@ -406,6 +407,19 @@ async function prefetch(
   loads.forEach(([table], index) => {
     const result = results[index + 1];
     if (result?.status !== "fulfilled") return;
-    for (const row of result.value.rows) set.fill(table, row as Record<string, unknown>);
+    for (const row of result.value.rows as Record<string, unknown>[]) {
+      set.fill(table, row);
+      if (table.carries) set.fill(table.carries.table, row);
+    }
   });
+}
+
+/** What comes with rows that are wanted anyway is not asked for by itself. */
+function leaveOutCarried(wanted: Map<Need["table"], Map<string, unknown>>): void {
+  for (const [{ carries }, keys] of wanted) {
+    const carried = carries && wanted.get(carries.table);
+    if (!carried) continue;
+    for (const key of keys.values()) carried.delete(carries.table.keyText(carries.keyOf(key)));
+    if (carried.size === 0) wanted.delete(carries.table);
+  }
 }

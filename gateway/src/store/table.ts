@@ -18,6 +18,8 @@ export interface Table<Key, Value> {
   load?(keys: readonly Key[], realNow: Micros): Statement;
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
+  /** Another table's row that comes with each of this one's, of the key that is named: it need not be loaded by itself. */
+  readonly carries?: { table: Table<unknown, unknown>; keyOf(key: Key): unknown };
   /**
    * True where a unique key refuses the insert of a row that is there already. A command that is alone in its batch and locks nothing runs as
    * if it were not there, and once more when it was: what is asked for nearly always in vain costs nothing.
