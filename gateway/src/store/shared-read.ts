@@ -9,6 +9,8 @@ interface Waiting<Key> {
 
 const IN_FLIGHT = 2;
 const BATCH_MAX = 128;
+/** A second statement goes out beside the first only for more than this: fewer, larger ones cost a tenth less of a read. */
+const BESIDE_MIN = 20;
 
 export class SharedRead<Key> {
   private readonly database: Database;
@@ -33,7 +35,7 @@ export class SharedRead<Key> {
 
   private schedule(): void {
     // As in the lanes: who is read in the same turn of the event loop is asked together, and nobody waits for a timer.
-    if (this.scheduled || this.running >= IN_FLIGHT || this.queue.length === 0) return;
+    if (this.scheduled || this.running >= IN_FLIGHT || this.queue.length <= this.running * BESIDE_MIN) return;
     this.scheduled = true;
     setImmediate(() => {
       this.scheduled = false;
