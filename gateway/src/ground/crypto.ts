@@ -36,7 +36,7 @@ export function signingKey(secret: string): KeyObject {
 
 /** Interface 5 and 6.2: lower-case hex of HMAC-SHA256 over timestamp + '.' + the exact bytes of the body. */
 export function sign(key: KeyObject, timestamp: string, body: Uint8Array | string): string {
-  return createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
+  return createHmac("sha256", key).update(`${timestamp}.`).update(body).digest("hex");
 }
 
 /** Compares in constant time; different lengths are unequal at once (the length is no secret). */

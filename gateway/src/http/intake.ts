@@ -53,7 +53,7 @@ export class Intake {
     const ticket: Ticket = { bytes: 0, open: true, working: false };
     (request as Taken)[ticketOf] = ticket;
     this.requestsNow++;
-    response.once("close", () => {
+    response.on("close", () => {
       ticket.open = false;
       this.leave(ticket);
     });
