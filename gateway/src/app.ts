@@ -207,6 +207,7 @@ export function createApp(options: AppOptions): App {
     statusUrl: config.statusUrl,
   });
   const admission = new Admission({ database, clock, log, watch });
+  metrics.admission(() => admission);
   const edge = new Edge({
     directory,
     admission,

@@ -16,6 +16,8 @@ export interface Metrics {
   acquirerSeconds: Histogram<"gateway_code" | "call">;
   /** Has what is in flight looked up whenever the meters are read. */
   inFlight(read: () => { requests: number; bytes: number }): void;
+  /** The same for what admission remembers by itself. */
+  admission(read: () => { alone: boolean; remembered: number }): void;
 }
 
 export function createMetrics(): Metrics {
@@ -57,6 +59,14 @@ export function createMetrics(): Metrics {
     inFlight(read) {
       gauge("gerbang_http_requests_in_flight", "Requests taken in and not done with.", () => read().requests);
       gauge("gerbang_http_body_bytes_in_flight", "Bytes of their bodies that are held.", () => read().bytes);
+    },
+    admission(read) {
+      gauge("gerbang_admission_alone", "1 while no other process takes requests.", () => Number(read().alone));
+      gauge(
+        "gerbang_admission_signatures",
+        "Used signatures that only this process remembers.",
+        () => read().remembered,
+      );
     },
     answered(method, route, status, took) {
       // Found by one text: to look labels up again for each request would cost more than to count it.

@@ -81,6 +81,16 @@ export class Admission {
     });
   }
 
+  /** Whether no other process takes requests. */
+  get alone(): boolean {
+    return this.membership.isAlone;
+  }
+
+  /** How many used signatures only this process knows of. */
+  get remembered(): number {
+    return this.used.size;
+  }
+
   /** Resolves when requests may be taken: whoever took them alone knows of this process. */
   async start(): Promise<void> {
     await this.membership.start();
