@@ -218,7 +218,8 @@ export function createApp(options: AppOptions): App {
     refusals,
     intake,
   });
-  for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
+  // A worker takes no requests of merchants: beside it a process of the API may be alone.
+  if (options.roles.has("api")) for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
   const environment = config.productionActive ? "production" : "sandbox";
   const health = new Health({ database, lanes, clock, serviceName: config.serviceName, version, environment });
   server.get("/v1/health", async (request, reply) => sendReply(reply, await health.answer(request.id)));
@@ -266,7 +267,7 @@ export function createApp(options: AppOptions): App {
       await merchants.checkMasterKey();
       await router.seed();
       watch.start();
-      await admission.start();
+      if (options.roles.has("api")) await admission.start();
       if (options.roles.has("worker")) worker.start();
     },
     async stop() {
@@ -276,7 +277,9 @@ export function createApp(options: AppOptions): App {
       await Promise.all([server.close(), worker.stop(), examiner.close()]).finally(() => clearInterval(idle));
       await refusals.stop();
       await lanes.idle();
-      await admission.stop().catch((error: unknown) => log.warn({ err: error }, "left without saying so"));
+      if (options.roles.has("api")) {
+        await admission.stop().catch((error: unknown) => log.warn({ err: error }, "left without saying so"));
+      }
       watch.stop();
       await database.end();
     },

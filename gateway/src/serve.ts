@@ -74,23 +74,29 @@ async function serve(parts: ServeParts): Promise<void> {
 
 async function run({ config, acquirers, secrets, store, roles, told }: ServeParts, log: Log): Promise<void> {
   const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles, acquirers });
-  await app.start();
-  const metrics = await serveMetrics(app, config);
-  await app.server.listen({ port: config.port, host: config.host });
-  const { address, port } = app.server.server.address() as AddressInfo;
-  const baseUrl = config.baseUrl ?? `http://${address.includes(":") ? `[${address}]` : address}:${port}/v1`;
-  app.setBaseUrl(baseUrl);
-  const demo =
-    config.mode === "production"
-      ? undefined
-      : await prepareDemo(app, config.dataDirectory, baseUrl, secrets.operatorToken);
-  app.ready();
-  greet(config, baseUrl, metrics?.address, demo);
-  await told;
-  say("Stopping …");
-  metrics?.close();
-  await withDeadline(app.stop(), 7_000);
-  await Promise.all(acquirers.map((acquirer) => acquirer.close()));
+  let metrics: { address: string; close(): void } | undefined;
+  try {
+    // It may wait for another process to share what it knows: who is told to stop meanwhile stops.
+    const stopped = told.then(() => true);
+    if (await Promise.race([app.start().then(() => false), stopped])) return;
+    metrics = await serveMetrics(app, config);
+    await app.server.listen({ port: config.port, host: config.host });
+    const { address, port } = app.server.server.address() as AddressInfo;
+    const baseUrl = config.baseUrl ?? `http://${address.includes(":") ? `[${address}]` : address}:${port}/v1`;
+    app.setBaseUrl(baseUrl);
+    const demo =
+      config.mode === "production"
+        ? undefined
+        : await prepareDemo(app, config.dataDirectory, baseUrl, secrets.operatorToken);
+    app.ready();
+    greet(config, baseUrl, metrics?.address, demo);
+    await told;
+    say("Stopping …");
+  } finally {
+    metrics?.close();
+    await withDeadline(app.stop(), 7_000);
+    await Promise.all(acquirers.map((acquirer) => acquirer.close()));
+  }
 }
 
 /** Resolves at SIGTERM or SIGINT, listening from now on. */

@@ -4,7 +4,7 @@ import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Client } from "../merchants/directory.ts";
-import type { Database } from "../store/database.ts";
+import { type Database, isConnectionLoss } from "../store/database.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
 import { anyUsed, countedIn } from "./admission.sql.ts";
 import { Membership, type Since } from "./membership.ts";
@@ -29,14 +29,14 @@ export interface Owed {
   settle(): void;
 }
 
-/** A signature may be a timestamp's 300 seconds early, and is good for 300 after it. */
-const GOOD_AT_MOST_SECONDS = 600;
-/** 32 bytes each at most: beyond that they go to the database, as if there were others. */
+/** A signature may be used 300 seconds before its timestamp and as long after it; and clocks of two processes differ a little. */
+const GOOD_AT_MOST_SECONDS = 600 + 5;
+/** 20 to 40 bytes each: beyond that they go to the database, as if there were others. */
 const REMEMBERED_MAX = 1_500_000;
 /** A signature that was accepted at the end of its time may come here a moment later. */
 const GRACE_SECONDS = 5;
 const COUNTS_MS = 500;
-/** More than a command waits for its lane and its rows. */
+/** Commands that were admitted before have so long to be decided; if they are not, handing over is tried again. */
 const DECIDED_MS = 15_000;
 const STEP = 2_000;
 
@@ -94,20 +94,25 @@ export class Admission {
   /** Resolves when requests may be taken: whoever took them alone knows of this process. */
   async start(): Promise<void> {
     await this.membership.start();
+    let writing = false;
     this.timer = setInterval(() => {
-      this.writeCounts().catch((error: unknown) =>
-        this.log.debug({ err: error }, "counts of requests could not be written"),
-      );
+      if (writing) return; // while the database hangs one waits, and not one for each half second
+      writing = true;
+      this.writeCounts()
+        .catch((error: unknown) => this.log.debug({ err: error }, "counts of requests could not be written"))
+        .finally(() => (writing = false));
     }, COUNTS_MS);
     this.timer.unref();
   }
 
   /** After the last request. */
   async stop(): Promise<void> {
-    if (!this.timer) return;
     clearInterval(this.timer);
-    await this.writeCounts();
-    await this.membership.stop();
+    try {
+      await this.writeCounts();
+    } finally {
+      await this.membership.stop();
+    }
   }
 
   /**
@@ -115,14 +120,24 @@ export class Admission {
    * written down.
    */
   admit(client: Client, use: Use, kind: "read" | "write"): Admitted | Promise<Admitted> {
+    if (!this.membership.isMember) return this.admitLater(client, use, kind);
     const now = Math.floor(this.clock.now() / SECOND);
     const start = windowStart(now);
     if (!this.membership.isAlone || this.used.size >= this.rememberedMax) this.askFrom(now, "read", "write");
     if (this.forgottenAt !== now) this.used.forgetBefore((this.forgottenAt = now) - GRACE_SECONDS);
-    if (use.validUntil <= this.askedUntil[kind]) return this.ask(client, use, start);
+    if (use.validUntil <= this.askedUntil[kind]) return this.ask(client, use);
     const replayed = !this.used.add(use);
     const owed = kind === "write" && !replayed ? this.owe(use) : undefined;
     return { ...admitted(client, replayed, this.counts.count(client, start), start), ...(owed && { owed }) };
+  }
+
+  /** Others may have taken this process for gone, and use the same signature themselves. */
+  private async admitLater(client: Client, use: Use, kind: "read" | "write"): Promise<Admitted> {
+    if (await this.membership.ask()) return this.admit(client, use, kind);
+    throw new Fault("SERVICE_UNAVAILABLE", {
+      retryAfterSeconds: 1,
+      internal: "not a member of the processes that take requests",
+    });
   }
 
   /** Writes a use down by itself. Throws SIGNATURE_REPLAYED when another process was faster. */
@@ -131,10 +146,14 @@ export class Admission {
     if (burnt.size > 0) throw new Fault("SIGNATURE_REPLAYED");
   }
 
-  private async ask(client: Client, use: Use, start: number): Promise<Admitted> {
-    const known = this.used.has(use);
-    const { replayed, count } = await this.shared.admit(client, use);
-    return admitted(client, known || replayed, this.counts.learn(client.clientId, start, count), start);
+  private async ask(client: Client, use: Use): Promise<Admitted> {
+    if (this.used.has(use)) {
+      // Not asked: it would be written down, and be there before the command that owes it.
+      const start = windowStart(Math.floor(this.clock.now() / SECOND));
+      return admitted(client, true, this.counts.count(client, start), start);
+    }
+    const { replayed, count, start } = await this.shared.admit(client, use);
+    return admitted(client, replayed, this.counts.learn(client.clientId, start, count), start);
   }
 
   private owe(use: Use): Owed {
@@ -172,16 +191,16 @@ export class Admission {
   /** Another process is about to take requests, and waits for this. */
   private async handOver(): Promise<void> {
     // What a command is about to write down must not be there before it.
-    for (const end = stopwatchMs() + DECIDED_MS; this.undecided > 0 && stopwatchMs() < end;) {
+    for (const end = stopwatchMs() + DECIDED_MS; this.undecided > 0;) {
+      if (stopwatchMs() > end) throw new Error("commands that owe their signatures are not decided yet");
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     await this.writeCounts();
-    const step: Use[] = [];
-    for (const use of this.used.uses()) {
-      if (step.push(use) >= STEP) await this.shared.write(step.splice(0), [], 0);
+    for (const validUntil of this.used.seconds()) {
+      const uses = [...this.used.usesOf(validUntil)];
+      while (uses.length > 0) await this.shared.write(uses.splice(0, STEP), [], 0);
+      this.used.drop(validUntil); // what is written need not be written again when the next one fails
     }
-    if (step.length > 0) await this.shared.write(step, [], 0);
-    this.used.clear();
   }
 
   /** One writing after the other: totals must not come back in another order than they were made. */
@@ -192,7 +211,8 @@ export class Admission {
           const { totals } = await this.shared.write([], owed.requests, owed.start);
           for (const [clientId, total] of totals) this.counts.learn(clientId, owed.start, total);
         } catch (error) {
-          this.counts.giveBack(owed);
+          // When the connection was lost they may be there: too few are better than a client refused too early.
+          if (!isConnectionLoss(error)) this.counts.giveBack(owed);
           throw error;
         }
       }

@@ -179,6 +179,11 @@ export class Edge {
     const input = body.length === 0 && endpoint.emptyBody ? {} : readJson(request, body);
     const key = checkKey(request.raw.headersDistinct["idempotency-key"]);
     const call: Call = { ...asked, idempotencyKey: key };
+    if (endpoint.actsFirst && call.owed) {
+      await this.admission.writeDown(call.owed.use);
+      call.owed.settle();
+      call.owed = undefined;
+    }
     const intent: Intent = {
       book: call.book,
       key,

@@ -56,6 +56,8 @@ export interface WriteEndpoint<Body = unknown> extends Described {
   body: FieldRules<Body>;
   /** Only where nothing worth signing for is asked: no body at all then means an empty object. */
   emptyBody?: boolean;
+  /** True where `judge` acts on the world outside: the signature is used up for everybody before. */
+  actsFirst?: boolean;
   /** Rules beyond the schema that need the merchant's settings; throws in the order of the interface. */
   judge?(
     call: Call,

@@ -81,7 +81,11 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
     },
     async recall() {
       const record = await readRecord(database, intent);
-      if (!record?.bodyDigest.equals(intent.bodyDigest) || record.status === undefined) return undefined;
+      if (!record) return undefined;
+      const arrived = intent.receivedAt + record.bookOffsetSeconds * SECOND;
+      // Of before this request: it wrote nothing, and is answered as if it had been looked up.
+      if (record.firstSeenAt < arrived && isKept(record, arrived)) return answerOf(record, intent);
+      if (!record.bodyDigest.equals(intent.bodyDigest) || record.status === undefined) return undefined;
       // A record that had expired when the request came is not what this request did: the renewal was not committed.
       if (!isKept(record, intent.receivedAt + record.bookOffsetSeconds * SECOND)) return undefined;
       return { status: record.status, body: record.response ?? "" };

@@ -54,6 +54,7 @@ export class Intake {
     (request as Taken)[ticketOf] = ticket;
     this.requestsNow++;
     response.on("close", () => {
+      if (!ticket.open) return;
       ticket.open = false;
       this.leave(ticket);
     });

@@ -14,6 +14,8 @@ export interface Counted {
   replayed: boolean;
   /** Requests of this client in the window, this one included, as far as they are written down. */
   count: number;
+  /** When that window began. */
+  start: number;
 }
 
 interface Waiting {
@@ -108,7 +110,7 @@ export class SharedAdmission {
       const count = (totals.get(clientId) ?? 0) + 1;
       totals.set(clientId, count);
       const replayed = fresh.get(keyOf(waiting.use)) !== waiting || burnt.has(waiting.use);
-      waiting.resolve({ replayed, count });
+      waiting.resolve({ replayed, count, start });
     }
   }
 

@@ -1,4 +1,5 @@
-// Signatures that were used, as one process remembers them: 20 bytes each in tables of numbers, by the second they are good until.
+// Signatures that were used, as one process remembers them: 20 bytes each, in tables of numbers with some room, by the second they are
+// good until.
 
 /** One use of a signature: what must not come a second time. */
 export interface Use {
@@ -21,7 +22,7 @@ const FULL = 0.75;
 const GROWTH = 1.5;
 
 export class UsedSignatures {
-  private readonly seconds = new Map<number, Second>();
+  private readonly bySecond = new Map<number, Second>();
   private readonly merchants: string[] = [];
   private readonly numbers = new Map<string, number>();
   private count = 0;
@@ -32,39 +33,37 @@ export class UsedSignatures {
 
   /** Remembers a use. Gives false when it was there already. */
   add({ merchantId, validUntil, digest }: Use): boolean {
-    let second = this.seconds.get(validUntil);
-    if (!second) this.seconds.set(validUntil, (second = new Second()));
+    let second = this.bySecond.get(validUntil);
+    if (!second) this.bySecond.set(validUntil, (second = new Second()));
     const added = second.add(wordsOf(digest), this.numberOf(merchantId));
     if (added) this.count++;
     return added;
   }
 
   has({ validUntil, digest }: Use): boolean {
-    return this.seconds.get(validUntil)?.has(wordsOf(digest)) === true;
+    return this.bySecond.get(validUntil)?.has(wordsOf(digest)) === true;
   }
 
   /** Forgets what was good until before this second. */
   forgetBefore(unixSeconds: number): void {
-    for (const [validUntil, second] of this.seconds) {
-      if (validUntil >= unixSeconds) continue;
-      this.seconds.delete(validUntil);
-      this.count -= second.size;
+    for (const validUntil of this.bySecond.keys()) if (validUntil < unixSeconds) this.drop(validUntil);
+  }
+
+  /** The seconds that uses are good until. */
+  seconds(): number[] {
+    return [...this.bySecond.keys()];
+  }
+
+  *usesOf(validUntil: number): Generator<Use> {
+    for (const { digest, number } of this.bySecond.get(validUntil)?.entries() ?? []) {
+      yield { merchantId: this.merchants[number - 1] as string, validUntil, digest };
     }
   }
 
-  clear(): void {
-    this.seconds.clear();
-    this.numbers.clear();
-    this.merchants.length = 0;
-    this.count = 0;
-  }
-
-  *uses(): Generator<Use> {
-    for (const [validUntil, second] of this.seconds) {
-      for (const { digest, number } of second.entries()) {
-        yield { merchantId: this.merchants[number - 1] as string, validUntil, digest };
-      }
-    }
+  /** Forgets what is good until this second. */
+  drop(validUntil: number): void {
+    this.count -= this.bySecond.get(validUntil)?.size ?? 0;
+    this.bySecond.delete(validUntil);
   }
 
   private numberOf(merchantId: string): number {

@@ -52,6 +52,7 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
       success: { status: 200, description: "The scorecard.", schema: scorecardSchema },
       body: { schema: z.strictObject({}), order: [] },
       emptyBody: true,
+      actsFirst: true,
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
         await refuseUsedKey(parts.database, call);

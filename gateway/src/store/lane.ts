@@ -21,7 +21,7 @@ export interface Command<Answer> {
    * command is refused with that.
    */
   readonly gate?: Promise<unknown>;
-  /** After a COMMIT whose outcome is unknown: the answer, if what it did is there. */
+  /** After a COMMIT whose outcome is unknown: the answer, if what it did is there. Throws the `Fault` that it was refused with. */
   recall?(): Promise<Answer | undefined>;
   /** What a lock that another process holds too long means for this command; SERVICE_UNAVAILABLE when absent. */
   onBusy?(): Fault;
@@ -322,7 +322,7 @@ export class Lane {
           const answer = await command.recall?.();
           return answer === undefined ? { error: unavailable(cause) } : { answer };
         } catch (error) {
-          return { error: unavailable(error) };
+          return { error: error instanceof Fault ? error : unavailable(error) };
         }
       }),
     );
