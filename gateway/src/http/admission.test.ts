@@ -8,6 +8,7 @@ import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Client as KnownClient } from "../merchants/directory.ts";
+import type { Database, Statement } from "../store/database.ts";
 import { SettingsWatch } from "../store/settings-watch.ts";
 import { Admission, type Admitted } from "./admission.ts";
 import type { Use } from "./used-signatures.ts";
@@ -223,6 +224,27 @@ test("one that others took for gone writes down what it knew, and is one of many
   await until(async () => (await processes()).join() === "true", 6_000);
 });
 
+test("while another one may be alone, one that was taken for gone takes no request", async () => {
+  const { client } = await service.merchant();
+  await asOwner(service.database, async (owner) => {
+    await owner.query("delete from api_processes");
+    await owner.query(
+      "insert into api_processes values (gen_random_uuid(), clock_timestamp() + interval '4 seconds', true)",
+    );
+  });
+  await until(async () => (await request(client)(service)) === "503 SERVICE_UNAVAILABLE", 5_000);
+  await until(async () => (await request(client)(service)) === "200", 6_000);
+  await until(async () => (await processes()).join() === "true", 3_000);
+});
+
+test("what acts outside before it is kept uses its signature up for everybody first", async () => {
+  const { client } = await service.merchant();
+  const before = await stored();
+  const answer = await client.post("/v1/sandbox/webhook/exam", {});
+  expect(answer.json.error.code).toBe("OBJECT_NOT_FOUND"); // there is no receiver to examine
+  expect(await stored()).toBe(before + 1);
+});
+
 test("two that think themselves alone are refused by the database", async () => {
   const database = await cloneDatabase();
   await asOwner(database, async (owner) => {
@@ -245,31 +267,89 @@ test("many that start at once agree: one is alone at most, and all know of each 
   expect(await rows()).toEqual([]);
 });
 
-test("when memory is full uses go to the database, and are known in either place", async () => {
-  const [database, log] = [openDatabase(await cloneDatabase()), createLog("silent")];
+/** Admission by itself, on a database of its own. */
+async function admissionAlone(rememberedMax?: number): Promise<{
+  admission: Admission;
+  database: Database;
+  admit: (use: Use, kind?: "read" | "write") => Promise<Admitted>;
+  uses: Use[];
+  count: (table: string) => Promise<number>;
+}> {
+  const database = openDatabase(await cloneDatabase());
+  const log = createLog("silent");
   const watch = new SettingsWatch(database, log);
-  const admission = new Admission({ database, clock: systemClock, log, watch, rememberedMax: 3 });
-  await admission.start();
+  const admission = new Admission({
+    database,
+    clock: systemClock,
+    log,
+    watch,
+    ...(rememberedMax && { rememberedMax }),
+  });
   const client = {
     clientId: "ak_test_1",
     merchant: { merchantId: `mer_${"0".repeat(26)}`, rateLimitPerMinute: 100 },
   } as KnownClient;
-  const uses = Array.from({ length: 6 }, (_, index): Use => ({
+  const uses = Array.from({ length: 6 }, (_, index) => ({
     merchantId: client.merchant.merchantId,
-    validUntil: Math.floor(Date.now() / 1000) + 300,
+    validUntil: Math.floor(systemClock.now() / 1_000_000) + 300,
     digest: `${index}`.repeat(32),
   }));
-  const admit = async (use: Use): Promise<Admitted> => admission.admit(client, use, "read");
+  return {
+    admission,
+    database,
+    uses,
+    admit: async (use, kind = "read") => admission.admit(client, use, kind),
+    async count(table) {
+      const [row] = await database.query<{ n: bigint }>({ text: `select count(*) as n from ${table}` });
+      return Number(row?.n);
+    },
+  };
+}
+const another = (alone: boolean): Statement => ({
+  text: `insert into api_processes values (gen_random_uuid(), clock_timestamp() + interval '4 seconds', ${alone})`,
+});
+
+test("what a command owes is not handed over before it, not even when the same signature comes again", async () => {
+  const { admission, database, admit, uses, count } = await admissionAlone();
+  await admission.start();
+  const [use] = uses as [Use];
+  const { owed } = await admit(use, "write");
+  await database.query(another(false));
+  await until(() => Promise.resolve(!admission.alone), 3_000);
+  expect(await admit(use, "write")).toMatchObject({ replayed: true });
+  await pause(200);
+  expect(await count("seen_signatures")).toBe(0); // the command's insert would be refused
+  owed?.settle();
+  await until(async () => (await count("seen_signatures")) === 1, 3_000);
+  await until(async () => (await count("api_processes where alone")) === 0, 3_000);
+  expect(await admit(use, "write")).toMatchObject({ replayed: true });
+  await admission.stop();
+  await database.end();
+});
+
+test("who is told to stop while it waits for another process stops", async () => {
+  const { admission, database, count } = await admissionAlone();
+  await database.query(another(true));
+  const starting = admission.start();
+  await pause(200);
+  await admission.stop();
+  await starting;
+  expect(await count("api_processes")).toBe(1); // the other one
+  await database.end();
+});
+
+test("when memory is full uses go to the database, and are known in either place", async () => {
+  const { admission, database, admit, uses, count } = await admissionAlone(3);
+  await admission.start();
   for (const [index, use] of uses.entries()) {
     expect(await admit(use)).toMatchObject({ replayed: false, count: index + 1 });
   }
-  const written = await database.query<{ n: bigint }>({
-    text: "select count(*) as n from seen_signatures",
-  });
-  expect(Number(written[0]?.n)).toBe(3);
+  expect(await count("seen_signatures")).toBe(3);
   for (const use of uses) expect(await admit(use)).toMatchObject({ replayed: true });
   await admission.stop();
-  const [counted] = await database.query<{ requests: bigint }>({ text: "select requests from rate_windows" });
+  const [counted] = await database.query<{ requests: bigint }>({
+    text: "select sum(requests) as requests from rate_windows",
+  });
   expect(Number(counted?.requests)).toBeGreaterThanOrEqual(6);
   await database.end();
 });

@@ -4,9 +4,10 @@ import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { type Intent, RunningKeys } from "./idempotency.ts";
+import { type Intent, RunningKeys, idempotently } from "./idempotency.ts";
 
 let service: TestService;
 let other: TestService;
@@ -360,4 +361,34 @@ test("a request that is not let in holds no key: whoever replays another's reque
   await expect(keys.alone(intent, refused, () => Promise.resolve("too"))).rejects.toMatchObject({
     code: "IDEMPOTENCY_IN_PROGRESS",
   });
+});
+
+test("a commit without an answer: what it did itself is its answer; what was there before it is answered as always", async () => {
+  const key = newKey();
+  const before = systemClock.now();
+  const first = await create(paymentBody(), key);
+  const after = systemClock.now();
+  const { rows } = await asOwner(service.database, (owner) =>
+    owner.query("select endpoint, body_digest from idempotency_keys where idempotency_key = $1", [key]),
+  );
+  const [record] = rows as [{ endpoint: string; body_digest: Buffer }];
+  const recall = (changes: Partial<Intent>): Promise<unknown> => {
+    const intent: Intent = {
+      book: { merchantId, environment: "sandbox" },
+      key,
+      endpoint: record.endpoint,
+      bodyDigest: record.body_digest,
+      requestId: "req_1",
+      receivedAt: before,
+      ...changes,
+    };
+    const never = { name: "never", needs: [], execute: () => ({ status: 201, body: "" }) };
+    return idempotently(intent, never, service.app.database).recall?.() ?? Promise.reject(new Error("no recall"));
+  };
+  expect(await recall({})).toEqual({ status: 201, body: first.text });
+  expect(await recall({ receivedAt: after })).toEqual({ status: 200, body: first.text, replayed: true });
+  await expect(recall({ receivedAt: after, bodyDigest: Buffer.alloc(32) })).rejects.toMatchObject({
+    code: "IDEMPOTENCY_CONFLICT",
+  });
+  expect(await recall({ key: newKey() })).toBe(undefined);
 });
