@@ -268,14 +268,17 @@ test("many that start at once agree: one is alone at most, and all know of each 
 });
 
 /** Admission by itself, on a database of its own. */
-async function admissionAlone(rememberedMax?: number): Promise<{
+async function admissionAlone(
+  rememberedMax?: number,
+  on?: Database,
+): Promise<{
   admission: Admission;
   database: Database;
   admit: (use: Use, kind?: "read" | "write") => Promise<Admitted>;
   uses: Use[];
   count: (table: string) => Promise<number>;
 }> {
-  const database = openDatabase(await cloneDatabase());
+  const database = on ?? openDatabase(await cloneDatabase());
   const log = createLog("silent");
   const watch = new SettingsWatch(database, log);
   const admission = new Admission({
@@ -323,6 +326,23 @@ test("what a command owes is not handed over before it, not even when the same s
   await until(async () => (await count("seen_signatures")) === 1, 3_000);
   await until(async () => (await count("api_processes where alone")) === 0, 3_000);
   expect(await admit(use, "write")).toMatchObject({ replayed: true });
+  await admission.stop();
+  await database.end();
+});
+
+test("who is left alone knows what was used where it took no part", async () => {
+  const { admission, database, admit, uses } = await admissionAlone();
+  const other = await admissionAlone(undefined, database);
+  await admission.start();
+  await Promise.all([other.admission.start(), until(() => Promise.resolve(!admission.alone), 3_000)]);
+  for (const kind of ["read", "write"] as const) {
+    expect(await other.admit(uses[kind === "read" ? 0 : 1] as Use, kind)).toMatchObject({ replayed: false });
+  }
+  await other.admission.stop();
+  await until(() => Promise.resolve(admission.alone), 3_000);
+  for (const kind of ["read", "write"] as const) {
+    expect(await admit(uses[kind === "read" ? 0 : 1] as Use, kind)).toMatchObject({ replayed: true });
+  }
   await admission.stop();
   await database.end();
 });
