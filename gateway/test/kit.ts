@@ -90,12 +90,11 @@ export interface TestServiceOptions {
   acquirers?: readonly Acquirer[];
 }
 
-/** A whole service in this process. */
-export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
-  const database = options.database ?? (await cloneDatabase());
-  const app = createApp({
+/** The app of a service that has not begun. */
+export function makeApp(options: TestServiceOptions & { database: TestDatabase }): App {
+  return createApp({
     config: { ...readConfig({ NODE_ENV: "test" }), ...options.config },
-    databaseUrl: database.url,
+    databaseUrl: options.database.url,
     masterKey: options.masterKey ?? MASTER_KEY,
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
@@ -103,6 +102,12 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
   });
+}
+
+/** A whole service in this process. */
+export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
+  const database = options.database ?? (await cloneDatabase());
+  const app = makeApp({ ...options, database });
   await app.start();
   app.ready();
   await app.server.listen({ port: 0, host: "127.0.0.1" });

@@ -1,16 +1,24 @@
 // Goal: a signature is used once and requests are counted together, whether one process takes requests alone and remembers by itself,
 // or several do; and nothing is lost where one becomes the other. Method: services on one database, that come, go and die.
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, cloneDatabase, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import {
+  type TestService,
+  asOwner,
+  cloneDatabase,
+  makeApp,
+  openDatabase,
+  paymentBody,
+  startService,
+} from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Client as KnownClient } from "../merchants/directory.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { SettingsWatch } from "../store/settings-watch.ts";
-import { Admission, type Admitted } from "./admission.ts";
+import { Admission, type Admitted, type AdmissionParts } from "./admission.ts";
 import type { Use } from "./used-signatures.ts";
 
 let service: TestService;
@@ -273,6 +281,7 @@ async function admissionAlone(
   on?: Database,
 ): Promise<{
   admission: Admission;
+  parts: AdmissionParts;
   database: Database;
   admit: (use: Use, kind?: "read" | "write") => Promise<Admitted>;
   uses: Use[];
@@ -281,13 +290,8 @@ async function admissionAlone(
   const database = on ?? openDatabase(await cloneDatabase());
   const log = createLog("silent");
   const watch = new SettingsWatch(database, log);
-  const admission = new Admission({
-    database,
-    clock: systemClock,
-    log,
-    watch,
-    ...(rememberedMax && { rememberedMax }),
-  });
+  const parts = { database, clock: systemClock, log, watch, ...(rememberedMax && { rememberedMax }) };
+  const admission = new Admission(parts);
   const client = {
     clientId: "ak_test_1",
     merchant: { merchantId: `mer_${"0".repeat(26)}`, rateLimitPerMinute: 100 },
@@ -299,6 +303,7 @@ async function admissionAlone(
   }));
   return {
     admission,
+    parts,
     database,
     uses,
     admit: async (use, kind = "read") => admission.admit(client, use, kind),
@@ -348,14 +353,31 @@ test("who is left alone knows what was used where it took no part", async () => 
 });
 
 test("who is told to stop while it waits for another process stops", async () => {
-  const { admission, database, count } = await admissionAlone();
+  const { parts, database, count } = await admissionAlone();
   await database.query(another(true));
-  const starting = admission.start();
-  await pause(200);
-  await admission.stop();
-  await starting;
-  expect(await count("api_processes")).toBe(1); // the other one
+  for (const ms of [0, 200]) {
+    const stopped = new Admission(parts);
+    const starting = expect(stopped.start()).rejects.toThrow("stopped");
+    await pause(ms);
+    await stopped.stop();
+    await starting;
+    expect(await count("api_processes")).toBe(1); // the other one
+  }
   await database.end();
+});
+
+test("a service that is told to stop before it began begins nothing", async () => {
+  const database = await cloneDatabase();
+  await asOwner(database, (owner) => owner.query(another(true).text));
+  const app = makeApp({ database });
+  const starting = expect(app.start()).rejects.toThrow("stopped");
+  await pause(300);
+  const asked = vi.spyOn(app.database.pool, "connect");
+  await app.stop();
+  await starting;
+  asked.mockClear();
+  await pause(1_500); // as long as workers rest at most
+  expect(asked).not.toHaveBeenCalled();
 });
 
 test("when memory is full uses go to the database, and are known in either place", async () => {

@@ -65,12 +65,15 @@ export class Membership {
     return this.member && stopwatchMs() < this.heldUntil;
   }
 
-  /** Joins, and waits until whoever was alone has shared what it knows. */
+  /** Joins, and waits until whoever was alone has shared what it knows. Throws when it is stopped meanwhile. */
   async start(): Promise<void> {
-    await this.join("its start");
-    this.timer = setInterval(() => this.renew(), RENEW_MS);
-    this.timer.unref();
+    const joining = this.join("its start");
+    this.changing = joining.catch(this.failed);
+    await joining;
+    this.changing = undefined;
+    if (!this.stopping) this.timer = setInterval(() => this.renew(), RENEW_MS).unref();
     await this.untilShared();
+    if (this.stopping) throw new Error("stopped before it took requests");
     this.member = true;
   }
 
@@ -110,7 +113,7 @@ export class Membership {
   }
 
   private readonly failed = (error: unknown): void =>
-    this.parts.log.debug({ err: error }, "membership could not be renewed; the next round tries again");
+    this.parts.log.warn({ err: error }, "membership could not be renewed or shared; the next round tries again");
 
   private async renewRow(): Promise<Standing | undefined> {
     const sent = stopwatchMs();

@@ -384,6 +384,16 @@ describe("a command alone in its batch, where a unique key refuses a second row"
     expect(await stored()).toEqual({ same: 3 });
   });
 
+  test("who is not let in costs no second look", async () => {
+    const load = vi.spyOn(once, "load");
+    const gate = Promise.reject(new Fault("SIGNATURE_REPLAYED"));
+    const refused = laneOf({ locks: false }).submit(beginning("never", [], { gate }));
+    await expect(refused).rejects.toMatchObject({ code: "SIGNATURE_REPLAYED" });
+    expect(load).not.toHaveBeenCalled();
+    load.mockRestore();
+    expect(await stored()).toEqual({});
+  });
+
   test("a command that adds no such row looks before it answers, whatever it says", async () => {
     const lane = laneOf({ locks: false });
     await lane.submit(beginning("known", []));
