@@ -1,6 +1,6 @@
 // Goal: commands commit together, refuse alone, and an unknown outcome is never taken for a failure.
 // Method: a lane over a toy table in a real PostgreSQL; connections are cut from outside at chosen moments.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -36,16 +36,22 @@ const counters: Table<{ name: string }, Counter> = {
 
 let testDatabase: TestDatabase;
 let database: Database;
+/** How often a connection went back to the pool with its transaction open. */
+let leftOpen = 0;
 
 beforeAll(async () => {
   testDatabase = await cloneDatabase();
   database = openDatabase(testDatabase, 6);
+  database.pool.on("release", (broken, client) => {
+    if (!broken && client.getTransactionStatus() !== "I") leftOpen++;
+  });
   await asOwner(testDatabase, async (client) => {
     await client.query("create table counters (name text primary key, value bigint not null check (value <= 1000))");
     await client.query("grant select, insert, update on counters to gerbang_app");
   });
 });
 beforeEach(() => asOwner(testDatabase, async (client) => void (await client.query("truncate counters"))));
+afterEach(() => expect(leftOpen).toBe(0));
 afterAll(() => database.end());
 
 const laneOf = (
@@ -241,28 +247,35 @@ test("an impossible state stops the lane instead of going on", async () => {
   await expect(lane.submit(add("after", 1n))).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 
-/** Cuts every connection of this database but our own, at once, as soon as a batch is in its slow insert. */
-const cutConnections = (): Promise<unknown> =>
+const OTHERS = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+
+/** The backends that are in a slow insert. */
+const asleep = (): Promise<number[]> =>
   asOwner(testDatabase, async (client) => {
-    const others = "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
-    await vi.waitFor(async () => {
-      const { rows } = await client.query(`select pid ${others} and wait_event = 'PgSleep'`);
-      expect(rows).toHaveLength(1);
-    });
-    await client.query(`select pg_terminate_backend(pid) ${others}`);
+    const { rows } = await client.query<{ pid: number }>(`select pid ${OTHERS} and wait_event = 'PgSleep'`);
+    return rows.map(({ pid }) => pid);
   });
+
+const untilAsleep = (): Promise<void> => vi.waitFor(async () => expect(await asleep()).toHaveLength(1));
+
+/** Cuts every connection of this database but our own, at once, as soon as a batch is in its slow insert. */
+const cutConnections = async (): Promise<void> => {
+  await untilAsleep();
+  await asOwner(testDatabase, (client) => client.query(`select pg_terminate_backend(pid) ${OTHERS}`));
+};
 
 /** Waits until the pool has noticed which of its connections are gone: a query may still meet a dead one until then. */
 const untilReconnected = (): Promise<unknown> => vi.waitFor(() => Promise.all([1, 2, 3, 4, 5, 6].map(stored)));
 
-/** A table whose insert takes a moment, so that the connection can be cut between COMMIT sent and COMMIT answered. */
-const slowCounters: typeof counters = {
+/** A table whose insert takes a moment, so that something can happen between COMMIT sent and COMMIT answered. */
+const slowly = (seconds: number): typeof counters => ({
   ...counters,
   insert: (values) => {
     const statement = counters.insert?.(values);
-    return { text: `${statement?.text} returning pg_sleep(3)`, values: statement?.values ?? [] };
+    return { text: `${statement?.text} returning pg_sleep(${seconds})`, values: statement?.values ?? [] };
   },
-};
+});
+const slowCounters = slowly(3);
 
 test("connections cut while a batch runs answer 503, and the lane works on without a restart", async () => {
   const lane = laneOf();
@@ -313,6 +326,70 @@ test("an unknown commit is looked up: what is there is answered, what is not is 
   expect(hooked).toEqual(["there unknown", "gone unknown"]);
   expect(there).toMatchObject({ status: "fulfilled", value: 42n });
   expect(gone).toMatchObject({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } });
+});
+
+describe("a batch that begins while another is written", () => {
+  const [writes, fails] = [slowly(0.3), { ...counters, name: "fails", rank: 2 }];
+  /** Takes a moment to write, and is refused after that when `value` is too large. */
+  const slow = (value: bigint): Command<string> => ({
+    name: "slow",
+    needs: [],
+    execute(set) {
+      set.insert(writes, { name: "slow", value: 1n });
+      if (value > 1n) set.insert(fails, { name: "refused", value });
+      return "written";
+    },
+  });
+  /** What becomes of a slow command, and of one on the counter `name` that begins while it is written; over how many connections. */
+  const inTurn = async (
+    first: Command<string>,
+    name: string,
+    between?: () => Promise<unknown>,
+  ): Promise<{ results: PromiseSettledResult<unknown>[]; connects: number }> => {
+    const metrics = createMetrics();
+    const options = { name: "test", inFlight: 1, locks: true, batchMax: 64, queueMax: 100 };
+    const lane = new Lane(options, database, systemClock, metrics, createLog("silent"));
+    await lane.submit(add("there", 1n));
+    const connects = vi.spyOn(database.pool, "connect");
+    const writing = Promise.allSettled([lane.submit(first)]);
+    await untilAsleep();
+    const next = Promise.allSettled([lane.submit(add(name, 1n))]);
+    const begun = async (): Promise<number | undefined> =>
+      (await metrics.laneBatchSize.get()).values.find(({ metricName }) => metricName?.endsWith("_count"))?.value;
+    await vi.waitFor(async () => expect(await begun()).toBe(3), { interval: 2 });
+    expect(await asleep()).toHaveLength(1);
+    await between?.();
+    const results = [...(await writing), ...(await next)];
+    const taken = connects.mock.calls.length;
+    connects.mockRestore();
+    return { results, connects: taken };
+  };
+
+  test("sees what that one left, on the same connection", async () => {
+    const { results, connects } = await inTurn(slow(1n), "slow");
+    expect(results).toMatchObject([{ value: "written" }, { value: 2n }]);
+    expect(connects).toBe(1);
+    expect(await stored()).toEqual({ slow: 2, there: 1 });
+  });
+
+  test("goes back in line when that one is refused, and holds no lock meanwhile", async () => {
+    const { results, connects } = await inTurn(slow(5_000n), "there");
+    expect(results).toMatchObject([{ reason: { code: "INTERNAL_ERROR" } }, { value: 2n }]);
+    expect(connects).toBe(2);
+    expect(await stored()).toEqual({ there: 2 });
+  });
+
+  test("is not lost with the connection: it wrote nothing yet", async () => {
+    const cut = async (): Promise<void> => {
+      const pids = await asleep();
+      await asOwner(testDatabase, (client) =>
+        client.query("select pg_terminate_backend(pid) from unnest($1::int[]) pid", [pids]),
+      );
+    };
+    const { results } = await inTurn(slow(1n), "there", cut);
+    expect(results).toMatchObject([{ reason: { code: "SERVICE_UNAVAILABLE" } }, { value: 2n }]);
+    expect(await stored()).toEqual({ there: 2 });
+  });
 });
 
 test("a database that cannot be reached is 503, not 500", async () => {

@@ -81,6 +81,8 @@ export class Lane {
   private queue: Waiting[] = [];
   private running = 0;
   private scheduled = false;
+  /** The batch that is being written, when the next may begin behind it. */
+  private writing: { commands: number; begin: () => void } | undefined;
   /** Set when an impossible state was met: the lane refuses everything rather than go on. */
   private stopped: string | undefined;
 
@@ -110,6 +112,7 @@ export class Lane {
       this.queue.push({ command, since: stopwatchMs(), resolve: resolve, reject });
       this.metrics.laneQueue.set({ lane: this.options.name }, this.queue.length);
       this.schedule();
+      this.overlap();
     });
   }
 
@@ -139,6 +142,11 @@ export class Lane {
       });
       this.schedule();
     });
+  }
+
+  /** Begins the next batch behind the one that is being written, once it is half as large: PostgreSQL goes on while this process turns round. */
+  private overlap(): void {
+    if (this.writing && this.queue.length >= this.writing.commands / 2) setImmediate(this.writing.begin);
   }
 
   /** The next commands in line. Who has waited too long (the database hangs) is refused instead of run for nobody. */
@@ -244,6 +252,18 @@ export class Lane {
     return batch.length > 0 ? this.beginOn(client, batch) : undefined;
   }
 
+  /** What began behind a batch that was not committed goes back in line. False when the connection is lost. */
+  private async takeBack({ batch, client, loaded }: Begun): Promise<boolean> {
+    this.queue.unshift(...batch);
+    try {
+      await loaded;
+      await client.query("rollback");
+      return true;
+    } catch (error) {
+      return !isConnectionLoss(error instanceof BatchRefused ? error.cause : error);
+    }
+  }
+
   /**
    * Waits for what the commands need, executes them, writes, commits. With `more` the next batch is begun as soon as this one is committed. Throws
    * `BatchRefused` when it is certain that nothing was written.
@@ -267,26 +287,38 @@ export class Lane {
       }
       const statements = set.statements();
       const commit = statements.length === 0 ? "rollback" : "commit";
-      const results = await Promise.allSettled(
+      const written = Promise.allSettled(
         together(client, () => [
           ...(this.options.locks ? [client.query(KEY_TIMEOUT)] : []),
           ...statements.map((statement) => send(client, statement)),
           client.query(commit),
         ]),
       );
+      if (more && this.options.inFlight === 1) {
+        const begin = (): void => {
+          if (this.writing?.begin === begin) next ??= this.beginNext(client);
+        };
+        this.writing = { commands: commands.length, begin };
+        this.overlap();
+      }
+      const results = await written;
+      this.writing = undefined;
       const failed = results.find((result) => result.status === "rejected")?.reason as unknown;
       const last = results.at(-1);
       const ended = last?.status === "fulfilled" ? last.value.command : undefined;
-      broken = ended === undefined;
+      const unknown = ended === undefined;
+      broken = unknown;
       if (commit === "commit" && ended !== "COMMIT") {
-        this.metrics.laneCommits.inc({ lane: this.options.name, result: broken ? "unknown" : "rolled_back" });
-        if (!broken) throw new BatchRefused(failed);
+        this.metrics.laneCommits.inc({ lane: this.options.name, result: unknown ? "unknown" : "rolled_back" });
+        if (next) broken = !(await this.takeBack(next));
+        next = undefined;
+        if (!unknown) throw new BatchRefused(failed);
         set.unknown();
         return { outcomes: await this.recallAll(commands, outcomes, failed), next };
       }
       this.metrics.laneCommits.inc({ lane: this.options.name, result: "committed" });
       set.committed();
-      if (more && !broken) next = this.beginNext(client);
+      if (more && !broken) next ??= this.beginNext(client);
       return { outcomes, next };
     } finally {
       if (!next) client.release(broken);
