@@ -32,7 +32,7 @@ export function stopwatchMs(): number {
 
 // Most times that are written are of this second or of one that many payments share.
 const written = new Map<number, string>();
-const WRITTEN_MAX = 256;
+const REMEMBERED_MAX = 256;
 
 /** Interface 2.1: RFC 3339, UTC, whole seconds (rounded down), ending in Z. */
 export function wireTime(at: Micros): string {
@@ -40,7 +40,7 @@ export function wireTime(at: Micros): string {
   let text = written.get(seconds);
   if (text === undefined) {
     text = new Date(seconds * 1000).toISOString().slice(0, 19) + "Z";
-    if (written.size >= WRITTEN_MAX) written.clear();
+    if (written.size >= REMEMBERED_MAX) written.clear();
     written.set(seconds, text);
   }
   return text;
@@ -52,8 +52,10 @@ export function sqlTime(at: Micros): string {
   return `${wireTime(at).slice(0, 19)}.${micros.toString().padStart(6, "0")}Z`;
 }
 
-// The times of one row are often the same.
+// The times of one row are often the same, and those of many rows of the same second.
 let read: { text: string; at: Micros } | undefined;
+const secondsRead = new Map<string, Micros>();
+const SECOND_LENGTH = "2026-01-01 00:00:00".length;
 
 /** Reads PostgreSQL's text form of timestamptz without losing microseconds. */
 export function parseSqlTime(text: string): Micros {
@@ -62,11 +64,22 @@ export function parseSqlTime(text: string): Micros {
 }
 
 function parseFresh(text: string): Micros {
+  const second = text.slice(0, SECOND_LENGTH);
+  const known = text.endsWith("+00") ? secondsRead.get(second) : undefined;
+  if (known !== undefined) return known + fractionOf(text.slice(SECOND_LENGTH + 1, -3));
   const match = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?([+-]\d\d)(?::?(\d\d))?$/.exec(text);
   if (!match) throw new Error(`not a timestamptz: ${text}`);
   const [, day, time, fraction = "", hours, minutes = "00"] = match;
-  const ms = Date.parse(`${day}T${time}${hours}:${minutes}`);
-  return ms * 1000 + Number(fraction.padEnd(6, "0"));
+  const at = Date.parse(`${day}T${time}${hours}:${minutes}`) * 1000;
+  if (hours === "+00" && second.length === `${day} ${time}`.length) {
+    if (secondsRead.size >= REMEMBERED_MAX) secondsRead.clear();
+    secondsRead.set(second, at);
+  }
+  return at + fractionOf(fraction);
+}
+
+function fractionOf(digits: string): Micros {
+  return Number(digits.padEnd(6, "0"));
 }
 
 /** Reads `YYYY-MM-DD` or an RFC 3339 timestamp of 1970 to 2199; undefined when it is neither. */

@@ -120,6 +120,11 @@ export function uuidOf(id: string): string {
   return id.startsWith(kinds.merchant) ? remembered(id, () => dashed(id)) : dashed(id);
 }
 
+/** The same as its 16 bytes. */
+export function uuidBytes(id: string): Buffer {
+  return decode(id.slice(4));
+}
+
 function dashed(id: string): string {
   const hex = decode(id.slice(4)).toString("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -10,9 +10,9 @@ const nothing = Buffer.alloc(0);
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
 
 /** The bytes as sent. Throws PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE when too much is held already, and what `breakOff` says. */
-export function readBody(request: IncomingMessage, intake: Intake): Promise<Buffer> {
+export function readBody(request: IncomingMessage, intake: Intake): Buffer | Promise<Buffer> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
-  if (encoding === undefined && (length === undefined || length === "0")) return Promise.resolve(nothing);
+  if (encoding === undefined && (length === undefined || length === "0")) return nothing;
   if (request.destroyed) return Promise.reject(new Fault("MALFORMED_REQUEST"));
   if (Number(length) > BODY_MAX_BYTES) return Promise.reject(new Fault("PAYLOAD_TOO_LARGE"));
   return new Promise((resolve, reject) => {

@@ -33,6 +33,13 @@ export interface EdgeParts {
   intake: Intake;
 }
 
+/** Who a request says it is from, and what is to prove it. */
+interface Claim {
+  clientId: string;
+  timestamp: string | string[];
+  signature: string | string[];
+}
+
 /** A request whose sender is known. */
 interface Known {
   client: Client;
@@ -67,8 +74,13 @@ export class Edge {
   /** Runs one request of a merchant's system. Throws the `Fault` that prevails. */
   async handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Reply> {
     // A read may carry bytes although it has no use for them: the signature covers what was sent, whatever it is.
-    const body = Buffer.isBuffer(request.body) ? request.body : await readBody(request.raw, this.intake);
-    const { client, validUntil, signature } = await this.authenticate(request, body);
+    const sent = Buffer.isBuffer(request.body) ? request.body : readBody(request.raw, this.intake);
+    const body = sent instanceof Promise ? await sent : sent;
+    const claim = claimOf(request);
+    const found = this.directory.client(claim.clientId);
+    const client = found instanceof Promise ? await found : found;
+    if (!client) throw new Fault("CLIENT_NOT_FOUND");
+    const { validUntil, signature } = this.verify(client, claim, request, body);
     // The path is not signed, so a signature of a write stands for one request, wherever it is sent; a signature of a
     // read would be the same for every read of one second, so there the target belongs to its identity.
     const digest =
@@ -78,8 +90,11 @@ export class Edge {
     const { merchantId } = client.merchant;
     const admitted = this.admission.admit(client, { merchantId, validUntil, digest }, endpoint.kind);
     const owed = admitted instanceof Promise ? undefined : admitted.owed;
-    const serving = this.serve(endpoint, request, reply, { client, body, admitted, owed });
-    return owed ? serving.finally(() => owed.settle()) : serving;
+    try {
+      return await this.serve(endpoint, request, reply, { client, body, admitted, owed });
+    } finally {
+      owed?.settle();
+    }
   }
 
   private async serve(
@@ -111,7 +126,7 @@ export class Edge {
       owed,
       hungUp: () => request.raw.socket.destroyed,
     };
-    if (endpoint.kind === "read") return this.read(endpoint, call, request);
+    if (endpoint.kind === "read") return await this.read(endpoint, call, request);
     try {
       return await this.write(endpoint, call, request, body);
     } catch (error) {
@@ -120,18 +135,13 @@ export class Edge {
     }
   }
 
-  /** Section 5, rules 1 to 5. */
-  private async authenticate(
+  /** Section 5, rules 3 and 5. */
+  private verify(
+    client: Client,
+    { timestamp, signature }: Claim,
     request: FastifyRequest,
     body: Buffer,
-  ): Promise<{ client: Client; validUntil: number; signature: string }> {
-    const { authorization, "x-timestamp": timestamp, "x-signature": signature } = request.headers;
-    const clientId = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
-    if (clientId === undefined) throw new Fault("UNAUTHORIZED");
-    if (timestamp === undefined || signature === undefined) throw new Fault("SIGNATURE_MISSING");
-    const wellFormed = /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId);
-    const client = wellFormed ? await this.directory.client(clientId) : undefined;
-    if (!client) throw new Fault("CLIENT_NOT_FOUND");
+  ): { validUntil: number; signature: string } {
     if (typeof timestamp !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_INVALID");
     const refused = (code: "SIGNATURE_INVALID" | "TIMESTAMP_OUT_OF_WINDOW"): Fault => {
       this.refusals.note({
@@ -145,7 +155,7 @@ export class Edge {
     const now = Math.floor(this.clock.now() / SECOND);
     if (Math.abs(Number(timestamp) - now) > TOLERANCE_SECONDS) throw refused("TIMESTAMP_OUT_OF_WINDOW");
     if (!sameText(signature, sign(client.key, timestamp, body))) throw refused("SIGNATURE_INVALID");
-    return { client, validUntil: Number(timestamp) + TOLERANCE_SECONDS, signature };
+    return { validUntil: Number(timestamp) + TOLERANCE_SECONDS, signature };
   }
 
   /** Judges what admission says. */
@@ -161,9 +171,13 @@ export class Edge {
   }
 
   private async read(endpoint: ReadEndpoint, call: Call, request: FastifyRequest): Promise<Reply> {
-    const found = judgeFields({ schema: endpoint.query ?? nothingAsked, order: [] }, request.query);
-    if ("fault" in found) throw found.fault;
-    return endpoint.handle({ ...call, query: found.value });
+    if (!endpoint.query) refuseQuery(request);
+    else {
+      const found = judgeFields({ schema: endpoint.query, order: [] }, request.query);
+      if ("fault" in found) throw found.fault;
+      call.query = found.value;
+    }
+    return await endpoint.handle(call);
   }
 
   /** What follows from a change is no part of it: the change is committed, and its answer stands whatever happens here. */
@@ -237,13 +251,24 @@ export class Edge {
   }
 }
 
+/** Section 5, rule 5. */
+function claimOf({ headers }: FastifyRequest): Claim {
+  const { authorization, "x-timestamp": timestamp, "x-signature": signature } = headers;
+  const clientId = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+  if (clientId === undefined) throw new Fault("UNAUTHORIZED");
+  if (timestamp === undefined || signature === undefined) throw new Fault("SIGNATURE_MISSING");
+  if (!/^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId)) throw new Fault("CLIENT_NOT_FOUND");
+  return { clientId, timestamp, signature };
+}
+
 function finished(endpoint: WriteEndpoint, call: Call, continues: string): Promise<Reply> {
   assert(endpoint.finish !== undefined, `${endpoint.path} goes on and has no way to`);
   return endpoint.finish(call, continues);
 }
 
-/** Writes take no query: what stands there was meant for somewhere else. */
+/** Where no query is taken: what stands there was meant for somewhere else. */
 function refuseQuery(request: FastifyRequest): void {
+  if (Object.keys(request.query as object).length === 0) return;
   const found = judgeFields({ schema: nothingAsked, order: [] }, request.query);
   if ("fault" in found) throw found.fault;
 }

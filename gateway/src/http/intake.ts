@@ -1,5 +1,5 @@
 // The intake: how much the process holds at once, in requests and in bytes of their bodies, before memory grows.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Fault } from "../ground/fault.ts";
 
 export interface IntakeLimits {
@@ -48,16 +48,19 @@ export class Intake {
   }
 
   /** Takes a request in, until its answer is given and nothing works for it. Throws SERVICE_UNAVAILABLE when it is one too many. */
-  enter(request: IncomingMessage, response: ServerResponse): void {
+  enter(request: IncomingMessage): void {
     if (this.requestsNow >= this.limits.requests) throw full("requests");
     const ticket: Ticket = { bytes: 0, open: true, working: false };
     (request as Taken)[ticketOf] = ticket;
     this.requestsNow++;
-    response.on("close", () => {
-      if (!ticket.open) return;
-      ticket.open = false;
-      this.leave(ticket);
-    });
+  }
+
+  /** Its answer is given, or its client gone. */
+  close(request: IncomingMessage): void {
+    const ticket = (request as Taken)[ticketOf];
+    if (!ticket?.open) return;
+    ticket.open = false;
+    this.leave(ticket);
   }
 
   /** Counts bytes that have arrived. Where they are too many for all together: why, and all of this request are given back. */

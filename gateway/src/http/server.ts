@@ -41,7 +41,7 @@ export interface ServerParts {
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
 export function createServer(parts: ServerParts): FastifyInstance {
-  const { clock, log, metrics, strangers, intake } = parts;
+  const { clock, strangers, intake } = parts;
   const malformed = new Malformed(parts);
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
@@ -59,17 +59,22 @@ export function createServer(parts: ServerParts): FastifyInstance {
     },
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", (request: FastifyRequest) => readBody(request.raw, intake));
+  server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, intake));
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
   server.decorateReply("rate", undefined);
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
+    // One listener for all that an end means: the framework's own hook for it adds two more to every answer.
+    reply.raw.on("close", () => {
+      intake.close(request.raw);
+      if (reply.raw.writableFinished) answered(request, reply, parts);
+    });
     reply.header("x-request-id", request.id);
     setAsideContentType(request);
     // Before the body is looked at: what does not exist is not too large either.
     if (request.is404) throw new Fault("ROUTE_NOT_FOUND");
-    intake.enter(request.raw, reply.raw);
+    intake.enter(request.raw);
     done();
   });
   server.addHook("preHandler", (request, _reply, done) => {
@@ -82,28 +87,22 @@ export function createServer(parts: ServerParts): FastifyInstance {
     done();
   });
   malformed.watch(server.server);
-  server.addHook("onResponse", (request, reply, done) => {
-    const route = request.routeOptions.url ?? "unknown";
-    const ms = stopwatchMs() - request.begunAt;
-    metrics.answered(request.method, route, reply.statusCode, ms / 1000);
-    if (log.isLevelEnabled("info")) {
-      const path = request.url.split("?")[0];
-      log.info(
-        {
-          request_id: request.id,
-          method: request.method,
-          path,
-          status: reply.statusCode,
-          ms: Math.round(ms * 10) / 10,
-        },
-        "request",
-      );
-    }
-    done();
-  });
   server.setNotFoundHandler((request, reply) => answerError(new Fault("ROUTE_NOT_FOUND"), request, reply, parts));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
   return server;
+}
+
+/** Meters and logs an answer that was sent. */
+function answered(request: FastifyRequest, reply: FastifyReply, { metrics, log }: ServerParts): void {
+  const route = request.routeOptions.url ?? "unknown";
+  const ms = stopwatchMs() - request.begunAt;
+  metrics.answered(request.method, route, reply.statusCode, ms / 1000);
+  if (!log.isLevelEnabled("info")) return;
+  const path = request.url.split("?")[0];
+  log.info(
+    { request_id: request.id, method: request.method, path, status: reply.statusCode, ms: Math.round(ms * 10) / 10 },
+    "request",
+  );
 }
 
 /** Opens an endpoint of the merchants' API. */
@@ -111,7 +110,12 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   server.route({
     method: methodOf(endpoint),
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-    handler: async (request, reply) => sendReply(reply, await edge.handle(endpoint, request, reply)),
+    handler(request, reply) {
+      edge
+        .handle(endpoint, request, reply)
+        .then((answer) => sendReply(reply, answer))
+        .catch((error: unknown) => reply.send(error));
+    },
   });
 }
 

@@ -76,8 +76,17 @@ export class UsedSignatures {
 type Words = readonly [number, number, number, number];
 
 function wordsOf(digest: string): Words {
-  const word = (from: number): number => Number.parseInt(digest.slice(from, from + 8), 16);
-  return [word(0), word(8), word(16), word(24)];
+  return [wordAt(digest, 0), wordAt(digest, 8), wordAt(digest, 16), wordAt(digest, 24)];
+}
+
+/** Eight lower-case hex digits as a number: a substring for `parseInt` would cost more than the rest of the table. */
+function wordAt(digest: string, from: number): number {
+  let word = 0;
+  for (let at = from; at < from + 8; at++) {
+    const code = digest.charCodeAt(at);
+    word = (word << 4) | (code - (code < 97 ? 48 : 87));
+  }
+  return word >>> 0;
 }
 
 /** An open-addressed table: who shares a slot stands in the next free one. */

@@ -172,9 +172,10 @@ async function withCallbackUrl(
 async function findStanding(standing: SharedRead<PaymentName>, call: Call): Promise<PaymentStanding> {
   const reference = call.params.reference ?? "";
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
-  const row = await standing.read({ merchantId: call.merchant.merchantId, reference });
+  const name = { merchantId: call.merchant.merchantId, reference };
+  const row = await standing.read(name);
   if (!row) throw new Fault("PAYMENT_NOT_FOUND");
-  const found = standingOfRow(row);
+  const found = standingOfRow(row, name);
   if (found.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
   return found;
 }

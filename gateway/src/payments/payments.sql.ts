@@ -1,9 +1,9 @@
 // All SQL of payments.
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, type Environment, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Customer, RiskVerdict } from "../risk/risk.ts";
 import { contactKeysOf } from "../risk/velocity.sql.ts";
@@ -150,7 +150,10 @@ export function paymentOfRow(row: Row): Payment {
   const parsed = <T>(value: unknown): T | undefined =>
     value === null ? undefined : (JSON.parse(value as string) as T);
   return {
-    ...standingOfRow(row),
+    ...standingOfRow(row, {
+      merchantId: idOf("merchant", row.merchant_id as string),
+      reference: idOf("payment", row.payment_id as string),
+    }),
     refundPendingMinor: row.refund_pending_minor as Minor,
     disputeStatus: optional<DisputeStatus>(row.dispute_status),
     description: optional<string>(row.description),
@@ -182,12 +185,11 @@ export interface PaymentName {
 export function selectStandings(names: readonly PaymentName[]): Statement {
   return {
     name: "select payment standings",
-    text: `select w.place::integer as place, p.*, s.status as settlement_status
+    text: `select w.place::integer as place, p.environment, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
+  p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, s.status as settlement_status
 from unnest($1::uuid[], $2::uuid[]) with ordinality as w(merchant_id, payment_id, place)
 cross join lateral (
-  select p.merchant_id, p.environment, p.payment_id, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
-    p.payment_method, p.reference_id, p.gateway_code, p.settlement_id, p.created_at, p.updated_at, p.paid_at
-  from payments p
+  select * from payments p
   where p.merchant_id = w.merchant_id and p.environment = any('{sandbox,production}'::environment[])
     and p.payment_id = w.payment_id
   limit 1
@@ -202,16 +204,16 @@ where p.merchant_id = any($1::uuid[])`,
       ),
       binaryArray(
         "uuid",
-        names.map(({ reference }) => uuidOf(reference)),
+        names.map(({ reference }) => uuidBytes(reference)),
       ),
     ],
   };
 }
 
-export function standingOfRow(row: Row): PaymentStanding {
+export function standingOfRow(row: Row, { merchantId, reference }: PaymentName): PaymentStanding {
   return {
-    book: bookOfRow(row),
-    reference: idOf("payment", row.payment_id as string),
+    book: { merchantId, environment: row.environment as Environment },
+    reference,
     status: row.status as PaymentStatus,
     amountMinor: row.amount_minor as Minor,
     feeMinor: row.fee_minor as Minor,

@@ -41,8 +41,12 @@ const codecs: Readonly<Record<string, Codec>> = {
     buffer.writeInt32BE(high, at);
     buffer.writeUInt32BE(since - high * 2 ** 32, at + 4);
   }),
+  // Its bytes, or its text with or without dashes.
   uuid: fixed(2950, 16, (buffer, at, value) => {
-    const written = buffer.write((value as string).replaceAll("-", ""), at, 16, "hex");
+    const written =
+      typeof value === "string"
+        ? buffer.write(value.replaceAll("-", ""), at, 16, "hex")
+        : (value as Buffer).copy(buffer, at);
     assert(written === 16, "not a uuid");
   }),
 };
