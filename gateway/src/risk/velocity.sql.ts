@@ -2,7 +2,7 @@
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type Book, bookArrays, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
-import type { Row } from "../store/database.ts";
+import type { Row, Statement } from "../store/database.ts";
 import type { Table } from "../store/table.ts";
 import type { Customer } from "./risk.ts";
 
@@ -51,13 +51,17 @@ function keyOf(contact: string): string {
   return digestOf("customer", contact).toString("hex").slice(0, 32);
 }
 
-/**
- * A busy merchant's count: so many payments of the book since that millisecond of its clock, which stays true, since payments stay.
- * While the window begins before it there is nothing to count. Counting each batch anew cost a sixth of what its rows cost.
- */
+/** What the last count of a merchant's payments said of its book. */
 interface Known {
-  payments: number;
-  sinceMs: number;
+  /** The clock's. */
+  offsetSeconds: number;
+  /** Counted up to here. */
+  most: number;
+  /**
+   * So many payments since that millisecond of its clock, which stays true, since payments stay: while the window begins before it there is
+   * nothing to count. Counting each batch anew cost a sixth of what its rows cost. Undefined when there were fewer.
+   */
+  fullSinceMs: number | undefined;
 }
 const KNOWN_MAX = 10_000;
 const known = new Map<string, Known>();
@@ -73,7 +77,7 @@ function remember(book: Book, fact: Known): void {
 /** The millisecond since which a book is known to have had as many payments as are counted; null when it is not. */
 function knownSince({ book, contactKey, most }: VelocityKey): number | null {
   const fact = contactKey === null ? known.get(bookKey(book)) : undefined;
-  return fact !== undefined && fact.payments >= most ? fact.sinceMs : null;
+  return fact?.fullSinceMs !== undefined && fact.most >= most ? fact.fullSinceMs : null;
 }
 
 /** Payments of the window, told apart by what finds them. Identifiers are in order: they begin with the book's milliseconds. */
@@ -93,16 +97,9 @@ const ofCustomer = `(${inWindow("\n      and p.customer_key = decode(k.contact_k
     (${inWindow("\n      and p.phone_key = decode(k.contact_key, 'hex')")})`;
 
 function velocityTable(rank: number, name: string, payments: string): Table<VelocityKey, Velocity> {
-  return {
-    name,
-    rank,
-    // With its bound: a change of the settings may fall between two requests of one batch.
-    keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}/${key.most}`,
-    keyOf: (velocity) => velocity.key,
-    carries: { table: bookClocks, keyOf: ({ book }) => book },
-    load: (keys) => ({
-      name: `count ${name}`,
-      text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, c.nth, case when f.holds then k.most else c.payments end as payments
+  const counted = (keys: readonly VelocityKey[]): Statement & { values: unknown[] } => ({
+    name: `count ${name}`,
+    text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, c.nth, case when f.holds then k.most else c.payments end as payments
 from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::bigint[], $5::integer[], $6::bigint[])
   as k(merchant_id, environment, contact_key, since_ms, most, known_ms)
 join books b on b.merchant_id = k.merchant_id and b.environment = k.environment
@@ -114,15 +111,42 @@ cross join lateral (
     limit case when f.holds then 0 else k.most end
   ) bounded
 ) c`,
-      values: [
-        ...bookArrays(keys.map((key) => key.book)),
-        keys.map((key) => key.contactKey),
-        keys.map((key) => Math.floor(key.realSince / 1000)),
-        keys.map((key) => key.most),
-        keys.map(knownSince),
-      ],
-    }),
+    values: [
+      ...bookArrays(keys.map((key) => key.book)),
+      keys.map((key) => key.contactKey),
+      keys.map(({ realSince }) => Math.floor(realSince / 1000)),
+      keys.map((key) => key.most),
+      keys.map(knownSince),
+    ],
+  });
+  return {
+    name,
+    rank,
+    // With its bound: a change of the settings may fall between two requests of one batch.
+    keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}/${key.most}`,
+    keyOf: (velocity) => velocity.key,
+    carries: { table: bookClocks, keyOf: ({ book }) => book },
+    load: counted,
     parse: velocityOfRow,
+    presume(key) {
+      const { book, contactKey, most, realSince } = key;
+      const fact = contactKey === null ? known.get(bookKey(book)) : undefined;
+      if (fact?.most !== most) return undefined;
+      const { offsetSeconds, fullSinceMs } = fact;
+      const full = fullSinceMs !== undefined;
+      if (full && fullSinceMs < realSince / 1000 + offsetSeconds * 1000) return undefined; // to be counted anew
+      const { text, values } = counted([key]);
+      return {
+        value: { key, count: full ? most : 0 },
+        carried: { book, offsetSeconds },
+        check: {
+          name: `check ${name}`,
+          text: `select presumed_wrongly() from (${text}) v
+where (v.payments >= v.most) <> $7::boolean or v.clock_offset_seconds <> $8::bigint`,
+          values: [...values, full, offsetSeconds],
+        },
+      };
+    },
   };
 }
 
@@ -130,11 +154,19 @@ function velocityOfRow(row: Row): Velocity {
   const book = bookOfRow(row);
   const contactKey = row.contact_key as string | null;
   const most = row.most as number;
-  const nth = row.nth as string | null; // the payment with which the count was full
-  if (contactKey === null && nth !== null) {
-    remember(book, { payments: most, sinceMs: Number.parseInt(nth.replace("-", "").slice(0, 12), 16) });
+  const count = row.payments as number;
+  if (contactKey === null) {
+    const nth = row.nth as string | null; // the payment with which the count was full; none when it was known to be
+    const since = nth === null ? known.get(bookKey(book))?.fullSinceMs : millisecondOf(nth);
+    const fullSinceMs = count >= most ? since : undefined;
+    remember(book, { offsetSeconds: Number(row.clock_offset_seconds), most, fullSinceMs });
   }
-  return { key: { book, contactKey, realSince: 0, most }, count: row.payments as number };
+  return { key: { book, contactKey, realSince: 0, most }, count };
+}
+
+/** Identifiers begin with the milliseconds of their book. */
+function millisecondOf(paymentId: string): number {
+  return Number.parseInt(paymentId.replace("-", "").slice(0, 12), 16);
 }
 
 export const merchantVelocity = velocityTable(21, "merchant velocity", ofMerchant);

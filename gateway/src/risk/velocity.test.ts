@@ -69,6 +69,40 @@ test("a busy merchant is counted exactly: within its minute, after it, and under
   expect(await several(4)).toEqual([false, false, true, true]);
 });
 
+test("a lone payment sees what another process did to the clock and the count that it takes for granted", async () => {
+  const { client, merchantId } = await service.merchant({ settings: { risk: { merchant_per_minute: 3 } } });
+  const id = uuidOf(merchantId);
+  const pay = async (): Promise<{ score: number; createdAt: number }> => {
+    const { json } = await client.post("/v1/payments", paymentBody());
+    return { score: json.risk.score, createdAt: Date.parse(json.created_at) };
+  };
+  const { score: calm } = await pay();
+  expect((await pay()).score).toBe(calm);
+  const move =
+    "update books set clock_offset_seconds = clock_offset_seconds + 7200 where merchant_id = $1::uuid and environment = 'sandbox'";
+  await asOwner(service.database, (owner) => owner.query(move, [id]));
+  const later = await pay();
+  expect(later.createdAt - Date.now()).toBeGreaterThan(7_000_000);
+  expect(later.score).toBe(calm);
+  // Two more of this minute, written by somebody else.
+  await asOwner(service.database, async (owner) => {
+    const { rows } = await owner.query(
+      "select * from payments where merchant_id = $1::uuid order by payment_id desc limit 1",
+      [id],
+    );
+    const last = (rows[0] as { payment_id: string }).payment_id;
+    for (const [index, end] of ["000000000001", "000000000002"].entries()) {
+      await owner.query(
+        `insert into payments select (jsonb_populate_record(p, jsonb_build_object('payment_id', $3::text, 'reference_id', $4::text))).*
+from payments p where merchant_id = $1::uuid and payment_id = $2::uuid`,
+        [id, last, last.slice(0, -12) + end, `beside-${index}`],
+      );
+    }
+  });
+  expect((await pay()).score).toBeGreaterThan(calm);
+  expect((await pay()).score).toBeGreaterThan(calm);
+});
+
 test("both contacts are counted in one statement, and each through an index of its own", async () => {
   const { merchantId } = await merchant();
   const book = { merchantId, environment: "sandbox" } as const;

@@ -1,5 +1,6 @@
 // Goal: commands commit together, refuse alone, and an unknown outcome is never taken for a failure.
 // Method: a lane over a toy table in a real PostgreSQL; connections are cut from outside at chosen moments.
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
@@ -483,5 +484,95 @@ describe("a command alone in its batch, where a unique key refuses a second row"
     });
     await expect(lane.submit(refuse)).rejects.toMatchObject({ code: "REFERENCE_ID_DUPLICATE" });
     expect(await stored()).toEqual({ known: 1 });
+  });
+});
+
+describe("a command alone in its batch, whose rows are taken to be what they were", () => {
+  /** What the counter `known` is taken to be; the check is made where it is written. */
+  const taking = (value: bigint): typeof counters => ({
+    ...counters,
+    presume: ({ name }) =>
+      name === "known"
+        ? {
+            value: { name, value },
+            check: {
+              text: "select presumed_wrongly() from counters where name = $1 and value <> $2::bigint",
+              values: [name, value],
+            },
+          }
+        : undefined,
+  });
+  /** Writes what it saw of `name` down as another counter. */
+  const copying = (table: typeof counters, name: string, seen: unknown[] = []): Command<bigint> => ({
+    name: "copy",
+    needs: [need(table, { name })],
+    execute(set) {
+      const value = set.get(table, { name })?.value ?? -1n;
+      seen.push(value);
+      set.insert(counters, { name: `copy of ${name} ${value}`, value });
+      return value;
+    },
+  });
+
+  test("are not asked for, and checked where they are written", async () => {
+    const lane = laneOf({ locks: false });
+    const known = taking(7n);
+    const load = vi.spyOn(known, "load");
+    await lane.submit(add("known", 7n));
+    expect(await lane.submit(copying(known, "known"))).toBe(7n);
+    expect(load).not.toHaveBeenCalled();
+    // One that is not known is asked for, and so is everything beside it.
+    await lane.submit(add("other", 3n));
+    const both = copying(known, "other");
+    expect(await lane.submit({ ...both, needs: [...both.needs, need(known, { name: "known" })] })).toBe(3n);
+    expect(load).toHaveBeenCalledTimes(1);
+    expect(await stored()).toEqual({ known: 7, other: 3, "copy of known 7": 7, "copy of other 3": 3 });
+  });
+
+  test("are looked up when they are otherwise, and nothing was written on what was not so", async () => {
+    const lane = laneOf({ locks: false });
+    await lane.submit(add("known", 8n));
+    const seen: unknown[] = [];
+    expect(await lane.submit(copying(taking(7n), "known", seen))).toBe(8n);
+    expect(seen).toEqual([7n, 8n]);
+    expect(await stored()).toEqual({ known: 8, "copy of known 8": 8 });
+  });
+
+  test("are looked up before anyone is told something that nothing written would check", async () => {
+    const lane = laneOf({ locks: false });
+    await lane.submit(add("known", 8n));
+    const known = taking(7n);
+    const read = (set: WorkingSet): bigint => set.get(known, { name: "known" })?.value ?? -1n;
+    expect(await lane.submit({ ...copying(known, "known"), execute: read })).toBe(8n);
+    const refuse: Command<bigint> = {
+      ...copying(known, "known"),
+      execute(set) {
+        throw new Fault(read(set) === 8n ? "REFERENCE_ID_DUPLICATE" : "NO_ROUTE_AVAILABLE");
+      },
+    };
+    await expect(lane.submit(refuse)).rejects.toMatchObject({ code: "REFERENCE_ID_DUPLICATE" });
+    expect(await stored()).toEqual({ known: 8 });
+  });
+
+  test("cost nothing when it is not let in", async () => {
+    const queries = vi.spyOn(pg.Client.prototype, "query");
+    const gate = Promise.reject(new Fault("SIGNATURE_REPLAYED"));
+    const refused = laneOf({ locks: false }).submit({ ...copying(taking(7n), "known"), gate });
+    await expect(refused).rejects.toMatchObject({ code: "SIGNATURE_REPLAYED" });
+    expect(queries).not.toHaveBeenCalled();
+    queries.mockRestore();
+    expect(await stored()).toEqual({});
+  });
+
+  test("are asked for where commands are together, or lock", async () => {
+    const known = taking(7n);
+    await laneOf().submit(add("known", 8n));
+    const load = vi.spyOn(known, "load");
+    const lane = laneOf({ locks: false });
+    const others = [lane.submit(copying(known, "known")), lane.submit(add("beside", 1n))];
+    expect(await Promise.all(others)).toEqual([8n, 1n]);
+    await asOwner(testDatabase, (client) => client.query("delete from counters where name like 'copy%'"));
+    expect(await laneOf({ locks: true }).submit(copying(known, "known"))).toBe(8n);
+    expect(load).toHaveBeenCalledTimes(2);
   });
 });

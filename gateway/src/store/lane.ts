@@ -62,14 +62,16 @@ const ROUNDS_MAX = 4;
 
 type Outcome = { answer: unknown } | { error: unknown };
 
-/** A transaction that has begun: what its commands need is on the way. */
+/** A batch that has begun: what its commands need is on the way. */
 interface Begun {
   batch: Waiting[];
   client: PoolClient;
   set: WorkingSet;
   loaded: Promise<void>;
   /** What was not asked for, and is taken for absent. */
-  presumed: readonly Need[];
+  absent: readonly Need[];
+  /** Nothing was asked for, and the transaction is to begin with these checks of what rows were taken to be. */
+  checks: Statement[] | undefined;
 }
 
 export class Lane {
@@ -239,11 +241,13 @@ export class Lane {
     const commands = batch.map(({ command }) => command);
     const needs = commands.flatMap((command) => command.needs);
     const presumes = batch.length === 1 && !this.options.locks && !exactly;
-    const presumed = presumes ? needs.filter(({ table }) => table.refusesSecond) : [];
-    const asked = presumed.length > 0 ? needs.filter(({ table }) => !table.refusesSecond) : needs;
-    const loaded = prefetch(client, set, asked, this.options.locks ? ROW_TIMEOUT : KEY_TIMEOUT, this.clock.now());
+    const absent = presumes ? needs.filter(({ table }) => table.refusesSecond) : [];
+    const wanted = wantedOf(presumes ? needs.filter(({ table }) => !table.refusesSecond) : needs);
+    const checks = presumes ? presume(set, wanted) : undefined;
+    const timeout = this.options.locks ? ROW_TIMEOUT : KEY_TIMEOUT;
+    const loaded = checks ? Promise.resolve() : prefetch(client, set, wanted, timeout, this.clock.now());
     loaded.catch(() => undefined); // judged when its turn comes
-    return { batch, client, set, loaded, presumed };
+    return { batch, client, set, loaded, absent, checks };
   }
 
   /** Begins the next batch on the same connection: while this one is answered, what the next one needs is read. */
@@ -270,7 +274,7 @@ export class Lane {
    */
   private async attempt(
     commands: Command<unknown>[],
-    { client, set, loaded, presumed }: Begun,
+    { client, set, loaded, absent, checks }: Begun,
     more = true,
   ): Promise<{ outcomes: Outcome[]; next: Begun | undefined }> {
     let broken = true;
@@ -279,18 +283,25 @@ export class Lane {
       const [gates] = await Promise.all([Promise.allSettled(commands.map(async (command) => command.gate)), loaded]);
       const outcomes = this.execute(set, commands, gates);
       const letIn = gates.every(({ status }) => status === "fulfilled");
-      if (letIn && !presumed.every(({ table, key }) => set.isInserted(table, key))) {
-        // Nothing that it writes would be refused if what it took for absent were there.
-        await client.query("rollback");
+      const statements = set.statements();
+      const isSure = absent.every(({ table, key }) => set.isInserted(table, key)) && (!checks || statements.length > 0);
+      if (letIn && !isSure) {
+        // Nothing that it writes would be refused if what it took for granted were otherwise.
+        if (!checks) await client.query("rollback");
         broken = false;
         throw new BatchRefused(new PresumedWrongly());
       }
-      const statements = set.statements();
+      if (checks && !letIn) {
+        broken = false;
+        next = this.beginNext(client);
+        return { outcomes, next };
+      }
       const commit = statements.length === 0 ? "rollback" : "commit";
       const written = Promise.allSettled(
         together(client, () => [
           ...(this.options.locks ? [client.query(KEY_TIMEOUT)] : []),
-          ...statements.map((statement) => send(client, statement)),
+          ...(checks ? [client.query(`${BEGIN}; ${KEY_TIMEOUT}`)] : []),
+          ...[...(checks ?? []), ...statements].map((statement) => send(client, statement)),
           client.query(commit),
         ]),
       );
@@ -377,7 +388,7 @@ class BatchRefused extends Error {
   }
 }
 
-/** A command ran as if rows were not there, and wrote none of them: it must look. */
+/** A command ran on what it took for granted, and writes nothing that would show it: it must look. */
 class PresumedWrongly extends Error {}
 
 function settle(waiting: Waiting, outcome: Outcome): void {
@@ -404,21 +415,50 @@ function together<Sent>(client: PoolClient, work: () => Sent): Sent {
   }
 }
 
-/** BEGIN and every row that the commands need, in one round trip: one statement a table, tables by rank, keys in order. */
-async function prefetch(
-  client: PoolClient,
-  set: WorkingSet,
-  needs: readonly Need[],
-  timeout: string,
-  realNow: Micros,
-): Promise<void> {
-  const wanted = new Map<Need["table"], Map<string, unknown>>();
+type Wanted = Map<Need["table"], Map<string, unknown>>;
+
+/** The keys of each table. What comes with rows that are wanted anyway is not asked for by itself. */
+function wantedOf(needs: readonly Need[]): Wanted {
+  const wanted: Wanted = new Map();
   for (const { table, key } of needs) {
     let keys = wanted.get(table);
     if (!keys) wanted.set(table, (keys = new Map()));
     keys.set(table.keyText(key), key);
   }
-  leaveOutCarried(wanted);
+  for (const [{ carries }, keys] of wanted) {
+    const carried = carries && wanted.get(carries.table);
+    if (!carried) continue;
+    for (const key of keys.values()) carried.delete(carries.table.keyText(carries.keyOf(key)));
+    if (carried.size === 0) wanted.delete(carries.table);
+  }
+  return wanted;
+}
+
+/** Puts in what is wanted as it is taken to be, where all of it may be. Gives the checks. */
+function presume(set: WorkingSet, wanted: Wanted): Statement[] | undefined {
+  const found = [...wanted].flatMap(([table, keys]) =>
+    [...keys.values()].map((key) => ({ table, presumed: table.presume?.(key) })),
+  );
+  const checks: Statement[] = [];
+  for (const { presumed } of found) {
+    if (!presumed) return undefined;
+    checks.push(presumed.check);
+  }
+  for (const { table, presumed } of found) {
+    set.put(table, presumed?.value);
+    if (table.carries) set.put(table.carries.table, presumed?.carried);
+  }
+  return checks.length > 0 ? checks : undefined;
+}
+
+/** BEGIN and every row that the commands need, in one round trip: one statement a table, tables by rank, keys in order. */
+async function prefetch(
+  client: PoolClient,
+  set: WorkingSet,
+  wanted: Wanted,
+  timeout: string,
+  realNow: Micros,
+): Promise<void> {
   const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
   const results = await Promise.allSettled(
     together(client, () => [
@@ -445,14 +485,4 @@ async function prefetch(
       if (table.carries) set.fill(table.carries.table, row);
     }
   });
-}
-
-/** What comes with rows that are wanted anyway is not asked for by itself. */
-function leaveOutCarried(wanted: Map<Need["table"], Map<string, unknown>>): void {
-  for (const [{ carries }, keys] of wanted) {
-    const carried = carries && wanted.get(carries.table);
-    if (!carried) continue;
-    for (const key of keys.values()) carried.delete(carries.table.keyText(carries.keyOf(key)));
-    if (carried.size === 0) wanted.delete(carries.table);
-  }
 }

@@ -26,6 +26,11 @@ export interface Table<Key, Value> {
    */
   readonly refusesSecond?: boolean;
   /**
+   * What the row of this key is taken to be, and that of `carries`, without being asked for; undefined when nothing is known. `check` throws
+   * in the transaction that writes when it is otherwise (`presumed_wrongly`). For a command that would wait for nothing else.
+   */
+  presume?(key: Key): { value: Value; carried?: unknown; check: Statement } | undefined;
+  /**
    * True where an insert waits for nothing but its own keys and its book's row, and no trigger of it looks at what is written
    * beside it: such inserts travel as one statement.
    */

@@ -36,6 +36,11 @@ export class WorkingSet {
   fill(table: AnyTable, row: Row): void {
     const value = table.parse?.(row);
     assert(value !== undefined, `${table.name} cannot be loaded`);
+    this.put(table, value);
+  }
+
+  /** Puts in what a row is known or taken to be. Not for commands. */
+  put(table: AnyTable, value: unknown): void {
     cellsOf(this.cells, table).set(table.keyText(table.keyOf(value)), { value, state: "loaded" });
   }
 
