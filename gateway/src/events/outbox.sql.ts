@@ -4,7 +4,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import { type Table, bulkInsert } from "../store/table.ts";
+import { type Columns, type Table, arraysOf, bulkInsert, rowsOf } from "../store/table.ts";
 import type { ClaimedRow } from "./claim.sql.ts";
 import type { OutboxEvent } from "./event.ts";
 
@@ -100,20 +100,30 @@ export interface AttemptRecord extends EventKey {
   leaseToken: string;
 }
 
-/**
- * Records attempts and moves their deliveries on, in one statement: an attempt whose lease was lost meanwhile is not
- * recorded, because another worker has it now. Gives the events recorded.
- */
-export function recordAttempts(records: readonly AttemptRecord[]): Statement {
-  return {
-    name: "record attempts",
-    text: `with v as (
-  select *
-  from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::uuid[], $5::text[]::delivery_state[], $6::smallint[],
-    $7::timestamptz[], $8::timestamptz[], $9::integer[], $10::boolean[], $11::smallint[], $12::text[], $13::text[],
-    $14::text[], $15::text[], $16::bytea[], $17::text[], $18::text[])
-    as v(merchant_id, environment, event_id, lease_token, state, attempt, next_attempt_at, started_at, duration_ms,
-      succeeded, status, reason, address, request_headers, response_headers, response_body, request_body, note)
+const attemptColumns: Columns<AttemptRecord> = {
+  ...keyColumns,
+  attempt: ["smallint", (record) => record.attempt],
+  started_at: ["timestamptz", (record) => record.startedAt],
+  duration_ms: ["integer", (record) => record.durationMs],
+  succeeded: ["boolean", (record) => record.succeeded],
+  status: ["smallint", (record) => record.status],
+  reason: ["text", (record) => record.reason],
+  address: ["text", (record) => record.address],
+  request_headers: ["json", (record) => record.requestHeaders],
+  response_headers: ["json", (record) => record.responseHeaders],
+  response_body: ["bytea", (record) => record.responseBody],
+  request_body: ["text", (record) => record.requestBody],
+  note: ["text", (record) => record.note],
+};
+const settledColumns: Columns<AttemptRecord> = {
+  lease_token: ["uuid", (record) => record.leaseToken],
+  state: ["delivery_state", (record) => record.state],
+  next_attempt_at: ["timestamptz", (record) => record.nextAttemptAt],
+};
+const recordColumns = { ...attemptColumns, ...settledColumns };
+
+const recording = `with v as (
+${rowsOf(recordColumns)}
 ), settled as (
   update deliveries d
   set state = v.state, attempts = v.attempt, next_attempt_at = v.next_attempt_at, lease_token = null, leased_until = null,
@@ -123,35 +133,20 @@ export function recordAttempts(records: readonly AttemptRecord[]): Statement {
     and d.lease_token = v.lease_token
   returning d.merchant_id, d.environment, d.event_id, d.url
 )
-insert into delivery_attempts (merchant_id, environment, event_id, url, attempt, started_at, duration_ms, succeeded, status,
-  reason, address, request_headers, response_headers, response_body, request_body, note)
-select v.merchant_id, v.environment, v.event_id, settled.url, v.attempt, v.started_at, v.duration_ms, v.succeeded, v.status,
-  v.reason, v.address, v.request_headers::json, v.response_headers::json, v.response_body,
-  v.request_body, v.note
+insert into delivery_attempts (url, ${Object.keys(attemptColumns).join(", ")})
+select settled.url, ${Object.keys(attemptColumns)
+  .map((name) => `v.${name}`)
+  .join(", ")}
 from v
 join settled using (merchant_id, environment, event_id)
-returning event_id`,
-    values: [
-      records.map((record) => uuidOf(record.book.merchantId)),
-      records.map((record) => record.book.environment),
-      records.map((record) => uuidOf(record.eventId)),
-      records.map((record) => record.leaseToken),
-      records.map((record) => record.state),
-      records.map((record) => record.attempt),
-      records.map((record) => sqlTime(record.nextAttemptAt)),
-      records.map((record) => sqlTime(record.startedAt)),
-      records.map((record) => record.durationMs),
-      records.map((record) => record.succeeded),
-      records.map((record) => record.status),
-      records.map((record) => record.reason),
-      records.map((record) => record.address),
-      records.map((record) => record.requestHeaders),
-      records.map((record) => record.responseHeaders),
-      records.map((record) => record.responseBody),
-      records.map((record) => record.requestBody),
-      records.map((record) => record.note),
-    ],
-  };
+returning event_id`;
+
+/**
+ * Records attempts and moves their deliveries on, in one statement: an attempt whose lease was lost meanwhile is not
+ * recorded, because another worker has it now. Gives the events recorded.
+ */
+export function recordAttempts(records: readonly AttemptRecord[]): Statement {
+  return { name: "record attempts", text: recording, values: arraysOf(recordColumns, records) };
 }
 
 /**

@@ -65,12 +65,17 @@ export function arraysOf<Value>(columns: Columns<Value>, values: readonly Value[
   return Object.values(columns).map(([type, get]) => binaryArray(travelling(type), values.map(get)));
 }
 
+/** The values of `arraysOf` as rows of these columns; they are the statement's first parameters. */
+export function rowsOf<Value>(columns: Columns<Value>): string {
+  const { names, unnest, casts } = unnested(columns);
+  return `select ${casts}
+from unnest(${unnest}) as v(${names.join(", ")})`;
+}
+
 /** `insert into … select … from unnest(…)`: one statement for any number of rows. */
 export function bulkInsert<Value>(table: string, columns: Columns<Value>): (values: readonly Value[]) => Statement {
-  const { names, unnest, casts } = unnested(columns);
-  const text = `insert into ${table} (${names.join(", ")})
-select ${casts}
-from unnest(${unnest}) as v(${names.join(", ")})`;
+  const text = `insert into ${table} (${Object.keys(columns).join(", ")})
+${rowsOf(columns)}`;
   const name = nameOf(`insert ${table}`, text);
   return (values) => ({ name, text, values: arraysOf(columns, values) });
 }

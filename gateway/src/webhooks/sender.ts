@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import { Agent, buildConnector, errors } from "undici";
+import { Agent, type Dispatcher, buildConnector, errors } from "undici";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
 import type { Book } from "../merchants/books.ts";
@@ -138,39 +138,93 @@ export class Sender {
       responseHeaders: undefined,
       responseBody: undefined,
     };
-    const deadline = AbortSignal.timeout(DELIVERY_TIMEOUT_MS);
     const body = delivery.slowly ? Readable.from(inPieces(delivery.body)) : Buffer.from(delivery.body);
     const address = watchAddress(body);
+    const decided = (): void => {
+      result.durationMs = Math.round(stopwatchMs() - begun);
+    };
     try {
       const objection = objectionTo(delivery.url, this.allowed);
       if (objection !== undefined) throw new ForbiddenAddress(objection);
-      const url = new URL(delivery.url);
-      const request = this.agent.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: "POST",
-        headers: delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders,
-        body,
-        signal: deadline,
-        headersTimeout: DELIVERY_TIMEOUT_MS,
-        bodyTimeout: DELIVERY_TIMEOUT_MS,
-      });
-      // The client's own signal is not heard before there is a connection: the name server and the handshake count too.
-      const answer = await Promise.race([request, expiry(deadline)]);
-      result.status = answer.statusCode;
-      result.succeeded = answer.statusCode >= 200 && answer.statusCode < 300;
-      if (!result.succeeded) result.reason = `The receiver answered ${answer.statusCode}; only 2xx counts.`;
-      result.responseHeaders = flatten(answer.headers);
+      const { origin, pathname, search } = new URL(delivery.url);
+      const headers = delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders;
+      const answer = this.post({ origin, path: pathname + search, headers, body });
+      const { status, responseHeaders, rest } = await answer;
       // The status line came in time and decides; what the body does afterwards changes nothing.
-      result.durationMs = Math.round(stopwatchMs() - begun);
-      result.responseBody = await readUpTo(answer.body, ANSWER_MAX_BYTES, BODY_MS);
+      decided();
+      result.status = status;
+      result.succeeded = status >= 200 && status < 300;
+      if (!result.succeeded) result.reason = `The receiver answered ${status}; only 2xx counts.`;
+      result.responseHeaders = responseHeaders;
+      result.responseBody = await rest;
     } catch (error) {
-      result.durationMs = Math.round(stopwatchMs() - begun);
-      result.reason ??= deadline.aborted ? "The receiver did not answer within 10 seconds." : explain(error);
+      decided();
+      result.reason = explain(error);
     }
     result.address = address();
     result.heldMs = Math.round(stopwatchMs() - begun);
     return result;
+  }
+
+  /**
+   * Posts once. Resolves at the status line; `rest` are the first bytes of what follows, as far as they come in time, and never rejects.
+   * Throws what the network says, and `Expired` when the status line does not come within ten seconds, the name server and the
+   * handshake counted too: the client's own signal is not heard before there is a connection.
+   */
+  private post(request: {
+    origin: string;
+    path: string;
+    headers: Record<string, string>;
+    body: Buffer | Readable;
+  }): Promise<{ status: number; responseHeaders: Record<string, string>; rest: Promise<Buffer> }> {
+    return new Promise((resolve, reject) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      let over = false;
+      let controller: Dispatcher.DispatchController | undefined;
+      let giveRest: ((rest: Buffer) => void) | undefined;
+      /** Ends it: with the rest when there was a status line, else with what was wrong. */
+      const end = (error?: Error): void => {
+        if (over) return;
+        over = true;
+        clearTimeout(timer);
+        if (giveRest) giveRest(Buffer.concat(parts).subarray(0, ANSWER_MAX_BYTES));
+        else reject(error ?? new Error("an answer without a status line"));
+      };
+      /** What still comes is not read: the connection is closed instead. */
+      const hangUp = (error: Error): void => {
+        end(error);
+        controller?.abort(error);
+      };
+      let timer = setTimeout(() => hangUp(new Expired()), DELIVERY_TIMEOUT_MS);
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart(started) {
+          if (over) return started.abort(new Expired());
+          controller = started;
+        },
+        onResponseStart(_controller, status, headers) {
+          if (over || status < 200) return;
+          clearTimeout(timer);
+          timer = setTimeout(() => hangUp(new Expired()), BODY_MS);
+          const rest = new Promise<Buffer>((give) => (giveRest = give));
+          resolve({ status, responseHeaders: flatten(headers), rest });
+        },
+        onResponseData(_controller, chunk) {
+          if (over) return;
+          parts.push(chunk);
+          size += chunk.length;
+          if (size >= ANSWER_MAX_BYTES) hangUp(new Error("the rest is not read"));
+        },
+        onResponseEnd: () => end(),
+        onResponseError: (_controller, error) => end(error),
+      };
+      const time = { headersTimeout: DELIVERY_TIMEOUT_MS, bodyTimeout: DELIVERY_TIMEOUT_MS };
+      try {
+        this.agent.dispatch({ ...request, ...time, method: "POST" }, handler);
+      } catch (error) {
+        end(error as Error);
+      }
+    });
   }
 
   async close(): Promise<void> {
@@ -188,12 +242,6 @@ async function* inPieces(body: string): AsyncGenerator<Buffer> {
     yield bytes.subarray(at, at + size);
     await pause(500);
   }
-}
-
-function expiry(deadline: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    deadline.addEventListener("abort", () => reject(deadline.reason as Error), { once: true });
-  });
 }
 
 /** Resolves once, vets every address, connects to a vetted one, and looks at where the socket really went. */
@@ -238,32 +286,13 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   return flat;
 }
 
-/** The first bytes of an answer, as far as they come in time. The rest is not read: the connection is closed instead. */
-async function readUpTo(
-  body: AsyncIterable<Buffer> & { destroy(): unknown },
-  maximum: number,
-  withinMs: number,
-): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  const timer = setTimeout(() => body.destroy(), withinMs);
-  try {
-    for await (const part of body) {
-      parts.push(part);
-      size += part.length;
-      if (size >= maximum) break;
-    }
-  } catch {
-    // The status line has decided already; a body that breaks off is kept as far as it came.
-  }
-  clearTimeout(timer);
-  if (size >= maximum) body.destroy();
-  return Buffer.concat(parts).subarray(0, maximum);
-}
+/** The status line did not come in time. */
+class Expired extends Error {}
 
 /** An error of the network, as a person would say it. Never the receiver's own words. */
 function explain(error: unknown): string {
   if (error instanceof ForbiddenAddress) return `Refused: ${error.message}`;
+  if (error instanceof Expired) return "The receiver did not answer within 10 seconds.";
   const code = (error as { code?: unknown } | null)?.code;
   const known: Record<string, string> = {
     ENOTFOUND: "The host name does not exist.",
