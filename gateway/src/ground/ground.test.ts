@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseSqlTime, parseWireTime, sqlTime, systemClock, wireTime } from "./clock.ts";
 import { ConfigError, readConfig } from "./config.ts";
-import { Vault, digestOf, newSecret, sameText, sign, signingKey } from "./crypto.ts";
+import { Vault, digestOf, isSigned, newSecret, sameText, sign, signingKey } from "./crypto.ts";
 import { Fault, faultCodes, showable } from "./fault.ts";
 import { idOf, isId, newId, uuidOf } from "./ids.ts";
 import { MalformedJson, parseObject } from "./json.ts";
@@ -244,6 +244,18 @@ describe("cryptography", () => {
     expect(sign(signingKey("sk_test_vector"), "1700000000", "")).toBe(
       "b50daf154145cf9c53564e507030fe3812d4345591bc37efdbc1364f8c1ad651",
     );
+  });
+
+  test("what is signed is told from everything else", () => {
+    const key = signingKey("sk_test_vector");
+    const good = sign(key, "1700000000", "{}");
+    expect(isSigned(key, "1700000000", "{}", good)).toBe(true);
+    const others = [good.toUpperCase(), `${good} `, `${good}00`, good.slice(2), "", "zz".repeat(32)];
+    const flipped = [...good].map((digit, at) => good.slice(0, at) + (digit === "0" ? "1" : "0") + good.slice(at + 1));
+    for (const other of [...others, ...flipped]) expect(isSigned(key, "1700000000", "{}", other), other).toBe(false);
+    expect(isSigned(key, "1700000001", "{}", good)).toBe(false);
+    expect(isSigned(key, "1700000000", "{} ", good)).toBe(false);
+    expect(isSigned(signingKey("sk_test_other"), "1700000000", "{}", good)).toBe(false);
   });
 
   test("a sealed secret opens for its owner alone, unchanged, under its own master key", () => {

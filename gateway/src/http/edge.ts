@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { type Clock, SECOND } from "../ground/clock.ts";
-import { digestOf, fingerprintOf, sameText, sha256, sign } from "../ground/crypto.ts";
+import { digestOf, fingerprintOf, isSigned, sha256 } from "../ground/crypto.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
@@ -154,7 +154,7 @@ export class Edge {
     if (!/^\d+$/.test(timestamp)) throw refused("SIGNATURE_INVALID");
     const now = Math.floor(this.clock.now() / SECOND);
     if (Math.abs(Number(timestamp) - now) > TOLERANCE_SECONDS) throw refused("TIMESTAMP_OUT_OF_WINDOW");
-    if (!sameText(signature, sign(client.key, timestamp, body))) throw refused("SIGNATURE_INVALID");
+    if (!isSigned(client.key, timestamp, body, signature)) throw refused("SIGNATURE_INVALID");
     return { validUntil: Number(timestamp) + TOLERANCE_SECONDS, signature };
   }
 
