@@ -184,6 +184,18 @@ test("2xx succeeds, everything else fails with its status, and no redirect is fo
   expect(paths).not.toContain("/elsewhere");
 });
 
+test("what comes before the answer is not taken for it", async () => {
+  const url = await answering((_request, response) => {
+    response.writeProcessing();
+    response.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => {
+      response.writeHead(500, { "x-own": "late" }).end("no");
+    });
+  });
+  const result = await sender("localhost").send(delivery(url));
+  expect(result).toMatchObject({ succeeded: false, status: 500, responseHeaders: { "x-own": "late" } });
+  expect(result.responseBody?.toString()).toBe("no");
+});
+
 test("a connection that is refused, reset or closed without an answer is a failure in words", async () => {
   const reset = await answering((request) => (request.socket as tls.TLSSocket).destroy());
   const from = sender("localhost");
