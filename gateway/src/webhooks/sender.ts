@@ -148,8 +148,7 @@ export class Sender {
       if (objection !== undefined) throw new ForbiddenAddress(objection);
       const { origin, pathname, search } = new URL(delivery.url);
       const headers = delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders;
-      const answer = this.post({ origin, path: pathname + search, headers, body });
-      const { status, responseHeaders, rest } = await answer;
+      const { status, responseHeaders, rest } = await this.post({ origin, path: pathname + search, headers, body });
       // The status line came in time and decides; what the body does afterwards changes nothing.
       decided();
       result.status = status;
