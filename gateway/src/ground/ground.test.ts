@@ -14,9 +14,13 @@ const micros = fc.integer({ min: 0, max: 4_102_444_800_000_000 });
 describe("time", () => {
   test("an instant survives the way through PostgreSQL's text with its microseconds", () => {
     fc.assert(
-      fc.property(micros, (at) => {
-        const stored = sqlTime(at).replace("T", " ").replace("Z", "+00").replace(/0+\+/, "+").replace(".+", "+");
-        expect(parseSqlTime(stored)).toBe(at);
+      fc.property(micros, fc.integer({ min: 0, max: 999_999 }), (at, fraction) => {
+        const stored = (moment: number): string =>
+          sqlTime(moment).replace("T", " ").replace("Z", "+00").replace(/0+\+/, "+").replace(".+", "+");
+        const again = at - (at % 1_000_000) + fraction;
+        expect(parseSqlTime(stored(at))).toBe(at);
+        expect(parseSqlTime(stored(again)), "of a second that was read before").toBe(again);
+        expect(parseSqlTime(stored(again).replace("+00", "+05:30")), "elsewhere").toBe(again - 19_800_000_000);
       }),
     );
   });
