@@ -53,10 +53,10 @@ async function onStage<T>(
   }
 }
 
-/** Run before anything counts. */
+/** Run before anything counts, until the service is compiled as one is that has run for a while: a lifecycle needs twenty seconds. */
 const warm = (seconds: number): { label: string; seconds: number } => ({
   label: "warm",
-  seconds: Math.min(3, seconds),
+  seconds: Math.min(20, seconds * 2),
 });
 const TURNS = 3;
 

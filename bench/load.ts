@@ -27,10 +27,18 @@ interface Plan {
 interface Request {
   bytes: Buffer;
   sender: number;
+  /** What pays for the payment that this one creates, signed beforehand, too: a signature covers no path. */
+  payment?: Signed;
+}
+
+interface Signed {
+  timestamp: string;
+  signature: string;
+  body: string;
 }
 
 /** As many are made beforehand as a run can use, up to what memory is for; beyond that they are made on the way. */
-const AHEAD_PER_S = 8_000;
+const AHEAD_PER_S = { once: 8_000, lifecycle: 3_000 };
 const AHEAD_MAX = 80_000;
 
 const {
@@ -72,16 +80,35 @@ function chooser(weights: number[]): () => number {
   };
 }
 
-function signed(sender: number, method: string, path: string, body: string, number: number, skew = 0): Request {
+function sign(sender: number, body: string, skew = 0): Signed {
   const timestamp = String(Math.floor(Date.now() / 1000) + skew);
-  const key = keys[sender] as KeyObject;
-  const signature = createHmac("sha256", key).update(timestamp).update(".").update(body).digest("hex");
+  const hmac = createHmac("sha256", keys[sender] as KeyObject);
+  return { timestamp, signature: hmac.update(timestamp).update(".").update(body).digest("hex"), body };
+}
+
+function write(
+  sender: number,
+  method: string,
+  path: string,
+  { timestamp, signature, body }: Signed,
+  number: number,
+): Buffer {
   const written =
     method === "GET"
       ? ""
       : `Idempotency-Key: ${run}-key-${number}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${senders[sender]?.client_id}\r\nX-Timestamp: ${timestamp}\r\nX-Signature: ${signature}\r\n${written}\r\n`;
-  return { bytes: Buffer.from(head + body), sender };
+  return Buffer.from(head + body);
+}
+
+function signed(sender: number, method: string, path: string, body: string, number: number, skew = 0): Request {
+  return { bytes: write(sender, method, path, sign(sender, body, skew), number), sender };
+}
+
+/** What pays for one payment. No two bodies of one second may be the same, so each has white space of its own. */
+function signedPayment(sender: number, number: number): Signed {
+  const mark = (number % 2 ** 16).toString(2).padStart(16, "0").replaceAll("0", " ").replaceAll("1", "\t");
+  return sign(sender, `{"outcome":"succeeded"}${mark}`);
 }
 
 function make(): Request {
@@ -101,7 +128,8 @@ function make(): Request {
   const callback = callbacks?.[number % callbacks.length] ?? "";
   const own = callback === "" ? "" : `,"callback_url":"${callback}"`;
   const body = `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}${own}}`;
-  return signed(sender, "POST", "/v1/payments", body, number);
+  const request = signed(sender, "POST", "/v1/payments", body, number);
+  return lifecycle ? { ...request, payment: signedPayment(sender, number) } : request;
 }
 
 const expected: Record<Kind, { status: string; contains: string }> = {
@@ -111,7 +139,8 @@ const expected: Record<Kind, { status: string; contains: string }> = {
   pay: { status: "HTTP/1.1 200", contains: '"status":"succeeded"' },
 };
 
-const wanted = Math.min(AHEAD_MAX, Math.ceil(seconds * (pace ?? AHEAD_PER_S)));
+const aheadPerSecond = pace ?? AHEAD_PER_S[lifecycle ? "lifecycle" : "once"];
+const wanted = Math.min(AHEAD_MAX, Math.ceil(seconds * aheadPerSecond));
 const ahead: Request[] = Array.from({ length: kind === "get" ? Math.min(wanted, 20_000) : wanted }, make);
 let next = 0;
 /** The same read may be asked again in another second only: its signature is its identity. */
@@ -130,21 +159,18 @@ function drive(): Promise<void> {
     const socket = connect(port, "127.0.0.1");
     let buffer = "";
     let started = 0;
-    let current: { sender: number; kind: Kind } = { sender: 0, kind };
+    let current: { sender: number; kind: Kind; payment?: Signed | undefined } = { sender: 0, kind };
     let paying: string | undefined;
     const send = (due: number): void => {
       started = Math.min(due, performance.now());
-      if (paying !== undefined) {
-        const body = '{"outcome":"succeeded"}';
-        current = { sender: current.sender, kind: "pay" };
-        const path = `/v1/sandbox/payments/${paying}/simulate`;
-        // The signature covers time and body alone: no two bodies of one second may be the same.
-        const mark = (++made % 2 ** 16).toString(2).padStart(16, "0").replaceAll("0", " ").replaceAll("1", "\t");
-        socket.write(signed(current.sender, "POST", path, body + mark, made).bytes);
+      const { sender, payment } = current;
+      if (paying !== undefined && payment) {
+        current = { sender, kind: "pay" };
+        socket.write(write(sender, "POST", `/v1/sandbox/payments/${paying}/simulate`, payment, ++made));
         return;
       }
       const request = take();
-      current = { sender: request.sender, kind };
+      current = { sender: request.sender, kind, payment: request.payment };
       socket.write(request.bytes);
     };
     const proceed = (): void => {

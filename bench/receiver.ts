@@ -1,8 +1,9 @@
 // A receiver of webhooks in a process of its own: answers at once and remembers how late each event came; beside it hosts
-// that take a connection and never answer. Its parent asks over IPC.
+// that take a connection and never answer. Its parent asks over IPC. It reads as little HTTP as it must, since it shares the machine
+// with what it measures.
 import { readFileSync } from "node:fs";
-import { type Server, createServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import { type TLSSocket, createServer } from "node:tls";
 
 const { key, cert, blackHoles } = JSON.parse(readFileSync(0, "utf8")) as {
   key: string;
@@ -14,43 +15,67 @@ let lags: number[] = [];
 let seen = new Set<string>();
 let repeated = 0;
 let perSecond = new Map<number, number>();
-const sockets = new Set<Socket>();
+const sockets = new Set<TLSSocket>();
 
-/** The moment, in milliseconds, that an event's identity begins with. */
+const ANSWER = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok";
+const NOT_UNDERSTOOD = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** The moment, in milliseconds, that an event's identity begins with: 48 bits of it, and 12 more of a fraction after four others. */
 function momentOf(eventId: string): number {
-  const digits = "0123456789abcdefghjkmnpqrstvwxyz";
-  let number = 0n;
-  for (const character of eventId.slice("evt_".length)) number = number * 32n + BigInt(digits.indexOf(character));
-  const microseconds = Number((((number >> 64n) & 0xfffn) * 1000n) / 4096n);
-  return Number(number >> 80n) + microseconds / 1000;
+  const number = (from: number, to: number): number => {
+    let value = 0;
+    for (let at = from; at < to; at++) value = value * 32 + DIGITS.indexOf(eventId.charAt("evt_".length + at));
+    return value;
+  };
+  return number(0, 10) + ((number(10, 14) >> 4) & 0xfff) / 4096;
 }
 
-async function listen(server: Server): Promise<number> {
+function receive(eventId: string): void {
+  const now = performance.timeOrigin + performance.now();
+  if (seen.has(eventId)) repeated++;
+  seen.add(eventId);
+  lags.push(now - momentOf(eventId));
+  const second = Math.floor(now / 1000);
+  perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+}
+
+/** Answers each request when all of it has come. */
+function serve(socket: TLSSocket): void {
+  let buffer = "";
+  sockets.add(socket);
+  socket.on("close", () => sockets.delete(socket));
+  socket.on("error", () => socket.destroy());
+  socket.setEncoding("latin1");
+  socket.on("data", (part: string) => {
+    buffer += part;
+    for (let head = buffer.indexOf("\r\n\r\n"); head >= 0; head = buffer.indexOf("\r\n\r\n")) {
+      const headers = buffer.slice(0, head);
+      const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1];
+      const eventId = /\r\nx-svc-event-id: (evt_\w+)/i.exec(headers)?.[1];
+      if (length === undefined || eventId === undefined) {
+        socket.end(NOT_UNDERSTOOD);
+        return;
+      }
+      const end = head + 4 + Number(length);
+      if (buffer.length < end) return;
+      buffer = buffer.slice(end);
+      receive(eventId);
+      socket.write(ANSWER);
+    }
+  });
+}
+
+async function listen(onConnection: (socket: TLSSocket) => void): Promise<number> {
+  const server = createServer({ key, cert }, onConnection);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
 }
 
-const receiver = createServer({ key, cert }, (request, response) => {
-  request.resume();
-  request.on("end", () => {
-    const now = performance.timeOrigin + performance.now();
-    const eventId = String(request.headers["x-svc-event-id"]);
-    if (seen.has(eventId)) repeated++;
-    seen.add(eventId);
-    lags.push(now - momentOf(eventId));
-    const second = Math.floor(now / 1000);
-    perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
-    response.end("ok");
-  });
-});
-receiver.on("secureConnection", (socket: Socket) => {
-  sockets.add(socket);
-  socket.on("close", () => sockets.delete(socket));
-});
-const port = await listen(receiver);
+const port = await listen(serve);
 const holes: number[] = [];
 for (let hole = 0; hole < blackHoles; hole++) {
-  holes.push(await listen(createServer({ key, cert }, (request) => void request.resume())));
+  holes.push(await listen((socket) => socket.on("error", () => socket.destroy()).resume()));
 }
 
 process.on("message", (question: "reset" | "stats") => {

@@ -24,6 +24,12 @@ export interface ClaimedRow extends Record<string, unknown> {
 /** Of a book, at most twice as many queues are looked at in one claim; with more, each claim begins elsewhere among them. */
 const STEPS = 100;
 
+/**
+ * Part of every update of deliveries that changes no address. PostgreSQL 18 reads the expressions of generated columns anew for each row
+ * if an update has none of them to compute: 25 µs a row, where computing them costs two.
+ */
+export const SAME_URL = "url = d.url";
+
 /** How what a merchant owes to a host is called in `rooms`. */
 export function queueKey(merchantUuid: string, host: string): string {
   return `${merchantUuid} ${host}`;
@@ -121,7 +127,7 @@ export function claimDeliveries(claim: {
   limit $5::integer
 ), leased as (
   update deliveries d
-  set lease_token = $2::uuid, leased_until = $3::timestamptz
+  set ${SAME_URL}, lease_token = $2::uuid, leased_until = $3::timestamptz
   from due
   where d.merchant_id = due.merchant_id and d.environment = due.environment and d.event_id = due.event_id
   returning d.merchant_id, d.environment, d.event_id, d.url, d.host, d.attempts, d.by_hand, d.resend_of,

@@ -1,11 +1,11 @@
 // SQL of events and deliveries: written by the lanes, settled by the workers of the webhooks room. How deliveries are claimed
 // is in `claim.sql.ts`.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { uuidBytes } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, rowsOf } from "../store/table.ts";
-import type { ClaimedRow } from "./claim.sql.ts";
+import { type ClaimedRow, SAME_URL } from "./claim.sql.ts";
 import type { OutboxEvent } from "./event.ts";
 
 type EventKey = { book: Book; eventId: string };
@@ -14,7 +14,7 @@ const keyText = ({ book, eventId }: EventKey): string => `${bookKey(book)}/${eve
 
 const keyColumns = {
   ...bookColumns,
-  event_id: ["uuid", (row: EventKey) => uuidOf(row.eventId)],
+  event_id: ["uuid", (row: EventKey) => uuidBytes(row.eventId)],
 } as const;
 
 export const events: Table<EventKey, OutboxEvent> = {
@@ -26,8 +26,8 @@ export const events: Table<EventKey, OutboxEvent> = {
   insert: bulkInsert<OutboxEvent>("events", {
     ...keyColumns,
     type: ["text", (event) => event.type],
-    subject_id: ["uuid", (event) => (event.subjectId === undefined ? null : uuidOf(event.subjectId))],
-    created_at: ["timestamptz", (event) => sqlTime(event.createdAt)],
+    subject_id: ["uuid", (event) => (event.subjectId === undefined ? null : uuidBytes(event.subjectId))],
+    created_at: ["timestamptz", (event) => event.createdAt],
     body: ["text", (event) => event.body],
   }),
 };
@@ -54,9 +54,9 @@ export const deliveries: Table<EventKey, NewDelivery> = {
   insert: bulkInsert<NewDelivery>("deliveries", {
     ...keyColumns,
     url: ["text", (delivery) => delivery.url],
-    next_attempt_at: ["timestamptz", (delivery) => sqlTime(delivery.nextAttemptAt)],
-    lease_token: ["uuid", ({ lease }) => lease?.token ?? null],
-    leased_until: ["timestamptz", ({ lease }) => (lease ? sqlTime(lease.until) : null)],
+    next_attempt_at: ["timestamptz", (delivery) => delivery.nextAttemptAt],
+    lease_token: ["uuid", ({ lease }) => lease?.token],
+    leased_until: ["timestamptz", ({ lease }) => lease?.until],
   }),
 };
 
@@ -65,7 +65,7 @@ export function parkDeliveries(rows: readonly ClaimedRow[], token: string, until
   return {
     name: "park deliveries",
     text: `update deliveries d
-set leased_until = $5::timestamptz, lease_token = null
+set ${SAME_URL}, leased_until = $5::timestamptz, lease_token = null
 from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as v(merchant_id, environment, event_id)
 where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
   and d.lease_token = $4::uuid`,
@@ -122,12 +122,14 @@ const settledColumns: Columns<AttemptRecord> = {
 };
 const recordColumns = { ...attemptColumns, ...settledColumns };
 
-const recording = `with v as (
+const recording = `with lazily as (
+  select set_config('synchronous_commit', 'off', true) as setting
+), v as (
 ${rowsOf(recordColumns)}
 ), settled as (
   update deliveries d
-  set state = v.state, attempts = v.attempt, next_attempt_at = v.next_attempt_at, lease_token = null, leased_until = null,
-    resend_of = null
+  set ${SAME_URL}, state = v.state, attempts = v.attempt, next_attempt_at = v.next_attempt_at, lease_token = null,
+    leased_until = null, resend_of = null
   from v
   where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
     and d.lease_token = v.lease_token
@@ -138,12 +140,14 @@ select settled.url, ${Object.keys(attemptColumns)
   .map((name) => `v.${name}`)
   .join(", ")}
 from v
-join settled using (merchant_id, environment, event_id)
+join settled using (merchant_id, environment, event_id), lazily
 returning event_id`;
 
 /**
  * Records attempts and moves their deliveries on, in one statement: an attempt whose lease was lost meanwhile is not
- * recorded, because another worker has it now. Gives the events recorded.
+ * recorded, because another worker has it now. Gives the events recorded. Its commit does not wait for the disk, as nobody waits for
+ * it: a record that a power cut forgets leaves a lease that runs out, and a try that is made again under the same number, as when this
+ * process ends before it has recorded.
  */
 export function recordAttempts(records: readonly AttemptRecord[]): Statement {
   return { name: "record attempts", text: recording, values: arraysOf(recordColumns, records) };

@@ -1,5 +1,5 @@
 // All SQL of the ledger: heads, balances and the one statement that appends journals with their entries.
-import { uuidOf } from "../ground/ids.ts";
+import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
@@ -83,8 +83,8 @@ const journalColumns: Columns<Journal> = {
   merchant_id: ["uuid", (journal) => uuidOf(journal.book.merchantId)],
   environment: ["text", (journal) => journal.book.environment],
   seq: ["bigint", (journal) => journal.seq],
-  journal_id: ["uuid", (journal) => uuidOf(journal.journalId)],
-  group_id: ["uuid", (journal) => uuidOf(journal.groupId)],
+  journal_id: ["uuid", (journal) => uuidBytes(journal.journalId)],
+  group_id: ["uuid", (journal) => uuidBytes(journal.groupId)],
   kind: ["text", (journal) => journal.kind],
   operation_key: ["text", (journal) => journal.operationKey],
   posted_at: ["timestamptz", (journal) => journal.postedAt],

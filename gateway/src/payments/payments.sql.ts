@@ -22,7 +22,7 @@ const bytes = (hex: string | null): Buffer | null => (hex === null ? null : Buff
 
 const keyColumns = {
   ...bookColumns,
-  payment_id: ["uuid", (payment: Payment) => uuidOf(payment.reference)],
+  payment_id: ["uuid", (payment: Payment) => uuidBytes(payment.reference)],
 } as const satisfies Columns<Payment>;
 
 /** What may change after creation. */

@@ -73,6 +73,17 @@ test("who waits too long is taken out, and all are at the end", () => {
   expect(room.size).toBe(0);
 });
 
+test("a burst may wait: more is fetched for a host while its line is short, and what was just made joins it until three quarters are taken", () => {
+  const room = new Anteroom<number>();
+  const seen = Array.from({ length: 128 }, (_, row) => {
+    const state = [room.isShort("a", "proven"), room.isOpen("a", "proven")];
+    room.add(one("a", row, 0, `merchant ${row % 4}`), "proven");
+    return state;
+  });
+  expect(seen.filter(([short]) => short)).toHaveLength(33);
+  expect(seen.filter(([, open]) => open)).toHaveLength(97);
+});
+
 test("whatever comes and goes, each delivery leaves once", () => {
   const step = fc.record({
     host: fc.constantFrom("a", "b", "c"),

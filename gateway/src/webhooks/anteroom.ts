@@ -77,6 +77,11 @@ export class Anteroom<Row> {
     return this.waitingFor(host) <= this.limits.line[standing] / 4;
   }
 
+  /** True while what was just made for a host may wait here: a burst may, a backlog may not. */
+  isOpen(host: string, standing: Standing): boolean {
+    return this.waitingFor(host) <= (this.limits.line[standing] * 3) / 4;
+  }
+
   /**
    * Lets a delivery wait, or gives false when too many do: for its host, in all, or of its merchant, which never has more
    * places than are left for others. Places for hosts in doubt are shared among hosts as seats are.

@@ -81,7 +81,7 @@ export class Deliverer {
     this.newborns = new Newborns({
       clock: parts.clock,
       leaseSeconds: LEASE_SECONDS,
-      isOpen: (host) => this.standingOf(host) === "proven" && this.isShort(host),
+      isOpen: (host) => this.standingOf(host) === "proven" && this.anteroom.isOpen(host, "proven"),
       isFull: (host, merchantUuid) => this.standingOf(host) !== "proven" && this.roomFor(host, merchantUuid) === 0,
       enter: (waiting) => this.enter(waiting),
       turnAway: (waiting) => this.turnBack(waiting),

@@ -4,6 +4,8 @@ import type { Log } from "../ground/log.ts";
 import { type Database, isConnectionLoss } from "../store/database.ts";
 
 const BATCH_MAX = 128;
+/** What ends within this time is written together: nobody waits for a record, and a statement costs as much as a dozen rows. */
+const GATHER_MS = 20;
 const TRIES = 20;
 
 export class Recorder {
@@ -18,7 +20,7 @@ export class Recorder {
     this.log = log;
   }
 
-  /** Attempts that end while a batch is being written go into the next one together. */
+  /** Attempts that end soon after, or while a batch is being written, go into the next one together. */
   record(record: AttemptRecord): void {
     this.finished.push(record);
     this.recording ??= this.recordAll().finally(() => {
@@ -27,8 +29,10 @@ export class Recorder {
   }
 
   private async recordAll(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.finished.length > 0) await this.recordBatch(this.finished.splice(0, BATCH_MAX));
+    while (this.finished.length > 0) {
+      if (this.finished.length < BATCH_MAX && !this.stopping) await pause(GATHER_MS);
+      await this.recordBatch(this.finished.splice(0, BATCH_MAX));
+    }
   }
 
   /** Waits for a database that is away; a record that the database refuses costs the others nothing. */

@@ -1,0 +1,112 @@
+// Goal: how attempts went is written down together, soon, and without a wait for the disk that nobody asked for. Method: the recorder
+// itself, on a real PostgreSQL, with deliveries that only its rows know of.
+import { randomUUID } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
+import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
+import { systemClock } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+import { Recorder } from "./recorder.ts";
+
+const name = await cloneDatabase();
+const database = openDatabase(name);
+const book: Book = { merchantId: newId("merchant", systemClock.now()), environment: "sandbox" };
+const leaseToken = randomUUID();
+let asked: Statement[] = [];
+const query = database.query.bind(database);
+database.query = (statement) => {
+  asked.push(statement);
+  return query(statement);
+};
+
+beforeEach(() => {
+  asked = [];
+});
+afterAll(() => database.end());
+
+/** Deliveries that are leased, and how the first attempt of each went. */
+async function attempts(count: number): Promise<AttemptRecord[]> {
+  const now = systemClock.now();
+  const eventIds = Array.from({ length: count }, () => newId("event", now));
+  await asOwner(name, (owner) =>
+    owner.query(
+      `insert into deliveries (merchant_id, environment, event_id, url, next_attempt_at, lease_token, leased_until)
+select $1::uuid, 'sandbox', event_id, 'https://shop.example/hook', now(), $2::uuid, now() + interval '45 s'
+from unnest($3::uuid[]) as v(event_id)`,
+      [uuidOf(book.merchantId), leaseToken, eventIds.map(uuidOf)],
+    ),
+  );
+  return eventIds.map((eventId) => ({
+    book,
+    eventId,
+    attempt: 1,
+    startedAt: now,
+    durationMs: 3,
+    succeeded: true,
+    status: 200,
+    reason: undefined,
+    address: "192.0.2.1",
+    requestHeaders: "{}",
+    responseHeaders: "{}",
+    responseBody: Buffer.from("ok"),
+    state: "delivered",
+    nextAttemptAt: now,
+    leaseToken,
+  }));
+}
+
+/** How many of these are delivered, and have their attempt. */
+async function recorded(records: readonly AttemptRecord[]): Promise<number> {
+  const ids = records.map(({ eventId }) => uuidOf(eventId));
+  return asOwner(name, async (owner) => {
+    const { rows } = await owner.query<{ count: number }>(
+      `select count(*)::integer from deliveries join delivery_attempts using (merchant_id, environment, event_id, url)
+where event_id = any($1::uuid[]) and state = 'delivered' and lease_token is null and host = 'shop.example'`,
+      [ids],
+    );
+    return rows[0]?.count ?? 0;
+  });
+}
+
+test("what ends soon after one another is one statement", async () => {
+  const recorder = new Recorder(database, createLog("silent"));
+  const records = await attempts(5);
+  for (const record of records) {
+    recorder.record(record);
+    await turn();
+  }
+  await expect.poll(() => recorded(records)).toBe(5);
+  expect(asked).toHaveLength(1);
+  await recorder.stop();
+});
+
+test("a stop writes down what is left, at once or soon", async () => {
+  const recorder = new Recorder(database, createLog("silent"));
+  const records = await attempts(300);
+  for (const record of records) recorder.record(record);
+  await recorder.stop();
+  expect(await recorded(records)).toBe(300);
+  expect(asked.map(({ values = [] }) => (values[0] as Buffer).readInt32BE(12))).toEqual([128, 128, 44]);
+});
+
+test("its commit does not wait for the disk; every other one on the connection does", async () => {
+  const [record] = await attempts(1);
+  const client = await database.pool.connect();
+  const setting = async (): Promise<unknown> => (await client.query("show synchronous_commit")).rows[0];
+  try {
+    expect(await setting()).toEqual({ synchronous_commit: "on" });
+    await client.query("begin");
+    const { rowCount } = await client.query(recordAttempts([record as AttemptRecord]));
+    expect(rowCount).toBe(1);
+    expect(await setting()).toEqual({ synchronous_commit: "off" });
+    await client.query("commit");
+    expect(await setting()).toEqual({ synchronous_commit: "on" });
+  } finally {
+    client.release();
+  }
+  expect(await recorded([record as AttemptRecord])).toBe(1);
+});
