@@ -1,11 +1,12 @@
 // Goal: whoever comes too often is seen by each contact, whatever else changes. Method: payments through the API, with one
 // contact kept and the other one varied, one after another and all at once; the plan of the statement over many payments.
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { contactKeysOf, customerVelocity } from "./velocity.sql.ts";
+import { contactKeysOf, customerVelocity, merchantVelocity } from "./velocity.sql.ts";
 
 const PER_HOUR = 4;
 let service: TestService;
@@ -101,6 +102,56 @@ from payments p where merchant_id = $1::uuid and payment_id = $2::uuid`,
   });
   expect((await pay()).score).toBeGreaterThan(calm);
   expect((await pay()).score).toBeGreaterThan(calm);
+});
+
+test("whatever is known of a merchant already, its minute is counted exactly, or from above where no batch could reach the threshold", async () => {
+  const batch = 128;
+  const step = fc.record({
+    passed: fc.oneof(fc.nat(2_000), fc.nat(8_000), fc.nat(90_000)),
+    paid: fc.array(fc.nat(5_500), { maxLength: 80, size: "max" }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 2, maxLength: 14 }),
+      fc.integer({ min: 1, max: 400 }),
+      async (steps, most) => {
+        const { merchantId } = await service.merchant();
+        const book = { merchantId, environment: "sandbox" } as const;
+        const made: number[] = [];
+        let nowMs = 1_800_000_000_000;
+        for (const { passed, paid } of steps) {
+          nowMs += passed;
+          const moments = paid.map((ago) => nowMs - ago);
+          made.push(...moments);
+          await asOwner(service.database, (owner) =>
+            owner.query(
+              `insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at,
+  payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing)
+select $1::uuid, 'sandbox', (lpad(to_hex(ms), 12, '0') || right(replace(gen_random_uuid()::text, '-', ''), 20))::uuid, 'pending', 1, 0, now(), now(), now(),
+  'qris', 0, 'IDR', gen_random_uuid()::text, 'approve', '[]', '{}'
+from unnest($2::bigint[]) as ms`,
+              [uuidOf(merchantId), moments],
+            ),
+          );
+          const sinceMs = nowMs - 60_000;
+          const counted = made.filter((at) => at >= sinceMs).length;
+          const key = { book, contactKey: null, realSince: sinceMs * 1_000, most };
+          const statement =
+            merchantVelocity.load?.([key], nowMs * 1_000) ?? expect.unreachable("velocities are loaded");
+          const [row] = await asOwner(
+            service.database,
+            async (owner) => (await owner.query(statement.text, statement.values)).rows,
+          );
+          const found =
+            merchantVelocity.parse?.(row as Record<string, unknown>).count ?? expect.unreachable("it is counted");
+          const isExact = found === Math.min(counted, most);
+          const isFarFromIt = counted <= found && found + batch < most;
+          expect({ found, counted, most, right: isExact || isFarFromIt }).toMatchObject({ right: true });
+        }
+      },
+    ),
+    { numRuns: 20 },
+  );
 });
 
 test("both contacts are counted in one statement, and each through an index of its own", async () => {
