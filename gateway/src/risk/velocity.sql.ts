@@ -23,8 +23,8 @@ export interface Velocity {
 
 export const MERCHANT_WINDOW: Micros = 60 * SECOND;
 export const CUSTOMER_WINDOW: Micros = 3600 * SECOND;
-/** Younger payments may still be on their way to their commit; of older ones none comes any more. */
-const SETTLED: Micros = 6 * SECOND;
+/** Younger payments may still be on their way to their commit. One that takes longer is not counted for a minute at most. */
+const SETTLED: Micros = 2 * SECOND;
 /** So many payments may come in one batch, each of which counts for the next. */
 const BATCH_MAX = 128;
 
@@ -130,7 +130,13 @@ function velocityTable(rank: number, name: string, payments: string): Table<Velo
   w.settled_ms as few_until_ms
 from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::bigint[], $5::integer[], $6::bigint[], $7::integer[], $8::bigint[], $9::bigint[])
   as k(merchant_id, environment, contact_key, since_ms, most, known_ms, few, few_since_ms, few_until_ms)
-join books b on b.merchant_id = k.merchant_id and b.environment = k.environment
+-- book by book through the key, however few books there are: a join would read all of them
+cross join lateral (
+  select b.clock_offset_seconds
+  from books b
+  where b.merchant_id = k.merchant_id and b.environment = k.environment
+  limit 1
+) b
 -- all by the book's clock
 cross join lateral (
   select k.since_ms + b.clock_offset_seconds * 1000 as since_ms,
