@@ -56,6 +56,8 @@ const keys = senders.map(({ secret }): KeyObject => createSecretKey(Buffer.from(
 const run = `${label}-${Date.now().toString(36)}`;
 const latencies: number[] = [];
 const reasons = new Map<string, number>();
+const unixSeconds = (): number => Math.floor(Date.now() / 1000);
+const begunAt = unixSeconds();
 let made = 0;
 /** Requests that were answered; with `lifecycle`, payments that were created and paid. */
 let done = 0;
@@ -80,8 +82,8 @@ function chooser(weights: number[]): () => number {
   };
 }
 
-function sign(sender: number, body: string, skew = 0): Signed {
-  const timestamp = String(Math.floor(Date.now() / 1000) + skew);
+function sign(sender: number, body: string, at = unixSeconds()): Signed {
+  const timestamp = String(at);
   const hmac = createHmac("sha256", keys[sender] as KeyObject);
   return { timestamp, signature: hmac.update(timestamp).update(".").update(body).digest("hex"), body };
 }
@@ -101,8 +103,15 @@ function write(
   return Buffer.from(head + body);
 }
 
-function signed(sender: number, method: string, path: string, body: string, number: number, skew = 0): Request {
-  return { bytes: write(sender, method, path, sign(sender, body, skew), number), sender };
+function signed(
+  sender: number,
+  method: string,
+  path: string,
+  body: string,
+  number: number,
+  at = unixSeconds(),
+): Request {
+  return { bytes: write(sender, method, path, sign(sender, body, at), number), sender };
 }
 
 /** What pays for one payment. No two bodies of one second may be the same, so each has white space of its own. */
@@ -117,9 +126,9 @@ function make(): Request {
   const targets = senders[sender]?.targets ?? [];
   const target = targets[number % targets.length];
   if (kind === "get") {
-    // The same read of the same second is a replay: each time round it is of another second.
+    // The same read of the same second is a replay: each time round it is of another second, and none that a run of other seconds used.
     const round = Math.floor(number / targets.length);
-    return signed(sender, "GET", `/v1/payments/${target}`, "", number, (round % 580) - 290);
+    return signed(sender, "GET", `/v1/payments/${target}`, "", number, begunAt - 250 + (round % 500));
   }
   if (kind === "refund") {
     const body = `{"payment_reference":"${target}","amount_minor":1,"reason":"part ${number}"}`;
