@@ -1,17 +1,23 @@
--- Ten buckets of each column say enough: almost every row is found by its key. A hundred, the usual, are a sample of 30,000 rows, with whatever
--- JSON and text is in them, for every table that has grown by half: on a young installation a tenth of all that PostgreSQL did.
+-- Nothing is looked for by what these hold, and taking their statistics, of 30,000 rows read whole for each table that has grown by half, was half of what
+-- statistics cost. The others keep theirs: with ten buckets instead of a hundred a claim was planned that walks past a whole backlog.
 do $$
 declare
   one record;
 begin
   for one in
-    select attrelid::regclass as of_table, attname as name
-    from pg_attribute
-    where attnum > 0 and not attisdropped
-      and attrelid in ('payments'::regclass, 'idempotency_keys'::regclass, 'events'::regclass, 'deliveries'::regclass,
-        'delivery_attempts'::regclass, 'journals'::regclass, 'entries'::regclass, 'seen_signatures'::regclass)
+    select *
+    from (values
+      ('payments', '{fee_minor, refunded_minor, refund_pending_minor, expires_in, description, callback_url, customer, metadata, instructions, risk_score, risk_reasons, routing, cancel_reason, canceled_at, updated_at}'::text[]),
+      ('idempotency_keys', '{body_digest, endpoint, status, response}'),
+      ('events', '{body}'),
+      ('deliveries', '{url, lease_token, by_hand, resend_of}'),
+      ('delivery_attempts', '{url, duration_ms, succeeded, status, reason, address, request_headers, response_headers, response_body, request_body, note}'),
+      ('journals', '{prev_hash, hash}'),
+      ('entries', '{amount_minor, balance_after_minor}')
+    ) as kept(of_table, names)
+    cross join unnest(kept.names) as name
   loop
-    execute format('alter table %s alter column %I set statistics 10', one.of_table, one.name);
+    execute format('alter table %I alter column %I set statistics 0', one.of_table, one.name);
   end loop;
 end
 $$;
