@@ -3,6 +3,7 @@ import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type Book, bookArrays, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { BATCH_MAX } from "../store/lanes.ts";
 import type { Table } from "../store/table.ts";
 import type { Customer } from "./risk.ts";
 
@@ -25,8 +26,6 @@ export const MERCHANT_WINDOW: Micros = 60 * SECOND;
 export const CUSTOMER_WINDOW: Micros = 3600 * SECOND;
 /** Younger payments may still be on their way to their commit. One that takes longer is not counted for a minute at most. */
 const SETTLED: Micros = 2 * SECOND;
-/** So many payments may come in one batch, each of which counts for the next. */
-const BATCH_MAX = 128;
 
 /** What stands for each contact that was given. A customer with neither cannot be counted. */
 export interface ContactKeys {
@@ -68,7 +67,7 @@ interface Known {
   fullSinceMs: number | undefined;
   /**
    * Or so many from one millisecond of its clock until another, all of which are there: what came later is counted, and no more, as long as
-   * both together are far from the threshold. Counting the whole minute of each of a thousand merchants cost as much as half of what their rows cost.
+   * both together are so far from the threshold that a batch, each payment of which counts for the next, cannot reach it. Counting the whole minute of each of a thousand merchants cost as much as half of what their rows cost.
    */
   few: { payments: number; sinceMs: number; untilMs: number } | undefined;
 }
@@ -142,7 +141,10 @@ cross join lateral (
   select k.since_ms + b.clock_offset_seconds * 1000 as since_ms,
     greatest(k.since_ms + b.clock_offset_seconds * 1000 + ${(MERCHANT_WINDOW - SETTLED) / 1000}, k.few_until_ms) as settled_ms
 ) w
-cross join lateral (select k.known_ms >= w.since_ms as holds) f
+cross join lateral (
+  select k.known_ms >= w.since_ms as holds,
+    case when w.since_ms between k.few_since_ms and k.few_until_ms then greatest(k.most - ${BATCH_MAX} - k.few, 0) else 0 end as room
+) f
 cross join lateral (
   select count(*)::integer as payments, count(*) filter (where payment_id < ${idAt("w.settled_ms")})::integer as settled
   from (
@@ -150,12 +152,10 @@ cross join lateral (
     from payments p
     where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= ${idAt("k.few_until_ms")}
     order by p.payment_id desc
-    limit case when k.few_since_ms <= w.since_ms and w.since_ms <= k.few_until_ms then greatest(k.most - ${BATCH_MAX} - k.few, 0) else 0 end
+    limit f.room
   ) later
 ) r
-cross join lateral (
-  select k.few_since_ms <= w.since_ms and w.since_ms <= k.few_until_ms and k.few + r.payments < k.most - ${BATCH_MAX} as holds
-) u
+cross join lateral (select r.payments < f.room as holds) u
 cross join lateral (
   select count(*)::integer as payments, (array_agg(payment_id))[k.most] as nth,
     count(*) filter (where payment_id < ${idAt("w.settled_ms")})::integer as settled

@@ -4,7 +4,7 @@ import type { Log } from "../ground/log.ts";
 import { type Database, isConnectionLoss } from "../store/database.ts";
 
 const BATCH_MAX = 128;
-/** What ends within this time is written together: nobody waits for a record, and a statement costs as much as a dozen rows. */
+/** What ends within this time is written together: nobody waits for a record, and a statement costs as much as several rows. */
 const GATHER_MS = 20;
 const TRIES = 20;
 
