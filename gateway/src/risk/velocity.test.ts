@@ -112,6 +112,12 @@ test("whatever is known of a merchant already, its minute is counted exactly, or
     paid: fc.array(fc.nat(1_800), { maxLength: 80, size: "max" }),
     waited: fc.oneof(fc.constant(0), fc.nat(10_000)),
   });
+  // Its minute begins before the one that was counted last.
+  const aRequestThatWaited = [
+    { passed: 0, paid: [0, 0, 0], waited: 0 },
+    { passed: 60_500, paid: [], waited: 0 },
+    { passed: 0, paid: [], waited: 1_000 },
+  ];
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 2, maxLength: 14 }),
@@ -152,7 +158,7 @@ from unnest($2::bigint[]) as ms`,
         }
       },
     ),
-    { numRuns: 20 },
+    { numRuns: 20, examples: [[aRequestThatWaited, 400]] },
   );
 });
 
