@@ -52,10 +52,15 @@ const contradictions: Table<ContradictionKey, Contradiction> = {
     text: `select c.*, o.kind as operation_kind
 from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::smallint[], $5::text[])
   as w(merchant_id, environment, operation_id, attempt, kind)
-join contradictions c on c.merchant_id = any($1::uuid[]) and c.merchant_id = w.merchant_id and c.environment = w.environment
-  and c.operation_id = w.operation_id and c.attempt = w.attempt and c.kind = w.kind
-join acquirer_operations o on o.merchant_id = c.merchant_id and o.environment = c.environment and o.operation_id = c.operation_id
-for update of c`,
+cross join lateral (
+  select *
+  from contradictions c
+  where c.merchant_id = w.merchant_id and c.environment = w.environment and c.operation_id = w.operation_id
+    and c.attempt = w.attempt and c.kind = w.kind
+  limit 1
+  for update
+) c
+join acquirer_operations o on o.merchant_id = c.merchant_id and o.environment = c.environment and o.operation_id = c.operation_id`,
     values: [
       ...bookArrays(keys.map((key) => key.book)),
       keys.map((key) => uuidOf(key.operationId)),

@@ -1,9 +1,9 @@
 // What acquirers are asked over a network, kept step by step. Each step is committed before the call that follows it.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { idOf, isId, uuidOf } from "../ground/ids.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 
 /**
  * planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. free: certainly not done,
@@ -42,10 +42,12 @@ export function wasCalled({ step }: Pick<Operation, "step">): boolean {
   return step !== "free" && step !== "planned";
 }
 
+type OperationKey = { book: Book; id: string };
+
 const keyColumns = {
   ...bookColumns,
-  operation_id: ["uuid", (operation: Operation) => uuidOf(operation.id)],
-} as const satisfies Columns<Operation>;
+  operation_id: ["uuid", ({ id }: OperationKey) => uuidOf(id)],
+} as const satisfies Columns<OperationKey>;
 
 const stateColumns = {
   step: ["text", (operation: Operation) => operation.step],
@@ -65,25 +67,12 @@ const birthColumns = {
 } as const satisfies Columns<Operation>;
 
 /** Operations by the identity of their payment or refund. Loading locks them. */
-export const operations: Table<{ book: Book; id: string }, Operation> = {
+export const operations: Table<OperationKey, Operation> = {
   name: "acquirer operations",
   rank: 20.5,
   keyText: ({ book, id }) => `${bookKey(book)}/${id}`,
   keyOf: (operation) => operation,
-  load: (keys) => ({
-    name: "lock acquirer operations",
-    text: `select o.*
-from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, operation_id)
-cross join lateral (
-  select *
-  from acquirer_operations o
-  where o.merchant_id = any($1::uuid[]) and o.merchant_id = w.merchant_id and o.environment = w.environment
-    and o.operation_id = w.operation_id
-  limit 1
-  for update
-) o`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.id))],
-  }),
+  load: loadByKey("lock acquirer operations", "acquirer_operations", keyColumns),
   parse: operationOfRow,
   insert: bulkInsert<Operation>("acquirer_operations", { ...keyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<Operation>("acquirer_operations", keyColumns, stateColumns),

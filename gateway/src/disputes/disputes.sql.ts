@@ -2,11 +2,11 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Dispute, DisputeReason, Evidence } from "./dispute.ts";
 
 type DisputeRef = { book: Book; uuid: string };
@@ -41,20 +41,7 @@ export const disputes: Table<DisputeRef, Dispute> = {
   rank: 24,
   keyText,
   keyOf: (dispute) => dispute,
-  load: (keys) => ({
-    name: "lock disputes",
-    text: `select d.*
-from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, dispute_id)
-cross join lateral (
-  select *
-  from disputes d
-  where d.merchant_id = any($1::uuid[]) and d.merchant_id = w.merchant_id and d.environment = w.environment
-    and d.dispute_id = w.dispute_id
-  limit 1
-  for update
-) d`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
-  }),
+  load: loadByKey("lock disputes", "disputes", keyColumns),
   parse: disputeOfRow,
   insert: bulkInsert<Dispute>("disputes", { ...keyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<Dispute>("disputes", keyColumns, stateColumns),
@@ -66,14 +53,7 @@ export const evidence: Table<DisputeRef, Evidence> = {
   rank: 25,
   keyText,
   keyOf: (given) => given,
-  load: (keys) => ({
-    name: "load dispute evidence",
-    text: `select *
-from dispute_evidence
-where merchant_id = any($1::uuid[])
-  and (merchant_id, environment, dispute_id) in (select * from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]))`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
-  }),
+  load: loadByKey("load dispute evidence", "dispute_evidence", keyColumns, ""),
   parse: evidenceOfRow,
   insert: bulkInsert<Evidence>("dispute_evidence", {
     ...keyColumns,

@@ -39,6 +39,15 @@ export function merchantOf(key: string): string {
   return key.slice(0, key.indexOf(" "));
 }
 
+/** Book by book through the key: a join reads all of them while they are few. */
+const named = `unnest($8::uuid[], $9::text[]::environment[]) as n(merchant_id, environment)
+    cross join lateral (
+      select *
+      from books b
+      where b.merchant_id = n.merchant_id and b.environment = n.environment
+      limit 1
+    ) b`;
+
 /**
  * Leases what is due, oldest first in each queue, a queue being what a book owes to one host: at most as many of a host as
  * it has room for, `perBook` of each of `books` (all books when undefined) and `limit` in all. Each book is asked with its
@@ -75,9 +84,8 @@ export function claimDeliveries(claim: {
     text: `with due as (
   select d.merchant_id, d.environment, d.event_id, b.clock_offset_seconds
   from (
-    select *, ((random() - 0.5) * 1.8e19)::bigint as start
-    from books
-    ${books ? "where (merchant_id, environment) in (select * from unnest($8::uuid[], $9::text[]::environment[]))" : ""}
+    select b.*, ((random() - 0.5) * 1.8e19)::bigint as start
+    from ${books ? named : "books b"}
     order by random() -- no book always comes first
   ) b
   cross join lateral (

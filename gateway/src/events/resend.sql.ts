@@ -43,8 +43,7 @@ from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id,
 cross join lateral (
   select *
   from events e
-  where e.merchant_id = any($1::uuid[]) and e.merchant_id = w.merchant_id and e.environment = w.environment
-    and e.event_id = w.event_id
+  where e.merchant_id = w.merchant_id and e.environment = w.environment and e.event_id = w.event_id
     -- what is being forgotten is not told again; what is kept for its attempts has a delivery, which is locked below
     and (e.created_at >= coalesce((
       select h.forgotten_before

@@ -1,9 +1,9 @@
 // All SQL of the ledger: heads, balances and the one statement that appends journals with their entries.
 import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookArrays, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import { type Columns, type Table, arraysOf } from "../store/table.ts";
+import { type Columns, type Table, arraysOf, loadByKey } from "../store/table.ts";
 import type { Journal } from "./journal.ts";
 
 export interface Head {
@@ -11,9 +11,6 @@ export interface Head {
   seq: bigint;
   hash: Buffer;
 }
-
-const ofBooks = `merchant_id = any($1::uuid[])
-  and (merchant_id, environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))`;
 
 /** The end of each book's chain. Loading it locks the book for everyone who posts; the database moves it itself. */
 export const heads: Table<Book, Head> = {
@@ -23,15 +20,7 @@ export const heads: Table<Book, Head> = {
   rank: 15,
   keyText: bookKey,
   keyOf: (head) => head.book,
-  load: (books) => ({
-    name: "lock book heads",
-    text: `select merchant_id, environment, seq, hash
-from book_heads
-where ${ofBooks}
-order by merchant_id, environment
-for update`,
-    values: bookArrays(books),
-  }),
+  load: loadByKey("lock book heads", "book_heads", bookKeyColumns),
   parse: (row) => ({ book: bookOfRow(row), seq: row.seq as bigint, hash: row.hash as Buffer }),
 };
 
@@ -48,10 +37,14 @@ export const bookBalances: Table<Book, BookBalances> = {
   keyOf: (row) => row.book,
   load: (books) => ({
     name: "load balances",
-    text: `select merchant_id, environment, json_object_agg(account || ' ' || currency, (debit_minor - credit_minor)::text) as balances
-from balances
-where ${ofBooks}
-group by merchant_id, environment`,
+    text: `select w.merchant_id, w.environment, b.balances
+from unnest($1::uuid[], $2::text[]::environment[]) as w(merchant_id, environment)
+cross join lateral (
+  select json_object_agg(account || ' ' || currency, (debit_minor - credit_minor)::text) as balances
+  from balances b
+  where b.merchant_id = w.merchant_id and b.environment = w.environment
+) b
+where b.balances is not null`,
     values: bookArrays(books),
   }),
   parse: (row) => ({

@@ -3,7 +3,7 @@ import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
-import { type Table, bulkUpdate } from "../store/table.ts";
+import { type Columns, type Table, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { WorkingSet } from "../store/working-set.ts";
 
 export const environments = ["sandbox", "production"] as const;
@@ -47,20 +47,14 @@ export const bookColumns = {
   environment: ["environment", (row: { book: Book }) => row.book.environment],
 } as const;
 
+/** The key of a table with one row a book. */
+export const bookKeyColumns = {
+  merchant_id: ["uuid", (book: Book) => uuidOf(book.merchantId)],
+  environment: ["environment", (book: Book) => book.environment],
+} as const satisfies Columns<Book>;
+
 export function bookOfRow(row: Record<string, unknown>): Book {
   return { merchantId: idOf("merchant", row.merchant_id as string), environment: row.environment as Environment };
-}
-
-function loadClocks(name: string, lock: string): (books: readonly Book[]) => Statement {
-  return (books) => ({
-    name: `load ${name}`,
-    text: `select merchant_id, environment, clock_offset_seconds, clock_target_seconds, clock_moved_at
-from books
-where merchant_id = any($1::uuid[])
-  and (merchant_id, environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))
-order by merchant_id, environment${lock}`,
-    values: bookArrays(books),
-  });
 }
 
 /** For commands that only read the time. */
@@ -69,7 +63,7 @@ export const bookClocks: Table<Book, BookClock> = {
   rank: 10,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
-  load: loadClocks("book clocks", ""),
+  load: loadByKey("load book clocks", "books", bookKeyColumns, ""),
   parse: (row) => ({ book: bookOfRow(row), offsetSeconds: Number(row.clock_offset_seconds) }),
 };
 
@@ -79,7 +73,7 @@ export const movableBookClocks: Table<Book, MovableClock> = {
   rank: 11,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
-  load: loadClocks("movable book clocks", "\nfor update"),
+  load: loadByKey("lock book clocks", "books", bookKeyColumns),
   parse: (row) => ({
     book: bookOfRow(row),
     offsetSeconds: Number(row.clock_offset_seconds),

@@ -11,7 +11,7 @@ import type { RoutingDecision } from "../routing/routing.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import { binaryArray } from "../store/arrays.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { DisputeStatus, Payment, PaymentStanding } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
 
@@ -22,8 +22,8 @@ const bytes = (hex: string | null): Buffer | null => (hex === null ? null : Buff
 
 const keyColumns = {
   ...bookColumns,
-  payment_id: ["uuid", (payment: Payment) => uuidBytes(payment.reference)],
-} as const satisfies Columns<Payment>;
+  payment_id: ["uuid", ({ reference }: PaymentKey) => uuidBytes(reference)],
+} as const satisfies Columns<PaymentKey>;
 
 /** What may change after creation. */
 const stateColumns = {
@@ -67,20 +67,7 @@ export const payments: Table<PaymentKey, Payment> = {
   joins: true,
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,
-  load: (keys) => ({
-    name: "lock payments",
-    text: `select p.*
-from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, payment_id)
-cross join lateral (
-  select *
-  from payments p
-  where p.merchant_id = any($1::uuid[]) and p.merchant_id = w.merchant_id and p.environment = w.environment
-    and p.payment_id = w.payment_id
-  limit 1
-  for update
-) p`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.reference))],
-  }),
+  load: loadByKey("lock payments", "payments", keyColumns),
   parse: paymentOfRow,
   insert: bulkInsert<Payment>("payments", { ...keyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<Payment>("payments", keyColumns, stateColumns),

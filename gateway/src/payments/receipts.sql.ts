@@ -3,9 +3,9 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 
 export const receiptStatuses = ["applied", "unapplied", "returned", "credited"] as const;
 export type ReceiptStatus = (typeof receiptStatuses)[number];
@@ -25,6 +25,12 @@ export interface KeptReceipt {
 }
 
 type ReceiptKey = { book: Book; gatewayCode: string; transactionId: string };
+
+const transactionColumns = {
+  ...bookColumns,
+  gateway_code: ["text", ({ gatewayCode }: ReceiptKey) => gatewayCode],
+  transaction_id: ["text", ({ transactionId }: ReceiptKey) => transactionId],
+} as const satisfies Columns<ReceiptKey>;
 
 const keyColumns = {
   ...bookColumns,
@@ -54,25 +60,7 @@ export const receipts: Table<ReceiptKey, KeptReceipt> = {
   rank: 22.5,
   keyText: ({ book, gatewayCode, transactionId }) => `${bookKey(book)}/${gatewayCode}/${transactionId}`,
   keyOf: (receipt) => receipt,
-  load: (keys) => ({
-    name: "lock receipts",
-    text: `select c.*
-from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::text[])
-  as w(merchant_id, environment, gateway_code, transaction_id)
-cross join lateral (
-  select *
-  from receipts c
-  where c.merchant_id = any($1::uuid[]) and c.merchant_id = w.merchant_id and c.environment = w.environment
-    and c.gateway_code = w.gateway_code and c.transaction_id = w.transaction_id
-  limit 1
-  for update
-) c`,
-    values: [
-      ...bookArrays(keys.map((key) => key.book)),
-      keys.map((key) => key.gatewayCode),
-      keys.map((key) => key.transactionId),
-    ],
-  }),
+  load: loadByKey("lock receipts", "receipts", transactionColumns),
   parse: receiptOfRow,
   insert: bulkInsert<KeptReceipt>("receipts", { ...keyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<KeptReceipt>("receipts", keyColumns, stateColumns),

@@ -1,19 +1,19 @@
 // All SQL of refunds.
 import type { Micros } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Refund } from "./refund.ts";
 
 type RefundKey = { book: Book; uuid: string };
 
 const keyColumns = {
   ...bookColumns,
-  refund_id: ["uuid", (refund: Refund) => uuidOf(refund.uuid)],
-} as const satisfies Columns<Refund>;
+  refund_id: ["uuid", ({ uuid }: RefundKey) => uuidBytes(uuid)],
+} as const satisfies Columns<RefundKey>;
 
 const stateColumns = {
   status: ["refund_status", (refund: Refund) => refund.status],
@@ -34,20 +34,7 @@ export const refunds: Table<RefundKey, Refund> = {
   rank: 23,
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
   keyOf: (refund) => refund,
-  load: (keys) => ({
-    name: "lock refunds",
-    text: `select r.*
-from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, refund_id)
-cross join lateral (
-  select *
-  from refunds r
-  where r.merchant_id = any($1::uuid[]) and r.merchant_id = w.merchant_id and r.environment = w.environment
-    and r.refund_id = w.refund_id
-  limit 1
-  for update
-) r`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
-  }),
+  load: loadByKey("lock refunds", "refunds", keyColumns),
   parse: refundOfRow,
   insert: bulkInsert<Refund>("refunds", { ...keyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<Refund>("refunds", keyColumns, stateColumns),

@@ -3,7 +3,6 @@ import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type Book, bookArrays, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { BATCH_MAX } from "../store/lanes.ts";
 import type { Table } from "../store/table.ts";
 import type { Customer } from "./risk.ts";
 
@@ -26,6 +25,8 @@ export const MERCHANT_WINDOW: Micros = 60 * SECOND;
 export const CUSTOMER_WINDOW: Micros = 3600 * SECOND;
 /** Younger payments may still be on their way to their commit. One that takes longer is not counted for a minute at most. */
 const SETTLED: Micros = 2 * SECOND;
+/** A request that waited has a window that begins so much earlier at most. */
+const WAITED: Micros = 10 * SECOND;
 
 /** What stands for each contact that was given. A customer with neither cannot be counted. */
 export interface ContactKeys {
@@ -54,128 +55,98 @@ function keyOf(contact: string): string {
   return digestOf("customer", contact).toString("hex").slice(0, 32);
 }
 
-/** What the last count of a merchant's payments said of its book. */
-interface Known {
-  /** The clock's. */
+/** What is known of a merchant's minute. Payments stay, so what was seen once is not read again. Milliseconds are of the book's clock. */
+interface Minute {
   offsetSeconds: number;
-  /** Counted up to here. */
-  most: number;
-  /**
-   * So many payments since that millisecond of its clock, which stays true, since payments stay: while the window begins before it there is
-   * nothing to count. Counting each batch anew cost a sixth of what its rows cost. Undefined when there were fewer.
-   */
+  /** Every payment from `fromMs` until `untilMs`, oldest first; of more than `most` the newest. */
+  settled: readonly number[];
+  fromMs: number;
+  untilMs: number;
+  /** `most` payments were seen since then: while the window begins before it there is nothing to count. */
   fullSinceMs: number | undefined;
-  /**
-   * Or so many from one millisecond of its clock until another, all of which are there: what came later is counted, and no more, as long as
-   * both together are so far from the threshold that a batch, each payment of which counts for the next, cannot reach it. Counting the whole minute of each of a thousand merchants cost as much as half of what their rows cost.
-   */
-  few: { payments: number; sinceMs: number; untilMs: number } | undefined;
 }
-const KNOWN_MAX = 10_000;
-const known = new Map<string, Known>();
+/** In all books together: 8 MiB. */
+const KNOWN_PAYMENTS_MAX = 1_000_000;
+const KNOWN_BOOKS_MAX = 10_000;
+const known = new Map<string, Minute>();
+let knownPayments = 0;
 
-function remember(book: Book, fact: Known): void {
-  const name = bookKey(book);
+// Under its bound: beyond that nobody counted.
+const nameOf = ({ book, most }: VelocityKey): string => `${bookKey(book)}/${most}`;
+
+/** What is known of a merchant's minute. Of customers nothing is: they are too many. */
+function knownOf(key: VelocityKey): Minute | undefined {
+  return key.contactKey === null ? known.get(nameOf(key)) : undefined;
+}
+
+function remember(key: VelocityKey, minute: Minute): void {
+  forget(nameOf(key));
+  known.set(nameOf(key), minute);
+  knownPayments += minute.settled.length;
+  for (const oldest of known.keys()) {
+    if (known.size <= KNOWN_BOOKS_MAX && knownPayments <= KNOWN_PAYMENTS_MAX) return;
+    forget(oldest);
+  }
+}
+
+function forget(name: string): void {
+  knownPayments -= known.get(name)?.settled.length ?? 0;
   known.delete(name);
-  known.set(name, fact);
-  const [oldest] = known.keys();
-  if (known.size > KNOWN_MAX && oldest !== undefined) known.delete(oldest);
 }
 
-/** The millisecond since which a book is known to have had as many payments as are counted; null when it is not. */
-function knownSince({ book, contactKey, most }: VelocityKey): number | null {
-  const fact = contactKey === null ? known.get(bookKey(book)) : undefined;
-  return fact?.fullSinceMs !== undefined && fact.most >= most ? fact.fullSinceMs : null;
-}
-
-/** What is known of a book that is far from its threshold. */
-function knownFew({ book, contactKey }: VelocityKey): Known["few"] {
-  return contactKey === null ? known.get(bookKey(book))?.few : undefined;
-}
-
-/** Payments of the window, told apart by what finds them. Identifiers are in order: they begin with the book's milliseconds. */
-function inWindow(finds: string): string {
+/** Payments that are not known yet. Identifiers are in order: they begin with the book's milliseconds. */
+function notKnown(finds: string): string {
   return `select p.payment_id
     from payments p
     where p.merchant_id = k.merchant_id and p.environment = k.environment
-      and p.payment_id >= ${idAt("w.since_ms")}${finds}`;
-}
-
-/** The least identifier that was made at a millisecond. */
-function idAt(ms: string): string {
-  return `rpad(lpad(to_hex(${ms}), 12, '0'), 32, '0')::uuid`;
+      and p.payment_id >= rpad(lpad(to_hex(w.from_ms), 12, '0'), 32, '0')::uuid${finds}`;
 }
 
 // One statement a batch, whatever contacts its customers gave. A telephone is under either key, an address under the first:
 // looking for it under the second as well costs less than a statement of its own.
-const ofMerchant = `${inWindow("")}
+const ofMerchant = `${notKnown("")}
     order by p.payment_id desc`;
-const ofCustomer = `(${inWindow("\n      and p.customer_key = decode(k.contact_key, 'hex')")})
+const ofCustomer = `(${notKnown("\n      and p.customer_key = decode(k.contact_key, 'hex')")})
     union all
-    (${inWindow("\n      and p.phone_key = decode(k.contact_key, 'hex')")})`;
+    (${notKnown("\n      and p.phone_key = decode(k.contact_key, 'hex')")})`;
 
 function velocityTable(rank: number, name: string, payments: string): Table<VelocityKey, Velocity> {
-  const counted = (
-    keys: readonly VelocityKey[],
-    few: (key: VelocityKey) => Known["few"],
-  ): Statement & { values: unknown[] } => {
-    const fews = keys.map(few);
-    return {
-      name: `count ${name}`,
-      text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, c.nth,
-  case when f.holds then k.most when u.holds then k.few + r.payments else c.payments end as payments,
-  case when u.holds then k.few + r.settled else c.settled end as few,
-  case when u.holds then k.few_since_ms else w.since_ms end as few_since_ms,
-  w.settled_ms as few_until_ms
-from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::bigint[], $5::integer[], $6::bigint[], $7::integer[], $8::bigint[], $9::bigint[])
-  as k(merchant_id, environment, contact_key, since_ms, most, known_ms, few, few_since_ms, few_until_ms)
+  // Tried: the number of payments that are known, and from which moment, in place of the payments themselves. It grows untrue as the
+  // window moves, so near the threshold everything was counted anew: 2 ms a batch over a thousand merchants by Zipf's law.
+  const load = (keys: readonly VelocityKey[]): Statement & { values: unknown[] } => ({
+    name: `count ${name}`,
+    text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, w.since_ms, w.from_ms, w.is_full,
+  c.payments, c.moments
+from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::bigint[], $5::integer[], $6::bigint[], $7::bigint[], $8::bigint[])
+  as k(merchant_id, environment, contact_key, since_ms, most, known_from_ms, known_until_ms, full_since_ms)
 -- book by book through the key, however few books there are: a join would read all of them
 cross join lateral (
-  select b.clock_offset_seconds
+  select k.since_ms + b.clock_offset_seconds * 1000 as since_ms, b.clock_offset_seconds
   from books b
   where b.merchant_id = k.merchant_id and b.environment = k.environment
   limit 1
 ) b
--- all by the book's clock
 cross join lateral (
-  select k.since_ms + b.clock_offset_seconds * 1000 as since_ms,
-    greatest(k.since_ms + b.clock_offset_seconds * 1000 + ${(MERCHANT_WINDOW - SETTLED) / 1000}, k.few_until_ms) as settled_ms
+  select b.since_ms, coalesce(k.full_since_ms >= b.since_ms, false) as is_full,
+    case when b.since_ms between k.known_from_ms and k.known_until_ms then k.known_until_ms else b.since_ms end as from_ms
 ) w
 cross join lateral (
-  select k.known_ms >= w.since_ms as holds,
-    case when w.since_ms between k.few_since_ms and k.few_until_ms then greatest(k.most - ${BATCH_MAX} - k.few, 0) else 0 end as room
-) f
-cross join lateral (
-  select count(*)::integer as payments, count(*) filter (where payment_id < ${idAt("w.settled_ms")})::integer as settled
-  from (
-    select p.payment_id
-    from payments p
-    where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= ${idAt("k.few_until_ms")}
-    order by p.payment_id desc
-    limit f.room
-  ) later
-) r
-cross join lateral (select r.payments < f.room as holds) u
-cross join lateral (
-  select count(*)::integer as payments, (array_agg(payment_id))[k.most] as nth,
-    count(*) filter (where payment_id < ${idAt("w.settled_ms")})::integer as settled
+  select count(*)::integer as payments, string_agg(left(payment_id::text, 13), ' ') as moments
   from (
     ${payments}
-    limit case when f.holds or u.holds then 0 else k.most end
+    limit case when w.is_full then 0 else k.most end
   ) bounded
 ) c`,
-      values: [
-        ...bookArrays(keys.map((key) => key.book)),
-        keys.map((key) => key.contactKey),
-        keys.map(({ realSince }) => Math.floor(realSince / 1000)),
-        keys.map((key) => key.most),
-        keys.map(knownSince),
-        fews.map((fact) => fact?.payments),
-        fews.map((fact) => fact?.sinceMs),
-        fews.map((fact) => fact?.untilMs),
-      ],
-    };
-  };
+    values: [
+      ...bookArrays(keys.map((key) => key.book)),
+      keys.map((key) => key.contactKey),
+      keys.map(({ realSince }) => Math.floor(realSince / 1000)),
+      keys.map((key) => key.most),
+      keys.map((key) => knownOf(key)?.fromMs),
+      keys.map((key) => knownOf(key)?.untilMs),
+      keys.map((key) => knownOf(key)?.fullSinceMs),
+    ],
+  });
   return {
     name,
     rank,
@@ -183,55 +154,76 @@ cross join lateral (
     keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}/${key.most}`,
     keyOf: (velocity) => velocity.key,
     carries: { table: bookClocks, keyOf: ({ book }) => book },
-    load: (keys) => counted(keys, knownFew),
+    load,
     parse: velocityOfRow,
     presume(key) {
-      const { book, contactKey, most, realSince } = key;
-      const fact = contactKey === null ? known.get(bookKey(book)) : undefined;
-      if (fact?.most !== most) return undefined;
-      const { offsetSeconds, fullSinceMs } = fact;
+      const minute = knownOf(key);
+      if (!minute) return undefined;
+      const { book, most, realSince } = key;
+      const { offsetSeconds, settled, fullSinceMs } = minute;
+      const sinceMs = Math.floor(realSince / 1000) + offsetSeconds * 1000;
       const full = fullSinceMs !== undefined;
-      if (full && fullSinceMs < realSince / 1000 + offsetSeconds * 1000) return undefined; // to be counted anew
-      // The whole minute: nothing that a lone payment counts is noted.
-      const { text, values } = counted([key], () => undefined);
+      if (sinceMs < minute.fromMs || (full && fullSinceMs < sinceMs)) return undefined; // to be counted anew
+      const { text, values } = load([key]);
       return {
         value: { key, count: full ? most : 0 },
         carried: { book, offsetSeconds },
         check: {
           name: `check ${name}`,
           text: `select presumed_wrongly() from (${text}) v
-where (v.payments >= v.most) <> $10::boolean or v.clock_offset_seconds <> $11::bigint`,
-          values: [...values, full, offsetSeconds],
+where v.clock_offset_seconds <> $9::bigint or (v.is_full or v.payments + $10::integer >= v.most) <> $11::boolean`,
+          values: [...values, offsetSeconds, since(settled, sinceMs).length, full],
         },
       };
     },
   };
 }
 
+const indexAt = (moments: readonly number[], ms: number): number => {
+  const index = moments.findIndex((at) => at >= ms);
+  return index < 0 ? moments.length : index;
+};
+const since = (moments: readonly number[], ms: number): readonly number[] => moments.slice(indexAt(moments, ms));
+const before = (moments: readonly number[], ms: number): readonly number[] => moments.slice(0, indexAt(moments, ms));
+
 function velocityOfRow(row: Row): Velocity {
-  const book = bookOfRow(row);
   const contactKey = row.contact_key as string | null;
-  const most = row.most as number;
-  const count = row.payments as number;
-  if (contactKey === null) {
-    const nth = row.nth as string | null; // the payment with which the count was full; none when it was known to be
-    const since = nth === null ? known.get(bookKey(book))?.fullSinceMs : millisecondOf(nth);
-    const isFull = count >= most;
-    remember(book, {
-      offsetSeconds: Number(row.clock_offset_seconds),
-      most,
-      fullSinceMs: isFull ? since : undefined,
-      few: isFull
-        ? undefined
-        : { payments: row.few as number, sinceMs: Number(row.few_since_ms), untilMs: Number(row.few_until_ms) },
-    });
-  }
-  return { key: { book, contactKey, realSince: 0, most }, count };
+  const key = { book: bookOfRow(row), contactKey, realSince: 0, most: row.most as number };
+  return { key, count: contactKey === null ? learn(key, row) : (row.payments as number) };
 }
 
-/** Identifiers begin with the milliseconds of their book. */
-function millisecondOf(paymentId: string): number {
-  return Number.parseInt(paymentId.replace("-", "").slice(0, 12), 16);
+/** Adds what was counted to what is known of a merchant's minute. Gives how many payments it has, `most` at most. */
+function learn(key: VelocityKey, row: Row): number {
+  const { most } = key;
+  const offsetSeconds = Number(row.clock_offset_seconds);
+  const [sinceMs, countedFromMs] = [Number(row.since_ms), Number(row.from_ms)];
+  const minute = knownOf(key);
+  if (row.is_full === true || (minute?.fullSinceMs ?? 0) >= sinceMs) {
+    if (minute) remember(key, { ...minute, offsetSeconds });
+    return most;
+  }
+  const counted = millisecondsOf(row.moments as string | null);
+  const isRest = countedFromMs > sinceMs;
+  // Two batches may have counted at once: what the other one knows by now is not added twice.
+  const seen = (isRest && minute ? [...minute.settled, ...since(counted, minute.untilMs)] : counted).slice(-most);
+  const payments = since(seen, sinceMs).length;
+  const fromMs = isRest ? Math.max(minute?.fromMs ?? sinceMs, sinceMs - WAITED / 1000) : sinceMs;
+  const untilMs = Math.max(isRest ? (minute?.untilMs ?? 0) : 0, sinceMs + (MERCHANT_WINDOW - SETTLED) / 1000);
+  const isNewest = isRest ? minute !== undefined : untilMs >= (minute?.untilMs ?? 0);
+  if (isNewest) {
+    const settled = before(since(seen, fromMs), untilMs);
+    remember(key, { offsetSeconds, settled, fromMs, untilMs, fullSinceMs: payments < most ? undefined : seen[0] });
+  }
+  return payments;
+}
+
+/** The beginnings of identifiers, newest first, as milliseconds, oldest first. */
+function millisecondsOf(moments: string | null): readonly number[] {
+  if (moments === null) return [];
+  return moments
+    .split(" ")
+    .map((start) => Number.parseInt(start.replace("-", ""), 16))
+    .toReversed();
 }
 
 export const merchantVelocity = velocityTable(21, "merchant velocity", ofMerchant);

@@ -2,9 +2,9 @@
 import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Settlement, SettlementItem, SettlementStatus } from "./settlement.ts";
 
 /** Items that one batch looks at, of each kind: the oldest. The rest is taken by the next. */
@@ -22,16 +22,7 @@ export const settlementClocks: Table<Book, SettlementClock> = {
   rank: 13,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
-  load: (books) => ({
-    name: "lock settlement clocks",
-    text: `select *
-from settlement_clocks
-where merchant_id = any($1::uuid[])
-  and (merchant_id, environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))
-order by merchant_id, environment
-for update`,
-    values: bookArrays(books),
-  }),
+  load: loadByKey("lock settlement clocks", "settlement_clocks", bookKeyColumns),
   parse: (row) => ({ book: bookOfRow(row), nextRunAt: row.next_run_at as Micros }),
   insert: bulkInsert<SettlementClock>("settlement_clocks", { ...bookColumns, ...clockColumns }),
   update: bulkUpdate<SettlementClock>("settlement_clocks", bookColumns, clockColumns),
@@ -57,20 +48,7 @@ export const settlements: Table<SettlementRef, Settlement> = {
   rank: 34,
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
   keyOf: (settlement) => settlement,
-  load: (keys) => ({
-    name: "lock settlements",
-    text: `select s.*
-from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as w(merchant_id, environment, settlement_id)
-cross join lateral (
-  select *
-  from settlements s
-  where s.merchant_id = any($1::uuid[]) and s.merchant_id = w.merchant_id and s.environment = w.environment
-    and s.settlement_id = w.settlement_id
-  limit 1
-  for update
-) s`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => uuidOf(key.uuid))],
-  }),
+  load: loadByKey("lock settlements", "settlements", keyColumns),
   parse: settlementOfRow,
   insert: bulkInsert<Settlement>("settlements", {
     ...keyColumns,

@@ -7,7 +7,7 @@ import { type Command, Lane } from "./lane.ts";
 
 const MONEY_LANES = 4;
 /** Commands that are committed together at most. */
-export const BATCH_MAX = 128;
+const BATCH_MAX = 128;
 
 export class Lanes {
   private readonly creation: Lane;
