@@ -3,7 +3,7 @@ import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, type Environment, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, type Environment, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Customer, RiskVerdict } from "../risk/risk.ts";
 import { contactKeysOf } from "../risk/velocity.sql.ts";
@@ -105,29 +105,21 @@ limit $3::integer`,
   };
 }
 
-/**
- * Which of the merchant's own order identities are taken. Loaded without a lock; written by the insert of payments. The batch's merchants
- * are named outside: named twice inside, they made the planner expect no rows of a merchant at all and read every one of them.
- */
-export const takenReferenceIds: Table<{ book: Book; referenceId: string }, { book: Book; referenceId: string }> = {
+type ReferenceId = { book: Book; referenceId: string };
+
+/** Which of the merchant's own order identities are taken. Loaded without a lock; written by the insert of payments. */
+export const takenReferenceIds: Table<ReferenceId, ReferenceId> = {
   name: "reference ids",
   rank: 19,
   refusesSecond: true,
   keyText: ({ book, referenceId }) => `${bookKey(book)}/${referenceId}`,
   keyOf: (taken) => taken,
-  load: (keys) => ({
-    name: "load reference ids",
-    text: `select w.merchant_id, w.environment, w.reference_id
-from unnest($1::uuid[], $2::text[]::environment[], $3::text[]) as w(merchant_id, environment, reference_id)
-cross join lateral (
-  select p.merchant_id
-  from payments p
-  where p.merchant_id = w.merchant_id and p.environment = w.environment and p.reference_id = w.reference_id
-  limit 1
-) p
-where p.merchant_id = any($1::uuid[])`,
-    values: [...bookArrays(keys.map((key) => key.book)), keys.map((key) => key.referenceId)],
-  }),
+  load: loadByKey(
+    "load reference ids",
+    "payments",
+    { ...bookColumns, reference_id: ["text", ({ referenceId }: ReferenceId) => referenceId] },
+    "",
+  ),
   parse: (row) => ({ book: bookOfRow(row), referenceId: row.reference_id as string }),
 };
 
@@ -182,8 +174,7 @@ cross join lateral (
   limit 1
 ) p
 left join settlements s
-  on s.merchant_id = p.merchant_id and s.environment = p.environment and s.settlement_id = p.settlement_id
-where p.merchant_id = any($1::uuid[])`,
+  on s.merchant_id = p.merchant_id and s.environment = p.environment and s.settlement_id = p.settlement_id`,
     values: [
       binaryArray(
         "uuid",

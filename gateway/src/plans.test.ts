@@ -1,0 +1,74 @@
+// Goal: a busy merchant among a thousand others costs no more than any other. Method: such tables, with statistics; of each statement with which
+// lanes look for rows, the plan that serves all its batches. It must find them by whole keys, and leave nothing to a filter.
+import { beforeAll, expect, test } from "vitest";
+import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
+import { keyRecords, openKeys } from "./http/idempotency.sql.ts";
+import { heads } from "./ledger/ledger.sql.ts";
+import { bookClocks } from "./merchants/books.ts";
+import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
+import { refunds } from "./refunds/refunds.sql.ts";
+import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
+import type { Statement } from "./store/database.ts";
+
+const MERCHANTS = 1_000;
+const BUSY_ROWS = 20_000;
+const OTHERS_ROWS = 10;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+  const made: Record<string, string> = {
+    payments: `(merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at, payment_method, risk_score,
+  currency, reference_id, risk_decision, risk_reasons, routing, customer_key, phone_key)
+select merchant, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), now(), 'qris', 0,
+  'IDR', 'order-' || n, 'approve', '[]', '{}', decode(md5(n::text), 'hex'), decode(md5('p' || n), 'hex')`,
+    refunds: `(merchant_id, environment, refund_id, payment_id, status, amount_minor, currency, created_at, completed_at)
+select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'succeeded', 1, 'IDR', now(), now()`,
+    idempotency_keys: `(merchant_id, environment, idempotency_key, endpoint, body_digest, first_seen_at)
+select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
+  };
+  await asOwner(database, async (owner) => {
+    await owner.query("set session_replication_role = replica"); // no triggers and no foreign keys
+    await owner.query(`create temporary table made as
+select gen_random_uuid() as merchant, case when n = 0 then ${BUSY_ROWS} else ${OTHERS_ROWS} end as rows
+from generate_series(0, ${MERCHANTS}) n`);
+    for (const table of ["books", "book_heads"]) {
+      await owner.query(`insert into ${table} (merchant_id, environment) select merchant, 'sandbox' from made
+on conflict do nothing`);
+    }
+    for (const [table, select] of Object.entries(made)) {
+      await owner.query(`insert into ${table} ${select} from made, generate_series(1, made.rows) n`);
+    }
+    await owner.query("analyze");
+  });
+});
+
+async function genericPlan({ text }: Statement): Promise<string> {
+  return asOwner(database, async (owner) => {
+    const { rows } = await owner.query<Record<string, string>>(`explain (generic_plan) ${text}`);
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  });
+}
+
+test.each([
+  payments,
+  takenReferenceIds,
+  refunds,
+  keyRecords,
+  openKeys,
+  bookClocks,
+  heads,
+  merchantVelocity,
+  customerVelocity,
+])("$name are found by their key, and by nothing else", async ({ load }) => {
+  const plan = await genericPlan(load?.([], 0) ?? expect.unreachable("it can be loaded"));
+  expect(plan).toMatch(/Index (Only )?Scan/);
+  expect(plan).not.toContain("Seq Scan");
+  expect(plan).not.toMatch(/^\s*Filter: /m);
+});
+
+test.each([payments, refunds, keyRecords])("$name are changed by their key", async ({ update }) => {
+  const plan = await genericPlan(update?.([]) ?? expect.unreachable("it can be changed"));
+  expect(plan).not.toContain("Seq Scan");
+  expect(plan).not.toMatch(/^\s*Filter: /m);
+});
