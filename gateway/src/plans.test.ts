@@ -60,15 +60,15 @@ test.each([
   heads,
   merchantVelocity,
   customerVelocity,
-])("$name are found by their key, and by nothing else", async ({ load }) => {
-  const plan = await genericPlan(load?.([], 0) ?? expect.unreachable("it can be loaded"));
+])("$name are found by their key, and by nothing else", async (table) => {
+  const plan = await genericPlan(table.load?.([], 0) ?? expect.unreachable("it can be loaded"));
   expect(plan).toMatch(/Index (Only )?Scan/);
   expect(plan).not.toContain("Seq Scan");
   expect(plan).not.toMatch(/^\s*Filter: /m);
 });
 
-test.each([payments, refunds, keyRecords])("$name are changed by their key", async ({ update }) => {
-  const plan = await genericPlan(update?.([]) ?? expect.unreachable("it can be changed"));
+test.each([payments, refunds, keyRecords])("$name are changed by their key", async (table) => {
+  const plan = await genericPlan(table.update?.([]) ?? expect.unreachable("it can be changed"));
   expect(plan).not.toContain("Seq Scan");
   expect(plan).not.toMatch(/^\s*Filter: /m);
 });

@@ -1,9 +1,9 @@
 // How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
-import { type Book, bookArrays, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookClocks, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { Table } from "../store/table.ts";
+import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import type { Customer } from "./risk.ts";
 
 export interface VelocityKey {
@@ -94,12 +94,29 @@ function forget(name: string): void {
   known.delete(name);
 }
 
-/** Payments that are not known yet. Identifiers are in order: they begin with the book's milliseconds. */
+/** A key, and what was known when it was asked for. */
+interface Asked extends VelocityKey {
+  minute: Minute | undefined;
+}
+
+const askedColumns: Columns<Asked> = {
+  ...bookColumns,
+  contact_key: ["text", ({ contactKey }) => contactKey],
+  since_ms: ["bigint", ({ realSince }) => Math.floor(realSince / 1000)],
+  most: ["integer", ({ most }) => most],
+  known_from_ms: ["bigint", ({ minute }) => minute?.fromMs],
+  known_until_ms: ["bigint", ({ minute }) => minute?.untilMs],
+  full_since_ms: ["bigint", ({ minute }) => minute?.fullSinceMs],
+};
+
+/** The least identifier that was made at a millisecond: they begin with their book's. */
+const idAt = (ms: string): string => `rpad(lpad(to_hex(${ms}), 12, '0'), 32, '0')::uuid`;
+
+/** Payments that are not known yet. */
 function notKnown(finds: string): string {
   return `select p.payment_id
     from payments p
-    where p.merchant_id = k.merchant_id and p.environment = k.environment
-      and p.payment_id >= rpad(lpad(to_hex(w.from_ms), 12, '0'), 32, '0')::uuid${finds}`;
+    where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= ${idAt("w.from_ms")}${finds}`;
 }
 
 // One statement a batch, whatever contacts its customers gave. A telephone is under either key, an address under the first:
@@ -115,10 +132,11 @@ function velocityTable(rank: number, name: string, payments: string): Table<Velo
   // window moves, so near the threshold everything was counted anew: 2 ms a batch over a thousand merchants by Zipf's law.
   const load = (keys: readonly VelocityKey[]): Statement & { values: unknown[] } => ({
     name: `count ${name}`,
-    text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, w.since_ms, w.from_ms, w.is_full,
-  c.payments, c.moments
-from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::bigint[], $5::integer[], $6::bigint[], $7::bigint[], $8::bigint[])
-  as k(merchant_id, environment, contact_key, since_ms, most, known_from_ms, known_until_ms, full_since_ms)
+    text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, w.since_ms, w.from_ms, w.settled_ms, w.is_full,
+  c.payments, c.nth, c.settled
+from (
+${rowsOf(askedColumns)}
+) k
 -- book by book through the key, however few books there are: a join would read all of them
 cross join lateral (
   select k.since_ms + b.clock_offset_seconds * 1000 as since_ms, b.clock_offset_seconds
@@ -128,24 +146,21 @@ cross join lateral (
 ) b
 cross join lateral (
   select b.since_ms, coalesce(k.full_since_ms >= b.since_ms, false) as is_full,
-    case when b.since_ms between k.known_from_ms and k.known_until_ms then k.known_until_ms else b.since_ms end as from_ms
+    case when b.since_ms between k.known_from_ms and k.known_until_ms then k.known_until_ms else b.since_ms end as from_ms,
+    b.since_ms + ${(MERCHANT_WINDOW - SETTLED) / 1000} as settled_ms
 ) w
 cross join lateral (
-  select count(*)::integer as payments, string_agg(left(payment_id::text, 13), ' ') as moments
+  select count(*)::integer as payments, left(((array_agg(payment_id))[k.most])::text, 13) as nth,
+    string_agg(left(payment_id::text, 13), ' ') filter (where payment_id < ${idAt("w.settled_ms")}) as settled
   from (
     ${payments}
     limit case when w.is_full then 0 else k.most end
   ) bounded
 ) c`,
-    values: [
-      ...bookArrays(keys.map((key) => key.book)),
-      keys.map((key) => key.contactKey),
-      keys.map(({ realSince }) => Math.floor(realSince / 1000)),
-      keys.map((key) => key.most),
-      keys.map((key) => knownOf(key)?.fromMs),
-      keys.map((key) => knownOf(key)?.untilMs),
-      keys.map((key) => knownOf(key)?.fullSinceMs),
-    ],
+    values: arraysOf(
+      askedColumns,
+      keys.map((key) => ({ ...key, minute: knownOf(key) })),
+    ),
   });
   return {
     name,
@@ -196,34 +211,39 @@ function velocityOfRow(row: Row): Velocity {
 function learn(key: VelocityKey, row: Row): number {
   const { most } = key;
   const offsetSeconds = Number(row.clock_offset_seconds);
-  const [sinceMs, countedFromMs] = [Number(row.since_ms), Number(row.from_ms)];
+  const [sinceMs, fromMs, settledMs] = [Number(row.since_ms), Number(row.from_ms), Number(row.settled_ms)];
   const minute = knownOf(key);
+  // Another batch may have learned more since this one asked.
   if (row.is_full === true || (minute?.fullSinceMs ?? 0) >= sinceMs) {
     if (minute) remember(key, { ...minute, offsetSeconds });
     return most;
   }
-  const counted = millisecondsOf(row.moments as string | null);
-  const isRest = countedFromMs > sinceMs;
-  // Two batches may have counted at once: what the other one knows by now is not added twice.
-  const seen = (isRest && minute ? [...minute.settled, ...since(counted, minute.untilMs)] : counted).slice(-most);
-  const payments = since(seen, sinceMs).length;
-  const fromMs = isRest ? Math.max(minute?.fromMs ?? sinceMs, sinceMs - WAITED / 1000) : sinceMs;
-  const untilMs = Math.max(isRest ? (minute?.untilMs ?? 0) : 0, sinceMs + (MERCHANT_WINDOW - SETTLED) / 1000);
-  const isNewest = isRest ? minute !== undefined : untilMs >= (minute?.untilMs ?? 0);
-  if (isNewest) {
-    const settled = before(since(seen, fromMs), untilMs);
-    remember(key, { offsetSeconds, settled, fromMs, untilMs, fullSinceMs: payments < most ? undefined : seen[0] });
+  const counted = row.payments as number;
+  const isRest = fromMs > sinceMs;
+  const earlier = isRest ? before(since(minute?.settled ?? [], sinceMs), fromMs) : [];
+  const payments = Math.min(most, earlier.length + counted);
+  const nth = row.nth === null ? earlier.at(counted - most) : millisecondsOf(row.nth)[0];
+  const fullSinceMs = payments < most ? undefined : nth;
+  const settled = millisecondsOf(row.settled).toReversed();
+  if (isRest && minute) {
+    const all = [...since(minute.settled, sinceMs - WAITED / 1000), ...since(settled, minute.untilMs)];
+    remember(key, {
+      offsetSeconds,
+      settled: all.slice(-most),
+      fromMs: Math.max(minute.fromMs, sinceMs - WAITED / 1000),
+      untilMs: Math.max(minute.untilMs, settledMs),
+      fullSinceMs,
+    });
+  } else if (!isRest && settledMs >= (minute?.untilMs ?? 0)) {
+    remember(key, { offsetSeconds, settled, fromMs: sinceMs, untilMs: settledMs, fullSinceMs });
   }
   return payments;
 }
 
-/** The beginnings of identifiers, newest first, as milliseconds, oldest first. */
-function millisecondsOf(moments: string | null): readonly number[] {
-  if (moments === null) return [];
-  return moments
-    .split(" ")
-    .map((start) => Number.parseInt(start.replace("-", ""), 16))
-    .toReversed();
+/** The milliseconds with which identifiers begin. */
+function millisecondsOf(starts: unknown): number[] {
+  if (starts === null) return [];
+  return (starts as string).split(" ").map((start) => Number.parseInt(start.replace("-", ""), 16));
 }
 
 export const merchantVelocity = velocityTable(21, "merchant velocity", ofMerchant);
