@@ -234,11 +234,11 @@ const provocations: Record<FaultCode, [status: number, provoke: Provoke]> = {
       await asOwner(service.database, async (owner) => {
         await owner.query(`begin;
 alter table payments drop constraint payments_amount_minor_check;
-alter table payments disable trigger payments_change`);
+alter table payments disable trigger payments_origin`);
         await owner.query("update payments set amount_minor = 0, fee_minor = 0 where payment_id = $1", [
           uuidOf(reference),
         ]);
-        await owner.query("alter table payments enable trigger payments_change; commit");
+        await owner.query("alter table payments enable trigger payments_origin; commit");
       });
       const answer = await simulate(client, reference);
       expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe("pending");

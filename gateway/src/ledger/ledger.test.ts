@@ -187,6 +187,95 @@ const pair: [string, number, number][] = [
   ["platform:fees", -5, -5],
 ];
 
+interface Sketch {
+  merchant: string;
+  seq: number;
+  prev: string;
+  hash: string;
+  entries: { seq: number; account: string; currency: string; amount: number }[];
+}
+
+/** Journals of several books, in order, each with two entries in each of two currencies. */
+function sketches(merchants: readonly string[], from: number, count: number): Sketch[] {
+  const hash = (seq: number): string => String(seq).padStart(64, "0");
+  return merchants.flatMap((merchant) =>
+    Array.from({ length: count }, (_, index): Sketch => {
+      const seq = from + index;
+      const entries = ["IDR", "USD"].flatMap((currency) => [
+        { seq, account: "platform:bank", currency, amount: 5 },
+        { seq, account: "platform:fees", currency, amount: -5 },
+      ]);
+      return { merchant, seq, prev: hash(seq - 1), hash: hash(seq), entries };
+    }),
+  );
+}
+
+/** One statement, like a batch of the lanes; each entry states the balance that it leaves, and one of them `falseBy` more. */
+const insertAll = (journals: readonly Sketch[], falseBy = 0): [string, unknown[]] => [
+  `with j as (
+  insert into journals (merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
+  select merchant, 'sandbox', seq, gen_random_uuid(), gen_random_uuid(), 'test', gen_random_uuid()::text, now(), decode(prev, 'hex'), decode(hash, 'hex')
+  from jsonb_to_recordset($1::jsonb) as v(merchant uuid, seq bigint, prev text, hash text)
+)
+insert into entries (merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor)
+select v.merchant, 'sandbox', e.seq, row_number() over (partition by v.merchant, e.seq) + 10 * (e.seq <> v.seq)::integer, e.account, e.currency,
+  e.amount, sum(e.amount) over (partition by v.merchant, e.account, e.currency order by e.seq)
+    + coalesce((select debit_minor - credit_minor from balances b where b.merchant_id = v.merchant and (b.account, b.currency) = (e.account, e.currency)), 0)
+    + case when row_number() over (order by v.merchant, e.seq desc) = 1 then $2::integer else 0 end
+from jsonb_to_recordset($1::jsonb) as v(merchant uuid, seq bigint, entries jsonb)
+cross join lateral jsonb_to_recordset(v.entries) as e(seq bigint, account text, currency text, amount bigint)`,
+  [JSON.stringify(journals), falseBy],
+];
+
+test("one spoiled journal in a batch of several books refuses the batch, wherever it stands and whatever it is", async () => {
+  const merchants = (await Promise.all([newBook(), newBook()])).map(({ merchantId }) => uuidOf(merchantId));
+  const batch = (): Sketch[] => sketches(merchants, 3, 3);
+  const move = (journal: Sketch, seq: number): void => journal.entries.slice(2).forEach((entry) => (entry.seq = seq));
+  const spoils: Record<string, [spoil: (journal: Sketch) => unknown, error: RegExp]> = {
+    "more on one side": [({ entries }) => entries.forEach((entry) => (entry.amount += Number(entry.amount > 0))), /does not balance/],
+    "a currency that another one makes up for": [({ entries }) => entries.forEach((entry) => (entry.amount += entry.currency === "IDR" ? 1 : -1)), /does not balance/],
+    "an entry less": [({ entries }) => entries.splice(1, 1), /does not balance/],
+    "a lone entry of nothing": [({ entries, seq }) => entries.push({ seq, account: "platform:bank", currency: "SGD", amount: 1 }), /does not balance/],
+    "no entries": [({ entries }) => entries.splice(0), /does not balance|missing or complete/],
+    "another chain": [(journal) => (journal.prev = "f".repeat(64)), /does not continue/],
+    "entries of a journal that is complete": [(journal) => move(journal, 1), /missing or complete/],
+    "entries of a journal that is not there": [(journal) => move(journal, 99), /missing or complete/],
+  }; // prettier-ignore
+  await asOwner(testDatabase, async (client) => {
+    await client.query(...insertAll(sketches(merchants, 1, 2)));
+    for (const [name, [spoil, error]] of Object.entries(spoils)) {
+      for (const place of batch().keys()) {
+        const spoiled = batch();
+        spoil(spoiled[place] as Sketch);
+        await expect(client.query(...insertAll(spoiled)), `${name} at ${place}`).rejects.toThrow(error);
+      }
+    }
+    await expect(client.query(...insertAll(batch().filter(({ seq }) => seq !== 4)))).rejects.toThrow(
+      /does not continue|missing or complete/,
+    );
+    await expect(client.query(...insertAll(batch(), 1))).rejects.toThrow(/wrong balance/);
+    for (const seqs of [[1], [2], [1, 2]]) {
+      const later = insertAll(sketches(merchants, 1, 2).filter(({ seq }) => seqs.includes(seq)));
+      const entriesAlone = later[0]
+        .slice(later[0].indexOf("insert into entries"))
+        .replace("row_number()", "10 + row_number()");
+      await expect(client.query(entriesAlone, later[1]), `later, to ${seqs.join()}`).rejects.toThrow(
+        /complete already/,
+      );
+    }
+    await expect(client.query(...insertAll(batch()))).resolves.toMatchObject({ rowCount: 24 });
+  });
+});
+
+test("no journal stands in a book without a head", async () => {
+  const { merchantId } = await newBook();
+  const merchant = uuidOf(merchantId);
+  await asOwner(testDatabase, async (client) => {
+    await client.query("delete from book_heads where merchant_id = $1", [merchant]);
+    await expect(client.query(...insertAll(sketches([merchant], 1, 1)))).rejects.toThrow(/does not continue/);
+  });
+});
+
 test("the database itself refuses what the code would never write, from the service's role and from the owner", async () => {
   const book = await newBook();
   const merchant = uuidOf(book.merchantId);

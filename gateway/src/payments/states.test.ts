@@ -88,3 +88,17 @@ test("what a payment was created with cannot change", async () => {
     }
   });
 });
+
+test("what was refunded is not taken back", async () => {
+  await asOwner(database, async (client) => {
+    const payment = await insert(client, "pending");
+    await client.query("begin");
+    const change = (set: string): Promise<unknown> =>
+      client.query(`update payments set ${set} where payment_id = $1`, [payment]);
+    await change("status = 'succeeded', paid_at = now()");
+    await change("status = 'partially_refunded', refunded_minor = 50");
+    await change("refunded_minor = 60");
+    await expect(change("refunded_minor = 59")).rejects.toThrow(/not taken back/);
+    await client.query("rollback");
+  });
+});

@@ -1,0 +1,150 @@
+-- The same rules, checked once a batch and book where they were checked once a journal, and without a call where nothing is wrong. What a
+-- batch appends to a book is one range of its sequence, so counting the range says as much as looking each journal up.
+
+-- By key, whatever the tables weigh when a plan is made: a session keeps it while they grow.
+create or replace function check_new_journals() returns trigger language plpgsql security definer
+set search_path = public, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  wrong record;
+begin
+  if tg_relid <> 'journals'::regclass then
+    raise exception 'this is the trigger of journals' using errcode = 'GB005';
+  end if;
+  -- the sequence has no gap, and each journal seals the one before it
+  select j.seq into wrong
+  from (
+    select i.seq, i.prev_hash,
+      coalesce(lag(i.seq) over book, h.seq) as seq_before,
+      coalesce(lag(i.hash) over book, h.hash) as hash_before
+    from inserted i
+    left join book_heads h using (merchant_id, environment)
+    window book as (partition by i.merchant_id, i.environment order by i.seq)
+  ) j
+  where j.seq is distinct from j.seq_before + 1 or j.prev_hash is distinct from j.hash_before
+  limit 1;
+  if found then
+    raise exception 'journal % does not continue its book', wrong.seq using errcode = 'GB002';
+  end if;
+  -- every journal has at least two entries, and they sum to zero in each currency
+  select coalesce(e.first_wrong, b.first_seq) as seq into wrong
+  from (
+    select merchant_id, environment, min(seq) as first_seq, max(seq) as last_seq, count(*) as journals
+    from inserted
+    group by merchant_id, environment
+  ) b
+  cross join lateral (
+    select count(distinct s.seq) as journals, min(s.seq) filter (where s.lines < 2 or s.total <> 0) as first_wrong
+    from (
+      select e.seq, count(*) as lines, sum(e.amount_minor) as total
+      from entries e
+      where e.merchant_id = b.merchant_id and e.environment = b.environment and e.seq between b.first_seq and b.last_seq
+      group by e.seq, e.currency
+    ) s
+  ) e
+  where e.journals <> b.journals or e.first_wrong is not null
+  limit 1;
+  if found then
+    raise exception 'journal % or one after it does not balance', wrong.seq using errcode = 'GB001';
+  end if;
+  update book_heads h
+  set seq = n.seq, hash = n.hash
+  from (
+    select distinct on (merchant_id, environment) merchant_id, environment, seq, hash
+    from inserted
+    order by merchant_id, environment, seq desc
+  ) n
+  where h.merchant_id = n.merchant_id and h.environment = n.environment;
+  return null;
+end
+$$;
+
+-- A journal whose book has no head is refused above.
+alter table journals drop constraint journals_merchant_id_environment_fkey;
+
+create or replace function apply_new_entries() returns trigger language plpgsql security definer
+set search_path = public, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
+declare
+  wrong record;
+begin
+  if tg_relid <> 'entries'::regclass then
+    raise exception 'this is the trigger of entries' using errcode = 'GB005';
+  end if;
+  -- entries without a journal, or added later to one that is complete
+  select b.first_seq as seq into wrong
+  from (
+    select merchant_id, environment, min(seq) as first_seq, max(seq) as last_seq, count(distinct seq) as journals, count(*) as lines
+    from inserted
+    group by merchant_id, environment
+  ) b
+  where b.journals <> (
+      select count(*)
+      from journals j
+      where j.merchant_id = b.merchant_id and j.environment = b.environment and j.seq between b.first_seq and b.last_seq
+    )
+    or b.lines <> (
+      select count(*)
+      from entries e
+      where e.merchant_id = b.merchant_id and e.environment = b.environment and e.seq between b.first_seq and b.last_seq
+    )
+  limit 1;
+  if found then
+    raise exception 'journal % or one after it is missing or complete already', wrong.seq using errcode = 'GB003';
+  end if;
+  -- the balances move, and the balance after the last entry of an account is the account's balance
+  with moves as materialized (
+    select merchant_id, environment, account, currency,
+      coalesce(sum(amount_minor) filter (where amount_minor > 0), 0) as debit_minor,
+      coalesce(-sum(amount_minor) filter (where amount_minor < 0), 0) as credit_minor,
+      max(array[seq, line, balance_after_minor]) as last_entry
+    from inserted
+    group by merchant_id, environment, account, currency
+  ), moved as (
+    insert into balances as b (merchant_id, environment, account, currency, debit_minor, credit_minor)
+    select merchant_id, environment, account, currency, debit_minor, credit_minor
+    from moves
+    order by merchant_id, environment, account, currency
+    on conflict (merchant_id, environment, account, currency) do update
+    set debit_minor = b.debit_minor + excluded.debit_minor,
+      credit_minor = b.credit_minor + excluded.credit_minor
+    returning b.merchant_id, b.environment, b.account, b.currency, b.debit_minor - b.credit_minor as balance_minor
+  )
+  select m.last_entry[1] as seq into wrong
+  from moves m
+  join moved b using (merchant_id, environment, account, currency)
+  where m.last_entry[3] <> b.balance_minor
+  limit 1;
+  if found then
+    raise exception 'journal % states a wrong balance', wrong.seq using errcode = 'GB004';
+  end if;
+  return null;
+end
+$$;
+revoke execute on function check_new_journals(), apply_new_entries() from public;
+
+-- What a payment may become: called only for one that may not.
+drop trigger payments_change on payments;
+drop function check_payment_change();
+create function refuse_payment_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'payment % cannot go from % to %: %', old.payment_id, old.status, new.status, tg_argv[0] using errcode = 'GB006';
+end
+$$;
+create trigger payments_transition before update on payments
+for each row when (old.status <> new.status and not case old.status
+  when 'pending' then new.status in ('processing', 'succeeded', 'failed', 'expired', 'canceled')
+  when 'processing' then new.status in ('succeeded', 'failed')
+  when 'succeeded' then new.status in ('partially_refunded', 'refunded')
+  when 'partially_refunded' then new.status = 'refunded'
+  else false
+end)
+execute function refuse_payment_change('there is no such transition');
+create trigger payments_origin before update on payments
+for each row when (
+  (old.merchant_id, old.environment, old.payment_id, old.amount_minor, old.fee_minor, old.currency, old.reference_id, old.created_at)
+  is distinct from
+  (new.merchant_id, new.environment, new.payment_id, new.amount_minor, new.fee_minor, new.currency, new.reference_id, new.created_at)
+)
+execute function refuse_payment_change('what it was created with cannot change');
+create trigger payments_refunded before update on payments
+for each row when (new.refunded_minor < old.refunded_minor)
+execute function refuse_payment_change('refunds are not taken back');
