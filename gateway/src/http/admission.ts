@@ -35,7 +35,7 @@ const GOOD_AT_MOST_SECONDS = 600 + 5;
 const REMEMBERED_MAX = 1_500_000;
 /** A signature that was accepted at the end of its time may come here a moment later. */
 const GRACE_SECONDS = 5;
-const COUNTS_MS = 500;
+const COUNTS_MS = 1_000;
 /** Commands that were admitted before have so long to be decided; if they are not, handing over is tried again. */
 const DECIDED_MS = 15_000;
 const STEP = 2_000;
@@ -96,7 +96,7 @@ export class Admission {
     await this.membership.start();
     let writing = false;
     this.timer = setInterval(() => {
-      if (writing) return; // while the database hangs one waits, and not one for each half second
+      if (writing) return; // while the database hangs one waits, and not one for each second
       writing = true;
       this.writeCounts()
         .catch((error: unknown) => this.log.debug({ err: error }, "counts of requests could not be written"))
