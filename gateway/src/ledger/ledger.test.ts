@@ -230,16 +230,20 @@ cross join lateral jsonb_to_recordset(v.entries) as e(seq bigint, account text, 
 test("one spoiled journal in a batch of several books refuses the batch, wherever it stands and whatever it is", async () => {
   const merchants = (await Promise.all([newBook(), newBook()])).map(({ merchantId }) => uuidOf(merchantId));
   const batch = (): Sketch[] => sketches(merchants, 3, 3);
-  const move = (journal: Sketch, seq: number): void => journal.entries.slice(2).forEach((entry) => (entry.seq = seq));
+  const move = ({ entries }: Sketch, from: number, seq: number): void => {
+    for (const entry of entries.slice(from)) entry.seq = seq;
+  };
   const spoils: Record<string, [spoil: (journal: Sketch) => unknown, error: RegExp]> = {
     "more on one side": [({ entries }) => entries.forEach((entry) => (entry.amount += Number(entry.amount > 0))), /does not balance/],
     "a currency that another one makes up for": [({ entries }) => entries.forEach((entry) => (entry.amount += entry.currency === "IDR" ? 1 : -1)), /does not balance/],
     "an entry less": [({ entries }) => entries.splice(1, 1), /does not balance/],
-    "a lone entry of nothing": [({ entries, seq }) => entries.push({ seq, account: "platform:bank", currency: "SGD", amount: 1 }), /does not balance/],
+    "an entry that nothing stands against": [({ entries, seq }) => entries.push({ seq, account: "platform:bank", currency: "SGD", amount: 1 }), /does not balance/],
     "no entries": [({ entries }) => entries.splice(0), /does not balance|missing or complete/],
     "another chain": [(journal) => (journal.prev = "f".repeat(64)), /does not continue/],
-    "entries of a journal that is complete": [(journal) => move(journal, 1), /missing or complete/],
-    "entries of a journal that is not there": [(journal) => move(journal, 99), /missing or complete/],
+    "entries of a journal that is complete": [(journal) => move(journal, 2, 1), /missing or complete/],
+    "all entries of a journal that is complete": [(journal) => move(journal, 0, 1), /missing or complete/],
+    "entries of a journal that is not there": [(journal) => move(journal, 2, 99), /missing or complete/],
+    "all entries of a journal that is not there": [(journal) => move(journal, 0, 99), /missing or complete/],
   }; // prettier-ignore
   await asOwner(testDatabase, async (client) => {
     await client.query(...insertAll(sketches(merchants, 1, 2)));
@@ -271,9 +275,15 @@ test("no journal stands in a book without a head", async () => {
   const { merchantId } = await newBook();
   const merchant = uuidOf(merchantId);
   await asOwner(testDatabase, async (client) => {
+    for (const statement of ["delete from book_heads", "truncate book_heads"]) {
+      await expect(client.query(statement), statement).rejects.toThrow(/append-only/);
+    }
+    await client.query("set session_replication_role = replica");
     await client.query("delete from book_heads where merchant_id = $1", [merchant]);
+    await client.query("set session_replication_role = origin");
     await expect(client.query(...insertAll(sketches([merchant], 1, 1)))).rejects.toThrow(/does not continue/);
   });
+  expect((await verifyBook(database, { merchantId, environment: "sandbox" })).wrong).toBe("the book has no head");
 });
 
 test("the database itself refuses what the code would never write, from the service's role and from the owner", async () => {

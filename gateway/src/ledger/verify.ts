@@ -101,7 +101,8 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
     debit_minor: bigint;
     credit_minor: bigint;
   }>(selectBalances(book));
-  const upTo = totals[0]?.seq ?? 0n;
+  const upTo = totals[0]?.seq;
+  if (upTo === undefined) return { book, journals: 0n, wrong: "the book has no head" };
   const replay = new Replay();
   for (let after = 0n; after < upTo;) {
     const rows = await database.query<JournalRow>(selectJournals(book, after, upTo, PAGE));

@@ -2,8 +2,8 @@
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type Book, bookClocks, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
-import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
+import type { Row } from "../store/database.ts";
+import { type Columns, type Load, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import type { Customer } from "./risk.ts";
 
 export interface VelocityKey {
@@ -23,7 +23,10 @@ export interface Velocity {
 
 export const MERCHANT_WINDOW: Micros = 60 * SECOND;
 export const CUSTOMER_WINDOW: Micros = 3600 * SECOND;
-/** Younger payments may still be on their way to their commit. One that takes longer is not counted for a minute at most. */
+/**
+ * Younger payments may still be on their way to their commit. One that takes longer, or of a process whose clock is so far behind, or that
+ * a clock was moved past on its way, is not counted for a minute at most.
+ */
 const SETTLED: Micros = 2 * SECOND;
 /** A request that waited has a window that begins so much earlier at most. */
 const WAITED: Micros = 10 * SECOND;
@@ -58,7 +61,7 @@ function keyOf(contact: string): string {
 /** What is known of a merchant's minute. Payments stay, so what was seen once is not read again. Milliseconds are of the book's clock. */
 interface Minute {
   offsetSeconds: number;
-  /** Every payment from `fromMs` until `untilMs`, oldest first; of more than `most` the newest. */
+  /** Every payment from `fromMs` until `untilMs`, oldest first; of more than `most` the newest, since a window that reaches further back is full. */
   settled: readonly number[];
   fromMs: number;
   untilMs: number;
@@ -130,9 +133,13 @@ const ofCustomer = `(${notKnown("\n      and p.customer_key = decode(k.contact_k
 function velocityTable(rank: number, name: string, payments: string): Table<VelocityKey, Velocity> {
   // Tried: the number of payments that are known, and from which moment, in place of the payments themselves. It grows untrue as the
   // window moves, so near the threshold everything was counted anew: 2 ms a batch over a thousand merchants by Zipf's law.
-  const load = (keys: readonly VelocityKey[]): Statement & { values: unknown[] } => ({
-    name: `count ${name}`,
-    text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, w.since_ms, w.from_ms, w.settled_ms, w.is_full,
+  const load = (keys: readonly VelocityKey[]): Load<Velocity> & { values: unknown[] } => {
+    const asked = keys.map((key): Asked => ({ ...key, minute: knownOf(key) }));
+    const minutes = new Map(asked.map(({ minute, ...key }) => [nameOf(key), minute]));
+    return {
+      parse: (row) => velocityOfRow(row, minutes),
+      name: `count ${name}`,
+      text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, w.since_ms, w.from_ms, w.settled_ms, w.is_full,
   c.payments, c.nth, c.settled
 from (
 ${rowsOf(askedColumns)}
@@ -157,11 +164,9 @@ cross join lateral (
     limit case when w.is_full then 0 else k.most end
   ) bounded
 ) c`,
-    values: arraysOf(
-      askedColumns,
-      keys.map((key) => ({ ...key, minute: knownOf(key) })),
-    ),
-  });
+      values: arraysOf(askedColumns, asked),
+    };
+  };
   return {
     name,
     rank,
@@ -170,7 +175,6 @@ cross join lateral (
     keyOf: (velocity) => velocity.key,
     carries: { table: bookClocks, keyOf: ({ book }) => book },
     load,
-    parse: velocityOfRow,
     presume(key) {
       const minute = knownOf(key);
       if (!minute) return undefined;
@@ -194,48 +198,48 @@ where v.clock_offset_seconds <> $9::bigint or (v.is_full or v.payments + $10::in
   };
 }
 
-const indexAt = (moments: readonly number[], ms: number): number => {
-  const index = moments.findIndex((at) => at >= ms);
-  return index < 0 ? moments.length : index;
-};
-const since = (moments: readonly number[], ms: number): readonly number[] => moments.slice(indexAt(moments, ms));
-const before = (moments: readonly number[], ms: number): readonly number[] => moments.slice(0, indexAt(moments, ms));
-
-function velocityOfRow(row: Row): Velocity {
-  const contactKey = row.contact_key as string | null;
-  const key = { book: bookOfRow(row), contactKey, realSince: 0, most: row.most as number };
-  return { key, count: contactKey === null ? learn(key, row) : (row.payments as number) };
+/** Of moments in order those since then. */
+function since(moments: readonly number[], ms: number): readonly number[] {
+  const first = moments.findIndex((at) => at >= ms);
+  return first < 0 ? [] : moments.slice(first);
 }
 
-/** Adds what was counted to what is known of a merchant's minute. Gives how many payments it has, `most` at most. */
-function learn(key: VelocityKey, row: Row): number {
+function velocityOfRow(row: Row, minutes: ReadonlyMap<string, Minute | undefined>): Velocity {
+  const contactKey = row.contact_key as string | null;
+  const key = { book: bookOfRow(row), contactKey, realSince: 0, most: row.most as number };
+  return {
+    key,
+    count: contactKey === null ? learn(key, minutes.get(nameOf(key)), row) : (row.payments as number),
+  };
+}
+
+/** Adds what was counted to what was known when it was asked. Gives how many payments the minute has, `most` at most. */
+function learn(key: VelocityKey, asked: Minute | undefined, row: Row): number {
   const { most } = key;
   const offsetSeconds = Number(row.clock_offset_seconds);
-  const [sinceMs, fromMs, settledMs] = [Number(row.since_ms), Number(row.from_ms), Number(row.settled_ms)];
-  const minute = knownOf(key);
-  // Another batch may have learned more since this one asked.
-  if (row.is_full === true || (minute?.fullSinceMs ?? 0) >= sinceMs) {
-    if (minute) remember(key, { ...minute, offsetSeconds });
+  const current = knownOf(key);
+  if (row.is_full === true) {
+    if (current) remember(key, { ...current, offsetSeconds });
     return most;
   }
+  const [sinceMs, fromMs, settledMs] = [Number(row.since_ms), Number(row.from_ms), Number(row.settled_ms)];
+  const known = fromMs > sinceMs ? asked : undefined;
   const counted = row.payments as number;
-  const isRest = fromMs > sinceMs;
-  const earlier = isRest ? before(since(minute?.settled ?? [], sinceMs), fromMs) : [];
+  const earlier = known ? since(known.settled, sinceMs) : [];
   const payments = Math.min(most, earlier.length + counted);
   const nth = row.nth === null ? earlier.at(counted - most) : millisecondsOf(row.nth)[0];
-  const fullSinceMs = payments < most ? undefined : nth;
-  const settled = millisecondsOf(row.settled).toReversed();
-  if (isRest && minute) {
-    const all = [...since(minute.settled, sinceMs - WAITED / 1000), ...since(settled, minute.untilMs)];
+  const untilMs = Math.max(known?.untilMs ?? 0, settledMs);
+  // Another batch may have learned more meanwhile.
+  if (untilMs >= (current?.untilMs ?? 0)) {
+    const keptMs = sinceMs - WAITED / 1000;
+    const all = [...(known ? since(known.settled, keptMs) : []), ...millisecondsOf(row.settled).toReversed()];
     remember(key, {
       offsetSeconds,
       settled: all.slice(-most),
-      fromMs: Math.max(minute.fromMs, sinceMs - WAITED / 1000),
-      untilMs: Math.max(minute.untilMs, settledMs),
-      fullSinceMs,
+      fromMs: Math.max(known?.fromMs ?? sinceMs, keptMs),
+      untilMs,
+      fullSinceMs: payments < most ? undefined : nth,
     });
-  } else if (!isRest && settledMs >= (minute?.untilMs ?? 0)) {
-    remember(key, { offsetSeconds, settled, fromMs: sinceMs, untilMs: settledMs, fullSinceMs });
   }
   return payments;
 }

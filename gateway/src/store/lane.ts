@@ -459,17 +459,15 @@ async function prefetch(
   timeout: string,
   realNow: Micros,
 ): Promise<void> {
-  const loads = [...wanted].sort(([a], [b]) => a.rank - b.rank);
+  const byRank = [...wanted].sort(([a], [b]) => a.rank - b.rank);
+  const loads = byRank.map(([table, keys]) => {
+    const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+    const load = table.load?.(ordered, realNow);
+    assert(load, `${table.name} cannot be loaded`);
+    return { table, load };
+  });
   const results = await Promise.allSettled(
-    together(client, () => [
-      client.query(`${BEGIN}; ${timeout}`),
-      ...loads.map(([table, keys]) => {
-        const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
-        const statement = table.load?.(ordered, realNow);
-        assert(statement, `${table.name} cannot be loaded`);
-        return send(client, statement);
-      }),
-    ]),
+    together(client, () => [client.query(`${BEGIN}; ${timeout}`), ...loads.map(({ load }) => send(client, load))]),
   );
   const failed = results.find((result) => result.status === "rejected");
   if (failed) {
@@ -477,11 +475,11 @@ async function prefetch(
     if (!isConnectionLoss(error)) await client.query("rollback");
     throw new BatchRefused(error);
   }
-  loads.forEach(([table], index) => {
+  loads.forEach(({ table, load }, index) => {
     const result = results[index + 1];
     if (result?.status !== "fulfilled") return;
     for (const row of result.value.rows as Record<string, unknown>[]) {
-      set.fill(table, row);
+      set.fill(table, row, load);
       if (table.carries) set.fill(table.carries.table, row);
     }
   });

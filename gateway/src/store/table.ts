@@ -4,6 +4,9 @@ import { sha256 } from "../ground/crypto.ts";
 import { binaryArray, isCarried } from "./arrays.ts";
 import type { Row, Statement } from "./database.ts";
 
+/** A statement that loads rows. It reads them itself where that needs what was known as it was sent; else the table does. */
+export type Load<Value> = Statement & { parse?: (row: Row) => Value };
+
 /**
  * A table in the working set of a lane. `rank` is unique: rows are locked and written in the order of ranks, and inside
  * one table in the order of keys, so that no two batches wait for each other in a circle.
@@ -15,7 +18,7 @@ export interface Table<Key, Value> {
   keyText(key: Key): string;
   keyOf(value: Value): Key;
   /** Every row of these keys, in one statement; `realNow` is for what holds only for a time. Absent where rows are only appended. */
-  load?(keys: readonly Key[], realNow: Micros): Statement;
+  load?(keys: readonly Key[], realNow: Micros): Load<Value>;
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
   /** Another table's row that comes with each of this one's, of the key that is named: it need not be loaded by itself. */

@@ -1,7 +1,7 @@
 // The working set of one batch: rows as loaded, plus what earlier commands of the batch did. Pure; no I/O.
 import { assert } from "../ground/fault.ts";
 import type { Row, Statement } from "./database.ts";
-import { type Table, joined } from "./table.ts";
+import { type Load, type Table, joined } from "./table.ts";
 
 type AnyTable = Table<unknown, unknown>;
 
@@ -33,8 +33,8 @@ export class WorkingSet {
   private draftHooks: Hook[] = [];
 
   /** Puts a loaded row in. Not for commands. */
-  fill(table: AnyTable, row: Row): void {
-    const value = table.parse?.(row);
+  fill(table: AnyTable, row: Row, load?: Load<unknown>): void {
+    const value = load?.parse ? load.parse(row) : table.parse?.(row);
     assert(value !== undefined, `${table.name} cannot be loaded`);
     this.put(table, value);
   }

@@ -17,7 +17,12 @@ begin
       coalesce(lag(i.seq) over book, h.seq) as seq_before,
       coalesce(lag(i.hash) over book, h.hash) as hash_before
     from inserted i
-    left join book_heads h using (merchant_id, environment)
+    left join lateral (
+      select h.seq, h.hash
+      from book_heads h
+      where h.merchant_id = i.merchant_id and h.environment = i.environment
+      limit 1
+    ) h on true
     window book as (partition by i.merchant_id, i.environment order by i.seq)
   ) j
   where j.seq is distinct from j.seq_before + 1 or j.prev_hash is distinct from j.hash_before
@@ -58,8 +63,11 @@ begin
 end
 $$;
 
--- A journal whose book has no head is refused above.
+-- A journal whose book has no head is refused above, and heads stay.
 alter table journals drop constraint journals_merchant_id_environment_fkey;
+create trigger book_heads_stay before delete or truncate on book_heads
+for each statement execute function refuse_change();
+revoke insert on book_heads from gerbang_app;
 
 create or replace function apply_new_entries() returns trigger language plpgsql security definer
 set search_path = public, pg_temp set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -76,7 +84,8 @@ begin
     from inserted
     group by merchant_id, environment
   ) b
-  where b.journals <> (
+  where b.journals <> b.last_seq - b.first_seq + 1
+    or b.journals <> (
       select count(*)
       from journals j
       where j.merchant_id = b.merchant_id and j.environment = b.environment and j.seq between b.first_seq and b.last_seq
