@@ -46,8 +46,6 @@ const stateColumns = {
 } as const satisfies Columns<KeptReceipt>;
 
 const birthColumns = {
-  gateway_code: ["text", (receipt: KeptReceipt) => receipt.gatewayCode],
-  transaction_id: ["text", (receipt: KeptReceipt) => receipt.transactionId],
   payment_id: ["uuid", (receipt: KeptReceipt) => uuidOf(receipt.paymentReference)],
   amount_minor: ["bigint", (receipt: KeptReceipt) => receipt.amountMinor],
   currency: ["text", (receipt: KeptReceipt) => receipt.currency],
@@ -62,7 +60,12 @@ export const receipts: Table<ReceiptKey, KeptReceipt> = {
   keyOf: (receipt) => receipt,
   load: loadByKey("lock receipts", "receipts", transactionColumns),
   parse: receiptOfRow,
-  insert: bulkInsert<KeptReceipt>("receipts", { ...keyColumns, ...stateColumns, ...birthColumns }),
+  insert: bulkInsert<KeptReceipt>("receipts", {
+    ...keyColumns,
+    ...transactionColumns,
+    ...stateColumns,
+    ...birthColumns,
+  }),
   update: bulkUpdate<KeptReceipt>("receipts", keyColumns, stateColumns),
 };
 

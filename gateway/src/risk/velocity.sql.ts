@@ -135,7 +135,7 @@ function velocityTable(rank: number, name: string, payments: string): Table<Velo
   // window moves, so near the threshold everything was counted anew: 2 ms a batch over a thousand merchants by Zipf's law.
   const load = (keys: readonly VelocityKey[]): Load<Velocity> & { values: unknown[] } => {
     const asked = keys.map((key): Asked => ({ ...key, minute: knownOf(key) }));
-    const minutes = new Map(asked.map(({ minute, ...key }) => [nameOf(key), minute]));
+    const minutes = new Map(asked.map((one) => [nameOf(one), one.minute]));
     return {
       parse: (row) => velocityOfRow(row, minutes),
       name: `count ${name}`,
@@ -223,20 +223,20 @@ function learn(key: VelocityKey, asked: Minute | undefined, row: Row): number {
     return most;
   }
   const [sinceMs, fromMs, settledMs] = [Number(row.since_ms), Number(row.from_ms), Number(row.settled_ms)];
-  const known = fromMs > sinceMs ? asked : undefined;
+  const base = fromMs > sinceMs ? asked : undefined; // what it was counted from
   const counted = row.payments as number;
-  const earlier = known ? since(known.settled, sinceMs) : [];
+  const earlier = base ? since(base.settled, sinceMs) : [];
   const payments = Math.min(most, earlier.length + counted);
   const nth = row.nth === null ? earlier.at(counted - most) : millisecondsOf(row.nth)[0];
-  const untilMs = Math.max(known?.untilMs ?? 0, settledMs);
+  const untilMs = Math.max(base?.untilMs ?? 0, settledMs);
   // Another batch may have learned more meanwhile.
   if (untilMs >= (current?.untilMs ?? 0)) {
     const keptMs = sinceMs - WAITED / 1000;
-    const all = [...(known ? since(known.settled, keptMs) : []), ...millisecondsOf(row.settled).toReversed()];
+    const all = [...(base ? since(base.settled, keptMs) : []), ...millisecondsOf(row.settled).toReversed()];
     remember(key, {
       offsetSeconds,
       settled: all.slice(-most),
-      fromMs: Math.max(known?.fromMs ?? sinceMs, keptMs),
+      fromMs: Math.max(base?.fromMs ?? sinceMs, keptMs),
       untilMs,
       fullSinceMs: payments < most ? undefined : nth,
     });

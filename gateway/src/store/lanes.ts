@@ -6,15 +6,13 @@ import type { Database } from "./database.ts";
 import { type Command, Lane } from "./lane.ts";
 
 const MONEY_LANES = 4;
-/** Commands that are committed together at most. */
-const BATCH_MAX = 128;
 
 export class Lanes {
   private readonly creation: Lane;
   private readonly money: Lane[];
 
   constructor(database: Database, clock: Clock, metrics: Metrics, log: Log) {
-    const common = { batchMax: BATCH_MAX, queueMax: 4096 };
+    const common = { batchMax: 128, queueMax: 4096 };
     const create = (name: string, own: { inFlight: number; locks: boolean }): Lane =>
       new Lane({ name, ...common, ...own }, database, clock, metrics, log);
     this.creation = create("creation", { inFlight: 2, locks: false });
