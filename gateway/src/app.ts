@@ -124,6 +124,7 @@ export function createApp(options: AppOptions): App {
     isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
     payUrl: (book, reference) => `${root()}/pay/${tokens.make(book, reference)}`,
     acquirer: (code) => router.acquirer(code),
+    aloneSince: () => admission.aloneSince,
     callbackUrl: (code) => `${root()}/acquirers/${code}/callbacks`,
   };
   const { circuits } = router;

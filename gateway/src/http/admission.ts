@@ -1,6 +1,6 @@
 // Admission: each valid signature is used once, and each client's requests are counted, in every process. A process that takes requests
 // alone remembers both by itself; as soon as there is another one, both are in the database.
-import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Client } from "../merchants/directory.ts";
@@ -61,6 +61,7 @@ export class Admission {
   /** Uses good until then, or less, may be known to the database and not to this process's memory. */
   private readonly askedUntil = { read: 0, write: 0 };
   private forgottenAt = 0;
+  private takenOverAt: Micros | undefined;
   /** Writes whose uses are owed. */
   private undecided = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -84,6 +85,11 @@ export class Admission {
   /** Whether no other process takes requests. */
   get alone(): boolean {
     return this.membership.isAlone;
+  }
+
+  /** Since when no other process takes requests; undefined while others may. */
+  get aloneSince(): Micros | undefined {
+    return this.alone ? this.takenOverAt : undefined;
   }
 
   /** How many used signatures only this process knows of. */
@@ -175,7 +181,8 @@ export class Admission {
 
   /** What was used and counted before is in the database; but for reads of a process that is gone: they had no effect, and are forgotten with it. */
   private async takeOver(since: Since): Promise<void> {
-    const now = Math.floor(this.clock.now() / SECOND);
+    this.takenOverAt = this.clock.now();
+    const now = Math.floor(this.takenOverAt / SECOND);
     if (since === "others left") this.askFrom(now, "read", "write");
     else if (await this.isAnyUsed(now)) this.askFrom(now, "write");
     const start = windowStart(now);

@@ -12,10 +12,10 @@ import { ledgerNeeds, post } from "../ledger/ledger.ts";
 import { type Book, type Environment, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { feeRuleOf } from "../merchants/settings.ts";
+import { MERCHANT_WINDOW, paymentMade, paymentUnknown } from "../risk/minutes.ts";
 import { assess } from "../risk/risk.ts";
 import {
   CUSTOMER_WINDOW,
-  MERCHANT_WINDOW,
   type VelocityKey,
   contactKeysOf,
   customerVelocity,
@@ -39,6 +39,8 @@ export interface PaymentParts extends ChoiceParts {
   isOpen(environment: Environment): boolean;
   /** The acquirer of a code; undefined when it is no longer configured. */
   acquirer(code: string): Acquirer | undefined;
+  /** Since when no other process creates payments; undefined while others may. */
+  aloneSince(): Micros | undefined;
   /** Where an acquirer reports what becomes of a payment. */
   callbackUrl(gatewayCode: string): string;
 }
@@ -64,7 +66,13 @@ export function createPayment(
   const { realNow } = request;
   const { customerKey, phoneKey } = contactKeysOf(body.customer);
   const { merchant_per_minute: perMinute, customer_per_hour: perHour } = merchant.settings.risk;
-  const ofMerchant: VelocityKey = { book, contactKey: null, realSince: realNow - MERCHANT_WINDOW, most: perMinute };
+  const ofMerchant: VelocityKey = {
+    book,
+    contactKey: null,
+    realSince: realNow - MERCHANT_WINDOW,
+    most: perMinute,
+    aloneSince: parts.aloneSince(),
+  };
   const ofContacts = [customerKey, phoneKey]
     .filter((contactKey) => contactKey !== null)
     .map((contactKey): VelocityKey => ({ book, contactKey, realSince: realNow - CUSTOMER_WINDOW, most: perHour }));
@@ -122,6 +130,11 @@ export function createPayment(
         cancelReason: undefined,
       };
       set.insert(takenReferenceIds, taken);
+      const offsetSeconds = (now - executedAt) / SECOND;
+      set.afterCommit(
+        () => paymentMade(book, now, offsetSeconds, perMinute),
+        () => paymentUnknown(book, now, offsetSeconds),
+      );
       return begin(parts, set, merchant, asked, body, { ...request, realNow: executedAt });
     },
   };

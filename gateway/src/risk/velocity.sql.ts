@@ -1,9 +1,20 @@
 // How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
+import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookClocks, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row } from "../store/database.ts";
 import { type Columns, type Load, type Table, arraysOf, rowsOf } from "../store/table.ts";
+import {
+  MERCHANT_WINDOW,
+  Minutes,
+  type OwnMinute,
+  type ReadMinute,
+  SETTLED,
+  WAITED,
+  firstSince,
+  ownMinute,
+} from "./minutes.ts";
 import type { Customer } from "./risk.ts";
 
 export interface VelocityKey {
@@ -14,6 +25,8 @@ export interface VelocityKey {
   realSince: Micros;
   /** Counting stops here: at the threshold, beyond which more means nothing. */
   most: number;
+  /** In real time: since when no other process makes payments; absent while others may. */
+  aloneSince?: Micros | undefined;
 }
 
 export interface Velocity {
@@ -21,15 +34,7 @@ export interface Velocity {
   count: number;
 }
 
-export const MERCHANT_WINDOW: Micros = 60 * SECOND;
 export const CUSTOMER_WINDOW: Micros = 3600 * SECOND;
-/**
- * Younger payments may still be on their way to their commit. One that takes longer, or of a process whose clock is so far behind, or that
- * a clock was moved past on its way, is not counted for a minute at most.
- */
-const SETTLED: Micros = 2 * SECOND;
-/** A request that waited has a window that begins so much earlier at most. */
-const WAITED: Micros = 10 * SECOND;
 
 /** What stands for each contact that was given. A customer with neither cannot be counted. */
 export interface ContactKeys {
@@ -58,48 +63,59 @@ function keyOf(contact: string): string {
   return digestOf("customer", contact).toString("hex").slice(0, 32);
 }
 
-/** What is known of a merchant's minute. Payments stay, so what was seen once is not read again. Milliseconds are of the book's clock. */
-interface Minute {
-  offsetSeconds: number;
-  /** Every payment from `fromMs` until `untilMs`, oldest first; of more than `most` the newest, since a window that reaches further back is full. */
-  settled: readonly number[];
-  fromMs: number;
-  untilMs: number;
-  /** `most` payments were seen since then: while the window begins before it there is nothing to count. */
-  fullSinceMs: number | undefined;
-}
-/** In all books together: 8 MiB. */
-const KNOWN_PAYMENTS_MAX = 1_000_000;
-const KNOWN_BOOKS_MAX = 10_000;
-const known = new Map<string, Minute>();
-let knownPayments = 0;
-
 // Under its bound: beyond that nobody counted.
 const nameOf = ({ book, most }: VelocityKey): string => `${bookKey(book)}/${most}`;
+const known = new Minutes<ReadMinute>();
 
-/** What is known of a merchant's minute. Of customers nothing is: they are too many. */
-function knownOf(key: VelocityKey): Minute | undefined {
+/** What was read of a merchant's minute. Of customers nothing is kept: they are too many. */
+function knownOf(key: VelocityKey): ReadMinute | undefined {
   return key.contactKey === null ? known.get(nameOf(key)) : undefined;
 }
 
-function remember(key: VelocityKey, minute: Minute): void {
-  forget(nameOf(key));
-  known.set(nameOf(key), minute);
-  knownPayments += minute.settled.length;
-  for (const oldest of known.keys()) {
-    if (known.size <= KNOWN_BOOKS_MAX && knownPayments <= KNOWN_PAYMENTS_MAX) return;
-    forget(oldest);
-  }
+/** All that there is to know of a merchant's minute, without asking: what this process made, and what was read before that. */
+interface Whole {
+  own: OwnMinute;
+  read: ReadMinute | undefined;
+  /** How many payments it had when it was looked at, if the book's clock was no further ahead than this. */
+  count: number;
+  offsetSeconds: number;
 }
 
-function forget(name: string): void {
-  knownPayments -= known.get(name)?.settled.length ?? 0;
-  known.delete(name);
+/** Undefined unless this process alone made whatever was not read. Stays whole when the book's clock turns out to be further. */
+function wholeOf(key: VelocityKey): Whole | undefined {
+  const { book, contactKey, aloneSince, realSince, most } = key;
+  const own = contactKey === null && aloneSince !== undefined ? ownMinute(book) : undefined;
+  if (!own || aloneSince === undefined) return undefined;
+  const { offsetSeconds } = own;
+  const sinceMs = windowStart(key, offsetSeconds);
+  const whole = (read: ReadMinute | undefined): Whole => ({
+    own,
+    read,
+    offsetSeconds,
+    count: countWhole(own, read, sinceMs, most),
+  });
+  const isOwn = sinceMs >= own.fromMs || countSince(own.moments, sinceMs) >= most;
+  if (isOwn && realSince >= aloneSince) return whole(undefined);
+  const read = knownOf(key);
+  if (!read || sinceMs < read.fromMs || read.untilMs < own.fromMs) return undefined;
+  // Whatever others made is older than what was read.
+  return windowStart({ realSince: aloneSince }, read.offsetSeconds) <= read.untilMs ? whole(read) : undefined;
+}
+
+function countWhole(own: OwnMinute, read: ReadMinute | undefined, sinceMs: number, most: number): number {
+  const earlier = read ? countSince(read.moments, sinceMs) : 0;
+  return Math.min(most, earlier + countSince(own.moments, Math.max(sinceMs, read?.untilMs ?? 0)));
+}
+
+/** Where a window begins by the book's clock, in milliseconds. */
+function windowStart({ realSince }: Pick<VelocityKey, "realSince">, offsetSeconds: number): number {
+  return Math.floor(realSince / 1000) + offsetSeconds * 1000;
 }
 
 /** A key, and what was known when it was asked for. */
 interface Asked extends VelocityKey {
-  minute: Minute | undefined;
+  minute: ReadMinute | undefined;
+  whole: Whole | undefined;
 }
 
 const askedColumns: Columns<Asked> = {
@@ -109,8 +125,23 @@ const askedColumns: Columns<Asked> = {
   most: ["integer", ({ most }) => most],
   known_from_ms: ["bigint", ({ minute }) => minute?.fromMs],
   known_until_ms: ["bigint", ({ minute }) => minute?.untilMs],
-  full_since_ms: ["bigint", ({ minute }) => minute?.fullSinceMs],
+  full_since_ms: ["bigint", ({ minute, whole }) => (whole ? Number.MAX_SAFE_INTEGER : minute?.fullSinceMs)],
 };
+const clockColumns: Columns<VelocityKey> = {
+  ...bookColumns,
+  contact_key: ["text", ({ contactKey }) => contactKey],
+  most: ["integer", ({ most }) => most],
+};
+const clocksOnly = `select k.*, b.clock_offset_seconds
+from (
+${rowsOf(clockColumns)}
+) k
+cross join lateral (
+  select b.clock_offset_seconds
+  from books b
+  where b.merchant_id = k.merchant_id and b.environment = k.environment
+  limit 1
+) b`;
 
 /** The least identifier that was made at a millisecond: they begin with their book's. */
 const idAt = (ms: string): string => `rpad(lpad(to_hex(${ms}), 12, '0'), 32, '0')::uuid`;
@@ -134,10 +165,14 @@ function velocityTable(rank: number, name: string, payments: string): Table<Velo
   // Tried: the number of payments that are known, and from which moment, in place of the payments themselves. It grows untrue as the
   // window moves, so near the threshold everything was counted anew: 2 ms a batch over a thousand merchants by Zipf's law.
   const load = (keys: readonly VelocityKey[]): Load<Velocity> & { values: unknown[] } => {
-    const asked = keys.map((key): Asked => ({ ...key, minute: knownOf(key) }));
-    const minutes = new Map(asked.map((one) => [nameOf(one), one.minute]));
+    const asked = keys.map((key): Asked => ({ ...key, minute: knownOf(key), whole: wholeOf(key) }));
+    const byName = new Map(asked.map((one) => [nameOf(one), one]));
+    const parse = (row: Row): Velocity => velocityOfRow(row, byName);
+    if (asked.every(({ whole }) => whole)) {
+      return { parse, name: `clocks for ${name}`, text: clocksOnly, values: arraysOf(clockColumns, asked) };
+    }
     return {
-      parse: (row) => velocityOfRow(row, minutes),
+      parse,
       name: `count ${name}`,
       text: `select k.merchant_id, k.environment, b.clock_offset_seconds, k.contact_key, k.most, w.since_ms, w.from_ms, w.settled_ms, w.is_full,
   c.payments, c.nth, c.settled
@@ -176,11 +211,25 @@ cross join lateral (
     carries: { table: bookClocks, keyOf: ({ book }) => book },
     load,
     presume(key) {
+      const { book, most } = key;
+      const whole = wholeOf(key);
+      if (whole) {
+        const { offsetSeconds, count } = whole;
+        return {
+          value: { key, count },
+          carried: { book, offsetSeconds },
+          check: {
+            name: "check clock",
+            text: `select presumed_wrongly() from books
+where merchant_id = $1::uuid and environment = $2::environment and clock_offset_seconds <> $3::bigint`,
+            values: [uuidOf(book.merchantId), book.environment, offsetSeconds],
+          },
+        };
+      }
       const minute = knownOf(key);
       if (!minute) return undefined;
-      const { book, most, realSince } = key;
-      const { offsetSeconds, settled, fullSinceMs } = minute;
-      const sinceMs = Math.floor(realSince / 1000) + offsetSeconds * 1000;
+      const { offsetSeconds, moments, fullSinceMs } = minute;
+      const sinceMs = windowStart(key, offsetSeconds);
       const full = fullSinceMs !== undefined;
       if (sinceMs < minute.fromMs || (full && fullSinceMs < sinceMs)) return undefined; // to be counted anew
       const { text, values } = load([key]);
@@ -191,7 +240,7 @@ cross join lateral (
           name: `check ${name}`,
           text: `select presumed_wrongly() from (${text}) v
 where v.clock_offset_seconds <> $9::bigint or (v.is_full or v.payments + $10::integer >= v.most) <> $11::boolean`,
-          values: [...values, offsetSeconds, since(settled, sinceMs).length, full],
+          values: [...values, offsetSeconds, countSince(moments, sinceMs), full],
         },
       };
     },
@@ -200,42 +249,51 @@ where v.clock_offset_seconds <> $9::bigint or (v.is_full or v.payments + $10::in
 
 /** Of moments in order those since then. */
 function since(moments: readonly number[], ms: number): readonly number[] {
-  const first = moments.findIndex((at) => at >= ms);
-  return first < 0 ? [] : moments.slice(first);
+  return moments.slice(firstSince(moments, ms));
 }
 
-function velocityOfRow(row: Row, minutes: ReadonlyMap<string, Minute | undefined>): Velocity {
+function countSince(moments: readonly number[], ms: number): number {
+  return moments.length - firstSince(moments, ms);
+}
+
+function velocityOfRow(row: Row, byName: ReadonlyMap<string, Asked>): Velocity {
   const contactKey = row.contact_key as string | null;
   const key = { book: bookOfRow(row), contactKey, realSince: 0, most: row.most as number };
-  return {
-    key,
-    count: contactKey === null ? learn(key, minutes.get(nameOf(key)), row) : (row.payments as number),
-  };
+  if (contactKey !== null) return { key, count: row.payments as number };
+  const asked = byName.get(nameOf(key));
+  const whole = asked?.whole;
+  if (!whole) return { key, count: learn(key, asked?.minute, row) };
+  const { own, read } = whole;
+  const offsetSeconds = Number(row.clock_offset_seconds);
+  if (offsetSeconds === whole.offsetSeconds) return { key, count: whole.count };
+  own.offsetSeconds = Math.max(own.offsetSeconds, offsetSeconds);
+  return { key, count: countWhole(own, read, windowStart(asked, offsetSeconds), key.most) };
 }
 
 /** Adds what was counted to what was known when it was asked. Gives how many payments the minute has, `most` at most. */
-function learn(key: VelocityKey, asked: Minute | undefined, row: Row): number {
+function learn(key: VelocityKey, asked: ReadMinute | undefined, row: Row): number {
   const { most } = key;
-  const offsetSeconds = Number(row.clock_offset_seconds);
   const current = knownOf(key);
+  // Clocks go forward: the statement that comes back last may be the older one.
+  const offsetSeconds = Math.max(Number(row.clock_offset_seconds), current?.offsetSeconds ?? 0);
   if (row.is_full === true) {
-    if (current) remember(key, { ...current, offsetSeconds });
+    if (current) known.put(nameOf(key), { ...current, offsetSeconds });
     return most;
   }
   const [sinceMs, fromMs, settledMs] = [Number(row.since_ms), Number(row.from_ms), Number(row.settled_ms)];
   const base = fromMs > sinceMs ? asked : undefined; // what it was counted from
   const counted = row.payments as number;
-  const earlier = base ? since(base.settled, sinceMs) : [];
+  const earlier = base ? since(base.moments, sinceMs) : [];
   const payments = Math.min(most, earlier.length + counted);
   const nth = row.nth === null ? earlier.at(counted - most) : millisecondsOf(row.nth)[0];
   const untilMs = Math.max(base?.untilMs ?? 0, settledMs);
   // Another batch may have learned more meanwhile.
   if (untilMs >= (current?.untilMs ?? 0)) {
     const keptMs = sinceMs - WAITED / 1000;
-    const all = [...(base ? since(base.settled, keptMs) : []), ...millisecondsOf(row.settled).toReversed()];
-    remember(key, {
+    const all = [...(base ? since(base.moments, keptMs) : []), ...millisecondsOf(row.settled).toReversed()];
+    known.put(nameOf(key), {
       offsetSeconds,
-      settled: all.slice(-most),
+      moments: all.slice(-most),
       fromMs: Math.max(base?.fromMs ?? sinceMs, keptMs),
       untilMs,
       fullSinceMs: payments < most ? undefined : nth,

@@ -1,13 +1,15 @@
 // Goal: whoever comes too often is seen by each contact, whatever else changes. Method: payments through the API, with one
-// contact kept and the other one varied, one after another and all at once; a merchant's minute beside plain counting, by property; the
-// plan of the statement over many payments.
+// contact kept and the other one varied, one after another and all at once; a merchant's minute beside plain counting, by property, with
+// others and alone; the plan of the statement over many payments.
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
-import { SECOND } from "../ground/clock.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { contactKeysOf, customerVelocity, merchantVelocity } from "./velocity.sql.ts";
+import type { Statement } from "../store/database.ts";
+import { paymentMade, paymentUnknown } from "./minutes.ts";
+import { type VelocityKey, contactKeysOf, customerVelocity, merchantVelocity } from "./velocity.sql.ts";
 
 const PER_HOUR = 4;
 let service: TestService;
@@ -72,6 +74,8 @@ test("a busy merchant is counted exactly: within its minute, after it, and under
 });
 
 test("a lone payment sees what another process did to the clock and the count that it takes for granted", async () => {
+  const beside = await startService({ database: service.database, roles: ["api"] });
+  onTestFinished(() => beside.stop());
   const { client, merchantId } = await service.merchant({ settings: { risk: { merchant_per_minute: 3 } } });
   const id = uuidOf(merchantId);
   const pay = async (): Promise<{ score: number; createdAt: number }> => {
@@ -86,44 +90,87 @@ test("a lone payment sees what another process did to the clock and the count th
   const later = await pay();
   expect(later.createdAt - Date.now()).toBeGreaterThan(7_000_000);
   expect(later.score).toBe(calm);
-  // Two more of this minute, written by somebody else.
-  await asOwner(service.database, async (owner) => {
-    const { rows } = await owner.query(
-      "select * from payments where merchant_id = $1::uuid order by payment_id desc limit 1",
-      [id],
-    );
-    const last = (rows[0] as { payment_id: string }).payment_id;
-    for (const [index, end] of ["000000000001", "000000000002"].entries()) {
-      await owner.query(
-        `insert into payments select (jsonb_populate_record(p, jsonb_build_object('payment_id', $3::text, 'reference_id', $4::text))).*
-from payments p where merchant_id = $1::uuid and payment_id = $2::uuid`,
-        [id, last, last.slice(0, -12) + end, `beside-${index}`],
-      );
-    }
-  });
+  await payTwiceBeside(id);
   expect((await pay()).score).toBeGreaterThan(calm);
   expect((await pay()).score).toBeGreaterThan(calm);
 });
 
+test("alone a process knows a minute by what it made itself; in company it looks", async () => {
+  let ahead = 0;
+  const clock = { now: () => systemClock.now() + ahead };
+  const alone = await startService({ roles: ["api"], clock });
+  onTestFinished(() => alone.stop());
+  const { client, merchantId } = await alone.merchant({ settings: { risk: { merchant_per_minute: 3 } } });
+  const score = async (): Promise<number> => (await client.post("/v1/payments", paymentBody())).json.risk.score;
+  const calm = await score();
+  ahead += 63 * SECOND; // nothing before it was there is of its minute
+  expect([await score(), await score()]).toEqual([calm, calm]);
+  await payTwiceBeside(uuidOf(merchantId), alone.database);
+  expect(await score()).toBe(calm);
+  expect(await score()).toBeGreaterThan(calm);
+  ahead += 63 * SECOND;
+  expect(await score()).toBe(calm);
+  await payTwiceBeside(uuidOf(merchantId), alone.database);
+  const other = await startService({ database: alone.database, roles: ["api"], clock });
+  onTestFinished(() => other.stop());
+  expect(await score()).toBeGreaterThan(calm);
+});
+
+/** Two more of this minute, written by somebody else. */
+async function payTwiceBeside(merchant: string, database = service.database): Promise<void> {
+  await asOwner(database, async (owner) => {
+    const { rows } = await owner.query(
+      "select * from payments where merchant_id = $1::uuid order by payment_id desc limit 1",
+      [merchant],
+    );
+    const last = (rows[0] as { payment_id: string }).payment_id;
+    for (const end of ["000000000001", "000000000002"]) {
+      await owner.query(
+        `insert into payments select (jsonb_populate_record(p, jsonb_build_object('payment_id', $3::text, 'reference_id', $4::text))).*
+from payments p where merchant_id = $1::uuid and payment_id = $2::uuid`,
+        [merchant, last, last.slice(0, -12) + end, `beside-${last}-${end}`],
+      );
+    }
+  });
+}
+
 test("whatever is known of a merchant already, each of two batches at once counts its minute exactly", async () => {
   const moments = (maxLength: number): fc.Arbitrary<number[]> => fc.array(fc.nat(1_800), { maxLength, size: "max" });
   const waited = fc.oneof(fc.constant(0), fc.nat(10_000));
+  const payment = fc.constantFrom("own", "own", "own, unknown", "lost, unknown", "another's");
   const step = fc.record({
     passed: fc.oneof(fc.nat(2_000), fc.nat(8_000), fc.nat(90_000)),
+    /** Whether this process takes requests alone: then the payments are its own. */
+    alone: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.boolean()),
     /** What is paid before each of the two counts, so many milliseconds ago. */
     paid: fc.tuple(moments(80), moments(20)),
+    whose: payment,
     waited: fc.tuple(waited, waited),
     /** Between the two, in seconds. */
     clockMoved: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(100)),
     swapped: fc.boolean(),
   });
-  const calm = { paid: [[], []], waited: [0, 0], clockMoved: 0, swapped: false } as const;
+  type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+  const calm = {
+    alone: false,
+    paid: [[], []],
+    whose: "another's",
+    waited: [0, 0],
+    clockMoved: 0,
+    swapped: false,
+  } as const;
   // Its minute begins before the one that was counted last.
   const aRequestThatWaited = [
     { ...calm, passed: 0, paid: [[0, 0, 0], []] },
     { ...calm, passed: 60_500 },
     { ...calm, passed: 0, waited: [1_000, 0] },
-  ] as unknown as (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[];
+  ];
+  const own = { ...calm, passed: 2_500, alone: true, paid: [[0], [0, 0]], whose: "own" };
+  const others = { ...calm, passed: 1_000, paid: [[0, 500, 1_000], [0]] };
+  const leftAlone = [others, own, own, own, { ...own, clockMoved: 30 }, own, { ...own, passed: 80_000 }, own];
+  const aloneAgain = [own, own, { ...others, passed: 70_000 }, own, own];
+  const aloneAndWaited = [others, { ...own, passed: 60_500 }, own, own, { ...own, passed: 0, waited: [9_000, 0] }];
+  const asked = { "by reading": 0, "of the clock only": 0, "of nothing": 0 };
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 2, maxLength: 14 }),
@@ -132,37 +179,81 @@ test("whatever is known of a merchant already, each of two batches at once count
         const { merchantId } = await service.merchant();
         const book = { merchantId, environment: "sandbox" } as const;
         const made: number[] = [];
+        let aloneSince: number | undefined;
         let [nowMs, offsetMs] = [1_800_000_000_000, 0];
-        for (const { passed, paid, waited: waits, clockMoved, swapped } of steps) {
+        const count = (since: number, known = made.length): number =>
+          Math.min(most, made.slice(0, known).filter((at) => at >= since).length);
+        const pay = async (moments: number[], whose: string): Promise<void> => {
+          const isMade = whose !== "lost, unknown";
+          if (isMade) made.push(...moments);
+          if (isMade) await payAt(merchantId, moments);
+          for (const at of moments) {
+            if (whose === "own") paymentMade(book, at * 1_000, offsetMs / 1_000, most);
+            else if (whose !== "another's") paymentUnknown(book, at * 1_000, offsetMs / 1_000);
+          }
+        };
+        for (const { passed, alone, paid, whose, waited: waits, clockMoved, swapped } of steps) {
           nowMs += passed;
+          aloneSince = alone ? (aloneSince ?? nowMs * 1_000) : undefined;
           const windows = waits.map((wait) => nowMs - wait - 60_000);
-          const loads = windows.map((since) => {
-            const key = { book, contactKey: null, realSince: since * 1_000, most };
-            return merchantVelocity.load?.([key], nowMs * 1_000) ?? expect.unreachable("velocities are loaded");
-          });
-          const answers: { read: () => number | undefined; counted: number }[] = [];
-          for (const [index, { text, values, parse }] of loads.entries()) {
+          const keys = windows.map((since) => ({ book, contactKey: null, realSince: since * 1_000, most, aloneSince }));
+          const presumed = merchantVelocity.presume?.(keys[0] as VelocityKey);
+          if (presumed && (await holds(presumed.check))) {
+            asked["of nothing"]++;
+            expect(presumed.value.count >= most).toBe(count((windows[0] as number) + offsetMs) >= most);
+          }
+          const before = made.length;
+          const loads = keys.map(
+            (key) => merchantVelocity.load?.([key], nowMs * 1_000) ?? expect.unreachable("velocities are loaded"),
+          );
+          const answers: (() => void)[] = [];
+          for (const [index, { name, text, values, parse }] of loads.entries()) {
             if (index === 1 && clockMoved > 0) {
               offsetMs += clockMoved * 1_000;
               await moveClock(merchantId, clockMoved);
             }
             const paidAt = (paid[index] ?? []).map((ago) => nowMs + offsetMs - ago);
-            made.push(...paidAt);
-            await payAt(merchantId, paidAt);
+            await pay(paidAt, alone && whose === "another's" ? "own" : whose);
             const [row] = await asOwner(service.database, async (owner) => (await owner.query(text, values)).rows);
             const since = (windows[index] as number) + offsetMs;
-            answers.push({
-              read: () => parse?.(row as Record<string, unknown>).count,
-              counted: Math.min(most, made.filter((at) => at >= since).length),
+            const counted = count(since);
+            const isRead = name === "count merchant velocity";
+            asked[isRead ? "by reading" : "of the clock only"]++;
+            answers.push(() => {
+              const answer = parse?.(row as Record<string, unknown>).count;
+              if (isRead) return expect(answer).toBe(counted);
+              // What is paid meanwhile may be counted.
+              expect(answer).toBeGreaterThanOrEqual(count(since, before));
+              expect(answer).toBeLessThanOrEqual(count(since));
             });
           }
-          for (const { read, counted } of swapped ? answers.toReversed() : answers) expect(read()).toBe(counted);
+          for (const answer of swapped ? answers.toReversed() : answers) answer();
         }
       },
     ),
-    { numRuns: 12, examples: [[aRequestThatWaited, 400]] },
+    {
+      numRuns: 20,
+      interruptAfterTimeLimit: 20_000, // with what was found so far
+      markInterruptAsFailure: true,
+      examples: [aRequestThatWaited, leftAlone, aloneAgain, aloneAndWaited].map((steps) => [
+        steps as unknown as Step[],
+        400,
+      ]),
+    },
   );
+  expect(Math.min(...Object.values(asked)), JSON.stringify(asked)).toBeGreaterThan(10);
 });
+
+/** Whether what was presumed is so. */
+async function holds({ text, values }: Statement): Promise<boolean> {
+  return asOwner(service.database, (owner) => owner.query(text, values)).then(
+    () => true,
+    (error: Error) => {
+      expect(error.message).toBe("a row is not what it was taken to be");
+      return false;
+    },
+  );
+}
 
 async function moveClock(merchantId: string, seconds: number): Promise<void> {
   await asOwner(service.database, (owner) =>
