@@ -43,10 +43,7 @@ export function keep(result: Result, { seconds, rows }: Options): void {
     at: new Date().toISOString().slice(0, 16) + "Z",
     machine: machine(),
     command: `npm run bench -- ${result.case} --seconds ${seconds}${extra}`,
-    commit: execFileSync("git", ["describe", "--always", "--dirty", "--exclude", "*"], {
-      cwd: directory,
-      encoding: "utf8",
-    }).trim(),
+    commit: commit(),
   };
   writeFileSync(join(directory, `${result.case}.json`), `${JSON.stringify(kept, null, 2)}\n`);
   const all = readdirSync(directory)
@@ -56,6 +53,13 @@ export function keep(result: Result, { seconds, rows }: Options): void {
   writeFileSync(join(directory, "README.md"), markdown(all));
   writeFileSync(join(directory, "ratios.svg"), picture(all));
   for (const { case: name, curve } of all) if (curve) writeFileSync(join(directory, `${name}.svg`), curves(curve));
+}
+
+/** What was measured: "-dirty" when more than results that were kept just before is not in it. */
+function commit(): string {
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: directory, encoding: "utf8" }).trim();
+  const changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)bench/results");
+  return `${git("rev-parse", "--short", "HEAD")}${changed === "" ? "" : "-dirty"}`;
 }
 
 function machine(): string {

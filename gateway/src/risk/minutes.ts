@@ -78,7 +78,7 @@ export function ownMinute(book: Book): OwnMinute | undefined {
   return own.get(bookKey(book));
 }
 
-/** This process made a payment, and it is committed. `most`: beyond so many nobody counts. */
+/** This process made a payment at a moment of the book's clock, and it is committed. `most`: beyond so many nobody counts. */
 export function paymentMade(book: Book, at: Micros, offsetSeconds: number, most: number): void {
   const ms = Math.floor(at / 1000);
   // Who is not remembered may have had others a moment before.

@@ -50,7 +50,10 @@ export class Database {
     this.pool.on("connect", (client) => {
       client.on("error", (error) => log.debug({ err: error }, "a database connection was lost in use"));
     });
-    this.pool.on("error", (error) => log.warn({ err: error }, "an idle database connection was lost"));
+    this.pool.on("error", (error) => {
+      // Those that are being closed may be met by a server that stops, too.
+      if (!this.pool.ending) log.warn({ err: error }, "an idle database connection was lost");
+    });
   }
 
   /** Runs one statement on its own and gives its rows. */

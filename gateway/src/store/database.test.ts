@@ -1,0 +1,39 @@
+// Goal: a connection that dies is told of, and harms nobody; one that is being closed is no news. Method: real PostgreSQL that ends the
+// sessions, and a log that keeps what it was told.
+import { expect, onTestFinished, test, vi } from "vitest";
+import { asOwner, cloneDatabase } from "../../test/kit.ts";
+import { createLog } from "../ground/log.ts";
+import { Database } from "./database.ts";
+
+async function opened(): Promise<{ database: Database; told: string[]; endSessions: () => Promise<void> }> {
+  const place = await cloneDatabase();
+  const log = createLog("silent");
+  const told: string[] = [];
+  vi.spyOn(log, "warn").mockImplementation((...given: unknown[]) => void told.push(String(given[1])));
+  const database = new Database(place.url, 4, log);
+  onTestFinished(() => database.end().catch(() => undefined)); // it may have been ended
+  const sessions =
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gerbang' and datname = current_database()";
+  await Promise.all(Array.from({ length: 4 }, () => database.query({ text: "select pg_sleep(0.05)" })));
+  return {
+    database,
+    told,
+    endSessions: async () => void (await asOwner(place, (owner) => owner.query(sessions))),
+  };
+}
+
+test("idle connections that PostgreSQL ends are told of, and the next statement has another", async () => {
+  const { database, told, endSessions } = await opened();
+  await endSessions();
+  await vi.waitFor(() => expect(told).toEqual(Array(4).fill("an idle database connection was lost")));
+  expect(await database.query({ text: "select 1 as one" })).toEqual([{ one: 1 }]);
+});
+
+test("a server that stops while the connections to it are being closed is no news", async () => {
+  const { database, told, endSessions } = await opened();
+  const ended = database.end();
+  await endSessions();
+  await ended;
+  database.pool.emit("error", new Error("terminating connection due to administrator command"));
+  expect(told).toEqual([]);
+});
