@@ -39,6 +39,8 @@ const COUNTS_MS = 1_000;
 /** Commands that were admitted before have so long to be decided; if they are not, handing over is tried again. */
 const DECIDED_MS = 15_000;
 const STEP = 2_000;
+/** A process that was taken for gone may wake up and commit what it had let in, and its clock may be ahead. */
+const LINGERING: Micros = 10 * SECOND;
 
 export interface AdmissionParts {
   database: Database;
@@ -61,7 +63,7 @@ export class Admission {
   /** Uses good until then, or less, may be known to the database and not to this process's memory. */
   private readonly askedUntil = { read: 0, write: 0 };
   private forgottenAt = 0;
-  private takenOverAt: Micros | undefined;
+  private aloneFrom: Micros | undefined;
   /** Writes whose uses are owed. */
   private undecided = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -87,9 +89,9 @@ export class Admission {
     return this.membership.isAlone;
   }
 
-  /** Since when no other process takes requests; undefined while others may. */
+  /** Since when whatever requests have an effect are this process's; undefined while others' may. */
   get aloneSince(): Micros | undefined {
-    return this.alone ? this.takenOverAt : undefined;
+    return this.alone ? this.aloneFrom : undefined;
   }
 
   /** How many used signatures only this process knows of. */
@@ -181,8 +183,8 @@ export class Admission {
 
   /** What was used and counted before is in the database; but for reads of a process that is gone: they had no effect, and are forgotten with it. */
   private async takeOver(since: Since): Promise<void> {
-    this.takenOverAt = this.clock.now();
-    const now = Math.floor(this.takenOverAt / SECOND);
+    this.aloneFrom = this.clock.now() + LINGERING;
+    const now = Math.floor(this.clock.now() / SECOND);
     if (since === "others left") this.askFrom(now, "read", "write");
     else if (await this.isAnyUsed(now)) this.askFrom(now, "write");
     const start = windowStart(now);

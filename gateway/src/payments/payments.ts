@@ -71,7 +71,7 @@ export function createPayment(
     contactKey: null,
     realSince: realNow - MERCHANT_WINDOW,
     most: perMinute,
-    aloneSince: parts.aloneSince(),
+    aloneSince: () => parts.aloneSince(),
   };
   const ofContacts = [customerKey, phoneKey]
     .filter((contactKey) => contactKey !== null)

@@ -35,7 +35,7 @@ export interface OwnMinute {
 }
 
 const BOOKS_MAX = 10_000;
-/** In all books together: 8 MiB. */
+/** In all books together: some 10 MiB. */
 const PAYMENTS_MAX = 1_000_000;
 const ROOM_AT_LEAST = 64;
 const KEPT_MS = (MERCHANT_WINDOW + WAITED + SETTLED) / 1000;
@@ -59,13 +59,18 @@ export class Minutes<Minute extends { readonly moments: readonly number[] }> {
     this.forget(name);
     this.entries.set(name, { minute, payments: minute.moments.length });
     this.payments += minute.moments.length;
+    if (this.hasRoom) return;
     for (const oldest of this.entries.keys()) {
-      if (this.entries.size <= BOOKS_MAX && this.payments <= this.paymentsMax) return;
       this.forget(oldest);
+      if (this.hasRoom) return;
     }
   }
 
-  private forget(name: string): void {
+  private get hasRoom(): boolean {
+    return this.entries.size <= BOOKS_MAX && this.payments <= this.paymentsMax;
+  }
+
+  forget(name: string): void {
     this.payments -= this.entries.get(name)?.payments ?? 0;
     this.entries.delete(name);
   }
@@ -76,6 +81,11 @@ const own = new Minutes<OwnMinute>();
 /** What this process made of a book's minute; undefined when it made nothing, or has forgotten. */
 export function ownMinute(book: Book): OwnMinute | undefined {
   return own.get(bookKey(book));
+}
+
+/** What this process made of a book's minute is no longer so. */
+export function forgetOwn(book: Book): void {
+  own.forget(bookKey(book));
 }
 
 /** This process made a payment at a moment of the book's clock, and it is committed. `most`: beyond so many nobody counts. */

@@ -1,4 +1,4 @@
-// How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound.
+// How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound, where it is not known.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -13,6 +13,7 @@ import {
   SETTLED,
   WAITED,
   firstSince,
+  forgetOwn,
   ownMinute,
 } from "./minutes.ts";
 import type { Customer } from "./risk.ts";
@@ -25,8 +26,8 @@ export interface VelocityKey {
   realSince: Micros;
   /** Counting stops here: at the threshold, beyond which more means nothing. */
   most: number;
-  /** In real time: since when no other process makes payments; absent while others may. */
-  aloneSince?: Micros | undefined;
+  /** In real time: since when no other process makes payments; undefined while others may. Asked when it is counted. */
+  aloneSince?(): Micros | undefined;
 }
 
 export interface Velocity {
@@ -76,16 +77,17 @@ function knownOf(key: VelocityKey): ReadMinute | undefined {
 interface Whole {
   own: OwnMinute;
   read: ReadMinute | undefined;
-  /** How many payments it had when it was looked at, if the book's clock was no further ahead than this. */
+  /** How many payments it had when it was looked at, if the book's clock was no further ahead than this. (Later the oldest may have gone.) */
   count: number;
   offsetSeconds: number;
 }
 
 /** Undefined unless this process alone made whatever was not read. Stays whole when the book's clock turns out to be further. */
 function wholeOf(key: VelocityKey): Whole | undefined {
-  const { book, contactKey, aloneSince, realSince, most } = key;
-  const own = contactKey === null && aloneSince !== undefined ? ownMinute(book) : undefined;
-  if (!own || aloneSince === undefined) return undefined;
+  const { book, contactKey, realSince, most } = key;
+  const aloneSince = contactKey === null ? key.aloneSince?.() : undefined;
+  const own = aloneSince === undefined ? undefined : ownMinute(book);
+  if (aloneSince === undefined || !own) return undefined;
   const { offsetSeconds } = own;
   const sinceMs = windowStart(key, offsetSeconds);
   const whole = (read: ReadMinute | undefined): Whole => ({
@@ -261,11 +263,16 @@ function velocityOfRow(row: Row, byName: ReadonlyMap<string, Asked>): Velocity {
   const key = { book: bookOfRow(row), contactKey, realSince: 0, most: row.most as number };
   if (contactKey !== null) return { key, count: row.payments as number };
   const asked = byName.get(nameOf(key));
-  const whole = asked?.whole;
-  if (!whole) return { key, count: learn(key, asked?.minute, row) };
-  const { own, read } = whole;
+  const { whole, minute } = asked ?? {};
   const offsetSeconds = Number(row.clock_offset_seconds);
+  // No clock goes back but with its whole database, to an earlier state: then nothing is known.
+  if (offsetSeconds < Math.max(whole?.offsetSeconds ?? 0, minute?.offsetSeconds ?? 0)) {
+    known.forget(nameOf(key));
+    forgetOwn(key.book);
+  }
+  if (!asked || !whole) return { key, count: learn(key, minute, row) };
   if (offsetSeconds === whole.offsetSeconds) return { key, count: whole.count };
+  const { own, read } = whole;
   own.offsetSeconds = Math.max(own.offsetSeconds, offsetSeconds);
   return { key, count: countWhole(own, read, windowStart(asked, offsetSeconds), key.most) };
 }
