@@ -3,12 +3,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
+import { freePort } from "../../../e2e/kit/service.ts";
 import { Bench, inTime } from "../../test/adapter-bench.ts";
 import { Mailbox, SECRET, profile } from "../../test/remote-rig.ts";
 import { type RemoteProfile, remoteProfilesSchema } from "../acquirers/remote-profile.ts";
@@ -113,15 +112,6 @@ test("the file is written anew when most of it is out of date, and nothing is lo
   expect(values.at(-1)).toBe(25_000);
   expect(values.length).toBeLessThan(15_000);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 interface Program {
   process: ChildProcess;
