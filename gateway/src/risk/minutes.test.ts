@@ -25,7 +25,7 @@ test("since the moment from which a process knows its payments none is missing, 
     fc.property(
       fc.array(event, { maxLength: 400, size: "max" }),
       fc.integer({ min: 1, max: 150 }),
-      fc.array(fc.nat(72_000), { minLength: 5, maxLength: 5 }),
+      fc.array(fc.nat(150_000), { minLength: 5, maxLength: 5 }),
       (events, most, windows) => {
         const book = newBook();
         const made: number[] = [];
