@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Simulator, startSimulator } from "../gateway/src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../gateway/src/cli/simulator/simulator.ts";
 import { type Answer, Client, operate } from "./kit/client.ts";
 import { Service, gerbang } from "./kit/service.ts";
 

@@ -62,7 +62,7 @@ import { Lanes } from "./store/lanes.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
-import { version } from "./version.ts";
+import { version } from "./ground/version.ts";
 import { bookKey } from "./merchants/books.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";

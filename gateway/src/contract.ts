@@ -7,7 +7,7 @@ import { merchantDocument } from "./http/openapi.ts";
 import { paymentEventSchema } from "./payments/payments.schema.ts";
 import { refundStatusSchema } from "./refunds/refunds.schema.ts";
 import { settlementSchema } from "./settlements/settlements.routes.ts";
-import { version } from "./version.ts";
+import { version } from "./ground/version.ts";
 
 const paymentEvents = ["created", "processing", "succeeded", "failed", "expired", "canceled"];
 const refundEvents = ["succeeded", "failed"];

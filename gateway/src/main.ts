@@ -1,10 +1,10 @@
 // The command line: `gerbang <command>`. Data goes to standard output, words to standard error; exit 0 means clean.
 import { parseArgs } from "node:util";
-import { acquirerCommand } from "./acquirer-command.ts";
+import { acquirerCommand } from "./cli/acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
-import { ledgerCommand, migrateCommand, openapiCommand, signCommand, verifyCommand } from "./commands.ts";
-import { listenCommand } from "./listen-command.ts";
-import { serveCommand } from "./serve.ts";
+import { ledgerCommand, migrateCommand, openapiCommand, signCommand, verifyCommand } from "./cli/commands.ts";
+import { listenCommand } from "./cli/listen-command.ts";
+import { serveCommand } from "./cli/serve.ts";
 
 const commands: Record<string, { run(args: string[]): Promise<number>; help: string }> = {
   serve: { run: serveCommand, help: "run the service [--role api|worker] (default: both)" },

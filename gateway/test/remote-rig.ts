@@ -7,8 +7,8 @@ import type { RemoteProfile } from "../src/acquirers/remote-profile.ts";
 import { signedHeaders } from "../src/acquirers/remote-protocol.ts";
 import { systemClock, wireTime } from "../src/ground/clock.ts";
 import { signingKey } from "../src/ground/crypto.ts";
-import type { BehaviourChange } from "../src/simulator/controls.ts";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import type { BehaviourChange } from "../src/cli/simulator/controls.ts";
+import { type Simulator, startSimulator } from "../src/cli/simulator/simulator.ts";
 import type { AdapterRig, Delivered, Temper } from "./adapter-bench.ts";
 
 export const SECRET = "a secret of the tests, and long enough";

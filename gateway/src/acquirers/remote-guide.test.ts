@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { signingKey } from "../ground/crypto.ts";
-import { modes, refundModes } from "../simulator/controls.ts";
+import { modes, refundModes } from "../cli/simulator/controls.ts";
 import { remoteProfilesSchema } from "./remote-profile.ts";
 import {
   callbackSchema,

@@ -9,7 +9,7 @@ import { type TestService, asOwner, openDatabase, paymentBody, startService } fr
 import { forgetHistory } from "../events/history.ts";
 import { SECOND, sqlTime, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import { type Position, finished, handedOn } from "../listener/cursor.ts";
+import { type Position, finished, handedOn } from "../cli/listener/cursor.ts";
 import type { Book } from "../merchants/books.ts";
 import { PAGE_MAX, SEEN_MAX, beginBehind, pageFor } from "./listen-page.ts";
 import { Settled, lowestId } from "./settled.ts";

@@ -1,7 +1,7 @@
 // The simulated acquirer's book: which keys it knows, what may become of them, and the file that makes it remember.
 import { randomUUID } from "node:crypto";
-import type { PaymentOrder, RefundOrder, Transaction } from "../acquirers/remote-protocol.ts";
-import { type Clock, wireTime } from "../ground/clock.ts";
+import type { PaymentOrder, RefundOrder, Transaction } from "../../acquirers/remote-protocol.ts";
+import { type Clock, wireTime } from "../../ground/clock.ts";
 import type { RefundMode } from "./controls.ts";
 import {
   type ClosedKey,

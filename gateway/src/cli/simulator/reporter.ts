@@ -1,9 +1,9 @@
 // Delivers the simulated acquirer's callbacks: signed, again and again with growing delays, and not for ever.
 import type { KeyObject } from "node:crypto";
 import type { Agent } from "undici";
-import { exchange, newAgent } from "../acquirers/remote-http.ts";
-import { signedHeaders } from "../acquirers/remote-protocol.ts";
-import type { Clock } from "../ground/clock.ts";
+import { exchange, newAgent } from "../../acquirers/remote-http.ts";
+import { signedHeaders } from "../../acquirers/remote-protocol.ts";
+import type { Clock } from "../../ground/clock.ts";
 import type { Operation, Report } from "./operation.ts";
 
 const DEADLINE_MS = 5_000;

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Client } from "../../e2e/kit/client.ts";
-import { type TestService, startService } from "../test/kit.ts";
+import { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, startService } from "../../test/kit.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
-import { ConfigError, readConfig } from "./ground/config.ts";
+import { ConfigError, readConfig } from "../ground/config.ts";
 import { readSecrets } from "./secrets.ts";
 
 let service: TestService;

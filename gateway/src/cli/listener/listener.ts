@@ -1,8 +1,8 @@
 // The listener: hears events of a sandbox and hands each on to a local address, in order, until that has answered.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Agent, request } from "undici";
-import { type Clock, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
-import { momentOf } from "../ground/ids.ts";
+import { type Clock, SECOND, stopwatchMs, wireTime } from "../../ground/clock.ts";
+import { momentOf } from "../../ground/ids.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Feed, Heard, HeardEvent } from "./feed.ts";
 import { reasonOf } from "./reasons.ts";

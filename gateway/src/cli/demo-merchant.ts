@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { App } from "./app.ts";
-import { writeWhole } from "./ground/files.ts";
-import { isId } from "./ground/ids.ts";
+import type { App } from "../app.ts";
+import { writeWhole } from "../ground/files.ts";
+import { isId } from "../ground/ids.ts";
 
 const demoSchema = z.object({
   base_url: z.string(),

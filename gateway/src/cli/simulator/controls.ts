@@ -1,6 +1,6 @@
 // The simulator's control surface: what people and tests may ask of it, and the behaviour that it shows until told otherwise.
 import { z } from "zod";
-import { transactionSchema } from "../acquirers/remote-protocol.ts";
+import { transactionSchema } from "../../acquirers/remote-protocol.ts";
 
 /**
  * ok: works. error: 500, nothing done. refuse: a final error, and the key is refused for good. slow: works, answers late.

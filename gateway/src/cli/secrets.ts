@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Config, ConfigError } from "./ground/config.ts";
-import { masterKeyBytes } from "./ground/crypto.ts";
-import { writeWhole } from "./ground/files.ts";
+import { type Config, ConfigError } from "../ground/config.ts";
+import { masterKeyBytes } from "../ground/crypto.ts";
+import { writeWhole } from "../ground/files.ts";
 
 const secretsSchema = z.object({
   masterKey: z.string().refine((text) => masterKeyBytes(text) !== undefined),

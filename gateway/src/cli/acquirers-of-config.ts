@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Acquirer } from "./acquirers/acquirer.ts";
-import { type RemoteProfile, remoteProfilesSchema } from "./acquirers/remote-profile.ts";
-import { simulatedAcquirers } from "./acquirers/simulated.ts";
-import { remoteAcquirer } from "./acquirers/remote.ts";
-import { type Config, type FilesOfConfig, readConfig } from "./ground/config.ts";
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type RemoteProfile, remoteProfilesSchema } from "../acquirers/remote-profile.ts";
+import { simulatedAcquirers } from "../acquirers/simulated.ts";
+import { remoteAcquirer } from "../acquirers/remote.ts";
+import { type Config, type FilesOfConfig, readConfig } from "../ground/config.ts";
 
 /** An acquirer with connections of its own, to be closed when the service stops. */
 export type OpenAcquirer = Acquirer & { close(): Promise<void> };

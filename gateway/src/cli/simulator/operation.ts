@@ -1,9 +1,9 @@
 // What the simulated acquirer keeps of an operation key, and how it shows it. No HTTP, no file.
-import type { Instructions } from "../acquirers/acquirer.ts";
-import { simulatedAcquirers } from "../acquirers/simulated.ts";
-import type { PaymentOrder, RefundOrder, Transaction } from "../acquirers/remote-protocol.ts";
-import { type Micros, parseWireTime } from "../ground/clock.ts";
-import { assert } from "../ground/fault.ts";
+import type { Instructions } from "../../acquirers/acquirer.ts";
+import { simulatedAcquirers } from "../../acquirers/simulated.ts";
+import type { PaymentOrder, RefundOrder, Transaction } from "../../acquirers/remote-protocol.ts";
+import { type Micros, parseWireTime } from "../../ground/clock.ts";
+import { assert } from "../../ground/fault.ts";
 
 /** A callback that is still to be delivered. */
 export interface Report {

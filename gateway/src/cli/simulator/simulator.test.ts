@@ -2,7 +2,7 @@
 // real sockets, so that its side of the protocol is held against the guide and not against our own adapter.
 import { createHmac } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Mailbox, SECRET } from "../../test/remote-rig.ts";
+import { Mailbox, SECRET } from "../../../test/remote-rig.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 
 let simulator: Simulator;

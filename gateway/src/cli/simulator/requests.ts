@@ -1,9 +1,9 @@
 // Which request asks what of the simulated acquirer: the protocol's, which are signed, and the control surface's, which are not.
 import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
-import { checkSignature, paymentOrderSchema, refundOrderSchema } from "../acquirers/remote-protocol.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
-import { MalformedJson, parseObject } from "../ground/json.ts";
+import { checkSignature, paymentOrderSchema, refundOrderSchema } from "../../acquirers/remote-protocol.ts";
+import { Fault, validationFault } from "../../ground/fault.ts";
+import { MalformedJson, parseObject } from "../../ground/json.ts";
 import { behaviourSchema, paySchema, settleSchema } from "./controls.ts";
 import type { Desk } from "./desk.ts";
 import { rowOf } from "./operation.ts";

@@ -1,7 +1,7 @@
 // What the simulated acquirer does when the payer, a person or time itself moves something; HTTP is not known here.
 import type { KeyObject } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock } from "../ground/clock.ts";
+import type { Clock } from "../../ground/clock.ts";
 import { Behaviour, type PayOrder, type SettleOrder, paySchema, settleSchema } from "./controls.ts";
 import { type Operation, isClosed, rowOf } from "./operation.ts";
 import { type Operations, type Reply, failure } from "./operations.ts";

@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { gerbang } from "../../e2e/kit/service.ts";
-import { profile } from "../test/remote-rig.ts";
+import { gerbang } from "../../../e2e/kit/service.ts";
+import { profile } from "../../test/remote-rig.ts";
 import { readConfigAndAcquirers } from "./acquirers-of-config.ts";
-import { ConfigError } from "./ground/config.ts";
+import { ConfigError } from "../ground/config.ts";
 
 let folder: string;
 beforeAll(() => {

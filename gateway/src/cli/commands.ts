@@ -2,18 +2,18 @@
 import { randomUUID } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
-import { createApp } from "./app.ts";
-import { SECOND, stopwatchMs, systemClock } from "./ground/clock.ts";
-import { readConfig } from "./ground/config.ts";
-import { sign, signingKey } from "./ground/crypto.ts";
-import { isId, uuidOf } from "./ground/ids.ts";
-import { createLog } from "./ground/log.ts";
-import { exportBook, exportFormats } from "./ledger/export.ts";
-import { readJournals, verifyBook } from "./ledger/verify.ts";
-import { type Book, bookOfRow, environments } from "./merchants/books.ts";
+import { createApp } from "../app.ts";
+import { SECOND, stopwatchMs, systemClock } from "../ground/clock.ts";
+import { readConfig } from "../ground/config.ts";
+import { sign, signingKey } from "../ground/crypto.ts";
+import { isId, uuidOf } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import { exportBook, exportFormats } from "../ledger/export.ts";
+import { readJournals, verifyBook } from "../ledger/verify.ts";
+import { type Book, bookOfRow, environments } from "../merchants/books.ts";
 import { openStore, say } from "./store-of-config.ts";
-import { Database } from "./store/database.ts";
-import { migrate } from "./store/migrations.ts";
+import { Database } from "../store/database.ts";
+import { migrate } from "../store/migrations.ts";
 
 export async function migrateCommand(): Promise<number> {
   const config = readConfig();

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type RemoteProfile, isLoopback, remoteProfilesSchema } from "./acquirers/remote-profile.ts";
-import { type Config, ConfigError, readConfig } from "./ground/config.ts";
+import { type RemoteProfile, isLoopback, remoteProfilesSchema } from "../acquirers/remote-profile.ts";
+import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { startSimulator } from "./simulator/simulator.ts";
 import { say } from "./store-of-config.ts";
 

@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { type OpenAcquirer, readConfigAndAcquirers } from "./acquirers-of-config.ts";
-import { type App, createApp } from "./app.ts";
+import { type App, createApp } from "../app.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
-import { systemClock } from "./ground/clock.ts";
-import type { Config } from "./ground/config.ts";
-import { type Log, createLog } from "./ground/log.ts";
+import { systemClock } from "../ground/clock.ts";
+import type { Config } from "../ground/config.ts";
+import { type Log, createLog } from "../ground/log.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore, say } from "./store-of-config.ts";
-import { migrate } from "./store/migrations.ts";
+import { migrate } from "../store/migrations.ts";
 
 // Left alone the heap grows by half of itself before it is cleaned: 350 MiB under load where 60 are in use. A quarter costs
 // no throughput that could be measured, and keeps the process near 230.

@@ -1,8 +1,8 @@
 // The service as a listener sees it: one signed question after another for events, and what its answers mean.
 import { type Agent, request } from "undici";
 import { z } from "zod";
-import { type Clock, SECOND } from "../ground/clock.ts";
-import { sign, signingKey } from "../ground/crypto.ts";
+import { type Clock, SECOND } from "../../ground/clock.ts";
+import { sign, signingKey } from "../../ground/crypto.ts";
 import type { Position } from "./cursor.ts";
 import { reasonOf } from "./reasons.ts";
 

@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { ConfigError } from "../ground/config.ts";
-import { assert } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
+import { ConfigError } from "../../ground/config.ts";
+import { assert } from "../../ground/fault.ts";
+import { isId } from "../../ground/ids.ts";
 
 const eventId = z.string().refine((id) => isId("event", id));
 const fileSchema = z.object({ client_id: z.string(), after: eventId, seen: z.array(eventId).max(1_000) });

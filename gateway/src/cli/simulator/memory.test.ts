@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { freePort } from "../../../e2e/kit/service.ts";
-import { Bench, inTime } from "../../test/adapter-bench.ts";
-import { Mailbox, SECRET, profile } from "../../test/remote-rig.ts";
-import { type RemoteProfile, remoteProfilesSchema } from "../acquirers/remote-profile.ts";
-import { remoteAcquirer } from "../acquirers/remote.ts";
+import { freePort } from "../../../../e2e/kit/service.ts";
+import { Bench, inTime } from "../../../test/adapter-bench.ts";
+import { Mailbox, SECRET, profile } from "../../../test/remote-rig.ts";
+import { type RemoteProfile, remoteProfilesSchema } from "../../acquirers/remote-profile.ts";
+import { remoteAcquirer } from "../../acquirers/remote.ts";
 import { StateFile } from "./state-file.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 
@@ -120,7 +120,7 @@ interface Program {
 
 /** `gerbang acquirer` on a data directory, when it answers. */
 async function program(data: string, port: number): Promise<Program> {
-  const main = fileURLToPath(new URL("../../bin/gerbang.js", import.meta.url));
+  const main = fileURLToPath(new URL("../../../bin/gerbang.js", import.meta.url));
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [main, "acquirer", "--port", String(port)], {
     env: { PATH, GERBANG_DATA: data },
