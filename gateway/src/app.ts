@@ -216,7 +216,7 @@ export function createApp(options: AppOptions): App {
     database,
     clock,
     log,
-    refusals,
+    onRejected: (rejected) => refusals.note(rejected),
     intake,
   });
   // A worker takes no requests of merchants: beside it a process of the API may be alone.

@@ -17,10 +17,16 @@ import { judgeFields } from "./fields.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, recordedAnswer } from "./idempotency.ts";
 import type { Intake } from "./intake.ts";
 import { type Rate, tooMany } from "./rate.ts";
-import type { Refusals } from "./refusals.ts";
 
 const TOLERANCE_SECONDS = 300;
 const nothingAsked = z.strictObject({});
+
+/** A request of a known client whose signature or timestamp was rejected. */
+export interface RejectedRequest {
+  requestId: string;
+  client: Client;
+  request: { timestamp: string; signature: string; body: Buffer; target: string };
+}
 
 export interface EdgeParts {
   directory: Directory;
@@ -29,7 +35,8 @@ export interface EdgeParts {
   database: Database;
   clock: Clock;
   log: Log;
-  refusals: Refusals;
+  /** Hears of every rejected signature. Must return at once. */
+  onRejected(rejected: RejectedRequest): void;
   intake: Intake;
 }
 
@@ -55,15 +62,15 @@ export class Edge {
   private readonly database: Database;
   private readonly clock: Clock;
   private readonly log: Log;
-  private readonly refusals: Refusals;
+  private readonly onRejected: EdgeParts["onRejected"];
   private readonly intake: Intake;
   private readonly runningKeys = new RunningKeys();
 
   constructor(parts: EdgeParts) {
-    const { directory, admission, lanes, database, clock, log, refusals, intake } = parts;
+    const { directory, admission, lanes, database, clock, log, onRejected, intake } = parts;
     this.intake = intake;
     this.log = log;
-    this.refusals = refusals;
+    this.onRejected = onRejected;
     this.directory = directory;
     this.admission = admission;
     this.lanes = lanes;
@@ -144,7 +151,7 @@ export class Edge {
   ): { validUntil: number; signature: string } {
     if (typeof timestamp !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_INVALID");
     const refused = (code: "SIGNATURE_INVALID" | "TIMESTAMP_OUT_OF_WINDOW"): Fault => {
-      this.refusals.note({
+      this.onRejected({
         requestId: request.id,
         client,
         request: { timestamp, signature, body, target: request.url },

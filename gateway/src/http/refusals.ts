@@ -4,10 +4,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
 import type { Log } from "../ground/log.ts";
-import type { Client } from "../merchants/directory.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
 import type { Database } from "../store/database.ts";
-import { type SignedRequest, diagnose } from "./doctor.ts";
+import { diagnose } from "./doctor.ts";
+import type { RejectedRequest } from "./edge.ts";
 import { type Diagnosed, insertDiagnoses, trimDiagnoses } from "./refusals.sql.ts";
 
 const WAITING_MAX = 100;
@@ -17,13 +17,7 @@ const BATCH_MAX = 20;
 /** After each diagnosis so many times its duration belongs to others. */
 const REST = 4;
 
-export interface Refusal {
-  requestId: string;
-  client: Client;
-  request: Omit<SignedRequest, "clientId" | "receivedAt">;
-}
-
-interface Waiting extends Refusal {
+interface Waiting extends RejectedRequest {
   refusedAt: Micros;
 }
 
@@ -48,7 +42,7 @@ export class Refusals {
   }
 
   /** Takes note of a refusal, if it is a sandbox client's and there is room. Costs the caller next to nothing. */
-  note(refusal: Refusal): void {
+  note(refusal: RejectedRequest): void {
     const { client, request } = refusal;
     if (this.stopped || client.book.environment !== "sandbox") return;
     if (this.queue.length >= WAITING_MAX || this.bytes + request.body.length > WAITING_BYTES_MAX) return;
