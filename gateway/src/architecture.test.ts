@@ -21,7 +21,7 @@ const floors: string[][] = [
   ["settlements", "callbacks"],
   ["webhooks"],
   ["sandbox", "operator"],
-  ["app.ts", "worker.ts", "contract.ts"],
+  ["app.ts", "worker.ts", "contract.ts", "retention.ts"],
   ["cli"],
   ["main.ts"],
 ];

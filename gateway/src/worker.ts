@@ -7,7 +7,8 @@ import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
 import { Pace } from "./ground/pace.ts";
 import type { Metrics } from "./ground/metrics.ts";
-import { forgetOld } from "./http/retention.sql.ts";
+import { expiredAt } from "./retention.ts";
+import { deleteExpired } from "./store/retention.ts";
 import type { Directory } from "./merchants/directory.ts";
 import { forgetHistory } from "./events/history.ts";
 import type { Merchants } from "./merchants/merchants.ts";
@@ -73,7 +74,9 @@ export class Worker {
       new Loop("history", RETENTION_MS, parts.log, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Pace(signal)),
       ),
-      new Loop("retention", RETENTION_MS, parts.log, (signal) => forgetOld(database, clock.now(), new Pace(signal))),
+      new Loop("retention", RETENTION_MS, parts.log, (signal) =>
+        deleteExpired(database, expiredAt(clock.now()), new Pace(signal)),
+      ),
     ];
   }
 

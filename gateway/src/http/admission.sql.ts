@@ -2,6 +2,7 @@
 import { uuidOf } from "../ground/ids.ts";
 import { binaryArray } from "../store/arrays.ts";
 import type { Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
 import { type Table, arraysOf, bulkInsert } from "../store/table.ts";
 import { type Use, keyOf } from "./used-signatures.ts";
 
@@ -100,4 +101,39 @@ export function anyUsed(unixSeconds: number): Statement {
 /** What was counted in one window. */
 export function countedIn(start: number): Statement {
   return { text: "select client_id, requests from rate_windows where window_start = $1::bigint", values: [start] };
+}
+
+/** Signatures that nobody can use again: their timestamp has left the window. */
+export function expiredSignatures(unixSeconds: number): Statement {
+  return {
+    name: "forget signatures",
+    text: `delete from seen_signatures
+where (merchant_id, valid_until, digest) in (
+  select s.merchant_id, s.valid_until, s.digest
+  from merchants m
+  cross join lateral (
+  select s.merchant_id, s.valid_until, s.digest
+  from seen_signatures s
+  where s.merchant_id = m.merchant_id and s.valid_until < $1::bigint
+  order by s.valid_until
+  limit ${STEP}
+  ) s
+  limit ${STEP}
+)
+returning 1`,
+    values: [unixSeconds - 5],
+  };
+}
+
+/** Windows that ended ten minutes ago. */
+export function expiredRateWindows(unixSeconds: number): Statement {
+  return {
+    name: "forget rate windows",
+    text: `delete from rate_windows
+where (merchant_id, client_id, window_start) in (
+  select merchant_id, client_id, window_start from rate_windows where window_start < $1::bigint limit ${STEP}
+)
+returning 1`,
+    values: [unixSeconds - 600],
+  };
 }

@@ -15,7 +15,8 @@ import type { Database } from "../store/database.ts";
 import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
 import { type SecretsAtHand, type SignedRequest, diagnose } from "./doctor.ts";
 import { Refusals } from "./refusals.ts";
-import { forgetOld } from "./retention.sql.ts";
+import { expiredAt } from "../retention.ts";
+import { deleteExpired } from "../store/retention.ts";
 import { serialisationsOf } from "./serialisations.ts";
 
 let service: TestService;
@@ -397,7 +398,7 @@ describe("bounds", () => {
     await vi.waitFor(async () => expect(await count()).toBe(200));
     expect((await ask(client, kept)).json.diagnosis).toBe("missing_dot");
     expect((await ask(client, gone)).status).toBe(200);
-    await forgetOld(database, at); // a day has passed for one of them
+    await deleteExpired(database, expiredAt(at)); // a day has passed for one of them
     expect((await ask(client, gone)).status).toBe(404);
     expect(await count()).toBe(199);
     await database.end();

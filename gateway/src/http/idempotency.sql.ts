@@ -1,8 +1,9 @@
 // All SQL of idempotency keys.
-import type { Micros } from "../ground/clock.ts";
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
 import { type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 
 export interface KeyRecord {
@@ -70,5 +71,25 @@ from idempotency_keys k
 join books b using (merchant_id, environment)
 where k.merchant_id = $1::uuid and k.environment = $2::environment and k.idempotency_key = $3::text`,
     values: [uuidOf(book.merchantId), book.environment, key],
+  };
+}
+
+/** Keys whose first request is 72 hours old by their book's clock (interface 4.11). */
+export function expiredKeys(realNow: Micros): Statement {
+  return {
+    name: "forget idempotency keys",
+    text: `delete from idempotency_keys
+where (merchant_id, environment, idempotency_key) in (
+  select k.merchant_id, k.environment, k.idempotency_key
+  from idempotency_keys k
+  join books b using (merchant_id, environment)
+  where k.first_seen_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds) - interval '72 hours'
+  -- no clock runs ahead by more than this: what the index can leave out at once
+  and k.first_seen_at <= $1::timestamptz - interval '72 hours' + make_interval(secs => (select max(clock_offset_seconds) from books))
+limit ${STEP}
+  for update of k skip locked -- one that is just being renewed stays
+)
+returning 1`,
+    values: [sqlTime(realNow)],
   };
 }

@@ -1,7 +1,8 @@
 // All SQL of refused requests: diagnoses written in batches, kept for a day, and never more than some of one merchant.
-import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
 import { type Diagnosis, unproven } from "./diagnoses.ts";
 
 export const KEPT_PER_MERCHANT = 200;
@@ -56,5 +57,29 @@ export function selectDiagnosis(merchantId: string, requestId: string): Statemen
     name: "select diagnosis",
     text: "select diagnosis from refused_requests where merchant_id = $1::uuid and request_id = $2::uuid",
     values: [uuidOf(merchantId), uuidOf(requestId)],
+  };
+}
+
+const DAY: Micros = 86_400 * SECOND;
+
+/** Diagnoses of requests that came more than a day ago. */
+export function expiredDiagnoses(realNow: Micros): Statement {
+  return {
+    name: "forget refused requests",
+    text: `delete from refused_requests
+where (merchant_id, request_id) in (
+  select r.merchant_id, r.request_id
+  from merchants m
+  cross join lateral (
+  select r.merchant_id, r.request_id
+  from refused_requests r
+  where r.merchant_id = m.merchant_id and r.request_id < $1::uuid -- identities are in the order of time
+  order by r.request_id
+  limit ${STEP}
+  ) r
+  limit ${STEP}
+)
+returning 1`,
+    values: [uuidOf(newId("request", realNow - DAY))],
   };
 }

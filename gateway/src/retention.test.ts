@@ -1,10 +1,11 @@
 // Goal: what is over is forgotten, by the right clock, and nothing else. Method: rows of every age, one sweep, count again.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
-import { systemClock } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
-import type { Database, Statement } from "../store/database.ts";
-import { forgetOld } from "./retention.sql.ts";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../test/kit.ts";
+import { systemClock } from "./ground/clock.ts";
+import { uuidOf } from "./ground/ids.ts";
+import type { Database, Statement } from "./store/database.ts";
+import { expiredAt } from "./retention.ts";
+import { deleteExpired } from "./store/retention.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -14,7 +15,7 @@ afterAll(() => service.stop());
 
 async function sweep(): Promise<void> {
   const database = openDatabase(service.database);
-  await forgetOld(database, systemClock.now());
+  await deleteExpired(database, expiredAt(systemClock.now()));
   await database.end();
 }
 
@@ -91,7 +92,7 @@ test("what cannot be forgotten keeps nothing else from being forgotten, and is s
     query: (statement: Statement) =>
       statement.name === "forget idempotency keys" ? Promise.reject(new Error("too slow")) : database.query(statement),
   };
-  await expect(forgetOld(failing as Database, systemClock.now())).rejects.toThrow("too slow");
+  await expect(deleteExpired(failing as Database, expiredAt(systemClock.now()))).rejects.toThrow("too slow");
   await database.end();
   expect(await count("seen_signatures", merchantId)).toBe(0);
 });
