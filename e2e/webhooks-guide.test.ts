@@ -10,7 +10,7 @@ import tls from "node:tls";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { eventTypes } from "../gateway/src/events/event.ts";
 import { newId } from "../gateway/src/ground/ids.ts";
-import { checks } from "../gateway/src/sandbox/exam-checks.ts";
+import { checks } from "../gateway/src/diagnostics/receiver-checks.ts";
 import { Client, operate } from "./kit/client.ts";
 import { makeCertificates } from "./kit/receiver.ts";
 import { Service, freePort } from "./kit/service.ts";

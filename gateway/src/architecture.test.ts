@@ -21,6 +21,7 @@ const floors: string[][] = [
   ["settlements", "callbacks"],
   ["webhooks"],
   ["sandbox", "operator"],
+  ["diagnostics"],
   ["app.ts", "worker.ts", "contract.ts", "retention.ts"],
   ["cli"],
   ["main.ts"],
@@ -96,9 +97,10 @@ test("a room writes only its own tables", () => {
     refunds: /^refunds$/,
     disputes: /^(disputes|dispute_evidence)$/,
     settlements: /^(settlements|settlement_items|settlement_clocks)$/,
-    http: /^(idempotency_keys|seen_signatures|rate_windows|refused_requests|api_processes)$/,
+    http: /^(idempotency_keys|seen_signatures|rate_windows|api_processes)$/,
     routing: /^(routing_rule_sets|acquirer_states)$/,
     webhooks: /^misbehaviours$/,
+    diagnostics: /^refused_requests$/,
     operator: /^operator_audit$/,
   };
   const foreign = files.flatMap((file) => {

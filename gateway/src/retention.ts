@@ -2,7 +2,7 @@
 import { type Micros, SECOND } from "./ground/clock.ts";
 import { expiredRateWindows, expiredSignatures } from "./http/admission.sql.ts";
 import { expiredKeys } from "./http/idempotency.sql.ts";
-import { expiredDiagnoses } from "./http/refusals.sql.ts";
+import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 /** The statements that delete what has expired at `realNow`, each in steps of `STEP` rows. */

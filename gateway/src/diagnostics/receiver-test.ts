@@ -4,9 +4,9 @@ import { Fault, assert } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import { secretsOf } from "../webhooks/deliverer.ts";
 import type { AttemptResult, OutgoingDelivery, Sender } from "../webhooks/sender.ts";
-import { type CheckName, type Make, checkNames, checks } from "./exam-checks.ts";
-import type { Receiver } from "./receiver.ts";
-import { sampleEvent } from "./samples.ts";
+import { type CheckName, type Make, checkNames, checks } from "./receiver-checks.ts";
+import type { Receiver } from "../sandbox/receiver.ts";
+import { sampleEvent } from "../sandbox/samples.ts";
 
 export interface CheckResult {
   name: CheckName;

@@ -6,9 +6,9 @@ import { reply } from "../http/envelope.ts";
 import { recordedAnswer } from "../http/idempotency.ts";
 import { selectBookOffset } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import type { Examiner, Scorecard } from "./exam.ts";
-import { checkNames } from "./exam-checks.ts";
-import { noReceiver, receiverOf } from "./receiver.ts";
+import type { Examiner, Scorecard } from "./receiver-test.ts";
+import { checkNames } from "./receiver-checks.ts";
+import { noReceiver, receiverOf } from "../sandbox/receiver.ts";
 
 /** What the exam gave; nothing without an address to run it against. */
 interface Examined {

@@ -10,7 +10,7 @@ import {
   computedDiagnoses,
   computedExplanationsOf,
   diagnoseComputed,
-} from "./computed-doctor.ts";
+} from "./computed-signature.ts";
 
 interface Delivery {
   headers: Record<string, string>;

@@ -1,7 +1,7 @@
 // The doctor of deliveries: whether a webhook as a receiver has it is ours, and if it does not verify, why. Pure.
 import { isDeepStrictEqual } from "node:util";
-import { mac } from "../http/doctor.ts";
-import { serialisationsOf } from "../http/serialisations.ts";
+import { mac } from "./signature-diagnosis.ts";
+import { serialisationsOf } from "./serialisations.ts";
 
 /** A delivery as the developer pasted it. */
 export interface PastedDelivery {

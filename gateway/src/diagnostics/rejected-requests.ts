@@ -6,9 +6,9 @@ import type { Vault } from "../ground/crypto.ts";
 import type { Log } from "../ground/log.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
 import type { Database } from "../store/database.ts";
-import { diagnose } from "./doctor.ts";
-import type { RejectedRequest } from "./edge.ts";
-import { type Diagnosed, insertDiagnoses, trimDiagnoses } from "./refusals.sql.ts";
+import { diagnose } from "./signature-diagnosis.ts";
+import type { RejectedRequest } from "../http/edge.ts";
+import { type Diagnosed, insertDiagnoses, trimDiagnoses } from "./rejected-requests.sql.ts";
 
 const WAITING_MAX = 100;
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;

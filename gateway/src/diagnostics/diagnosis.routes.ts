@@ -4,10 +4,10 @@ import { type Clock, SECOND } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Diagnosis, diagnoses, explanations } from "../http/diagnoses.ts";
+import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
 import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../http/envelope.ts";
-import { selectDiagnosis } from "../http/refusals.sql.ts";
+import { selectDiagnosis } from "./rejected-requests.sql.ts";
 import { text } from "../http/shapes.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
 import type { Database } from "../store/database.ts";
@@ -16,7 +16,7 @@ import {
   computedDiagnoses,
   computedExplanationsOf,
   diagnoseComputed,
-} from "./computed-doctor.ts";
+} from "./computed-signature.ts";
 import {
   type DeliveryDiagnosis,
   type DeliverySecrets,
@@ -24,8 +24,8 @@ import {
   diagnoseDelivery,
   explanationsOf,
   lowerCased,
-} from "./delivery-doctor.ts";
-import { selectEventBody } from "./listen.sql.ts";
+} from "./delivery-diagnosis.ts";
+import { selectEventBody } from "../sandbox/listen.sql.ts";
 
 export interface DoctorParts {
   database: Database;

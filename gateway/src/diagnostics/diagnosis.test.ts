@@ -7,7 +7,7 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { webhookSecret } from "../merchants/directory.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
-import { type DeliveryDiagnosis, deliveryDiagnoses, diagnoseDelivery, explanationsOf } from "./delivery-doctor.ts";
+import { type DeliveryDiagnosis, deliveryDiagnoses, diagnoseDelivery, explanationsOf } from "./delivery-diagnosis.ts";
 
 interface Delivery {
   headers: Record<string, string>;

@@ -1,7 +1,7 @@
 // The doctor of computed signatures: a receiver's own code came to another signature than the delivery carries, and this says
 // by which mistake. The mistakes are those of signed requests (http/doctor.ts), told in the words of webhooks. Pure.
-import { diagnose, mac } from "../http/doctor.ts";
-import type { Diagnosis } from "../http/diagnoses.ts";
+import { diagnose, mac } from "./signature-diagnosis.ts";
+import type { Diagnosis } from "./diagnoses.ts";
 import {
   type DeliveryDiagnosis,
   type DeliverySecrets,
@@ -9,7 +9,7 @@ import {
   decodedSecret,
   lowerCased,
   sameJson,
-} from "./delivery-doctor.ts";
+} from "./delivery-diagnosis.ts";
 
 /** The explanation of each diagnosis. `prefix` begins the service's own headers. */
 export const computedExplanationsOf = (prefix: string) => {

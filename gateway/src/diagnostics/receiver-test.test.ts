@@ -12,8 +12,8 @@ import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { eventTypes } from "../events/event.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { modes } from "../webhooks/misbehaviours.sql.ts";
-import type { CheckResult } from "./exam.ts";
-import { type CheckName, checkNames, checks } from "./exam-checks.ts";
+import type { CheckResult } from "./receiver-test.ts";
+import { type CheckName, checkNames, checks } from "./receiver-checks.ts";
 
 const config = { webhookAllowHosts: new Set(["localhost"]) };
 const trusted = tls.getCACertificates("default");
