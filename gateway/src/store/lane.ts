@@ -36,6 +36,11 @@ export interface LaneOptions {
   batchMax: number;
   /** Whether its commands lock rows that they load. */
   locks: boolean;
+  /**
+   * Called with what the commands of a batch did, before it is written: for what is decided by the process and not by the business, such
+   * as who delivers an event. What it adds to the set is kept.
+   */
+  beforeWrite?: ((set: WorkingSet) => void) | undefined;
   /** Commands that may wait; more are refused with SERVICE_UNAVAILABLE before memory grows. */
   queueMax: number;
 }
@@ -282,6 +287,8 @@ export class Lane {
     try {
       const [gates] = await Promise.all([Promise.allSettled(commands.map(async (command) => command.gate)), loaded]);
       const outcomes = this.execute(set, commands, gates);
+      this.options.beforeWrite?.(set);
+      set.keep();
       const letIn = gates.every(({ status }) => status === "fulfilled");
       const statements = set.statements();
       const isSure = absent.every(({ table, key }) => set.isInserted(table, key)) && (!checks || statements.length > 0);

@@ -4,6 +4,7 @@ import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import type { Database } from "./database.ts";
 import { type Command, Lane } from "./lane.ts";
+import type { WorkingSet } from "./working-set.ts";
 
 const MONEY_LANES = 4;
 
@@ -11,8 +12,15 @@ export class Lanes {
   private readonly creation: Lane;
   private readonly money: Lane[];
 
-  constructor(database: Database, clock: Clock, metrics: Metrics, log: Log) {
-    const common = { batchMax: 128, queueMax: 4096 };
+  /** `beforeWrite` is called with what each batch did, before it is written. */
+  constructor(
+    database: Database,
+    clock: Clock,
+    metrics: Metrics,
+    log: Log,
+    beforeWrite?: (set: WorkingSet) => void,
+  ) {
+    const common = { batchMax: 128, queueMax: 4096, beforeWrite };
     const create = (name: string, own: { inFlight: number; locks: boolean }): Lane =>
       new Lane({ name, ...common, ...own }, database, clock, metrics, log);
     this.creation = create("creation", { inFlight: 2, locks: false });

@@ -64,6 +64,12 @@ export class WorkingSet {
     return this.cells.get(table)?.get(table.keyText(key))?.state === "inserted";
   }
 
+  /** Every row of a table that was added and is kept. */
+  inserted<Key, Value>(table: Table<Key, Value>): Value[] {
+    const cells = this.cells.get(table as unknown as AnyTable) ?? new Map<string, Cell>();
+    return [...cells.values()].filter(({ state }) => state === "inserted").map(({ value }) => value as Value);
+  }
+
   /** Replaces a row that is there. */
   update<Key, Value>(table: Table<Key, Value>, value: Value): void {
     const own = table as unknown as AnyTable;
