@@ -13,11 +13,11 @@ import { Vault } from "./ground/crypto.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Log } from "./ground/log.ts";
 import { type Metrics, createMetrics } from "./ground/metrics.ts";
-import { Admission } from "./http/admission.ts";
+import { Admission } from "./auth/admission.ts";
 import { Edge } from "./http/edge.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { Health } from "./http/health.ts";
-import { Strangers } from "./http/rate.ts";
+import { UnauthenticatedCallers } from "./auth/rate.ts";
 import { INTAKE_LIMITS, Intake } from "./http/intake.ts";
 import { Refusals } from "./diagnostics/rejected-requests.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
@@ -58,10 +58,12 @@ import { Clocks } from "./sandbox/clock.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Database } from "./store/database.ts";
+import { DatabaseClock } from "./store/database-clock.ts";
 import { Lanes } from "./store/lanes.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
+import { WriteHealth } from "./store/write-health.ts";
 import { version } from "./ground/version.ts";
 import { bookKey } from "./merchants/books.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
@@ -75,7 +77,10 @@ export interface AppOptions {
   databaseUrl: string;
   masterKey: string;
   operatorToken: string;
+  /** The real time. */
   clock: Clock;
+  /** False where a clock is to be believed whatever the database's says, as tests need it. */
+  watchClock?: boolean;
   log: Log;
   /** Which programs this process runs. */
   roles: ReadonlySet<"api" | "worker">;
@@ -105,15 +110,21 @@ export interface App {
 const CONNECTIONS = 16;
 
 export function createApp(options: AppOptions): App {
-  const { config, clock, log } = options;
+  const { config, log } = options;
   const metrics = createMetrics();
   const database = new Database(options.databaseUrl, CONNECTIONS, log);
+  const watchedClock = options.watchClock === false ? undefined : new DatabaseClock(options.clock, database, log);
+  /** By which the house acts; signatures are held against the clock as it is. */
+  const clock = watchedClock ?? options.clock;
+  const mayServe = (): boolean => watchedClock?.mayServe ?? true;
+  const maySweep = (): boolean => watchedClock?.maySweep ?? true;
+  const writes = new WriteHealth(database);
   const vault = new Vault(options.masterKey);
   const watch = new SettingsWatch(database, log);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
-  const lanes = new Lanes(database, clock, metrics, log);
+  const lanes = new Lanes({ database, clock, metrics, log, onEnding: writes.observe });
   const outbox = new Outbox();
   const tokens = new PayerTokens(vault.derive("payer pages"));
   let baseUrl = config.baseUrl ?? "http://127.0.0.1/v1";
@@ -124,7 +135,6 @@ export function createApp(options: AppOptions): App {
     isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
     payUrl: (book, reference) => `${root()}/pay/${tokens.make(book, reference)}`,
     acquirer: (code) => router.acquirer(code),
-    aloneSince: () => admission.aloneSince,
     callbackUrl: (code) => `${root()}/acquirers/${code}/callbacks`,
   };
   const { circuits } = router;
@@ -167,6 +177,7 @@ export function createApp(options: AppOptions): App {
     log,
     config,
     merchants,
+    maySweep,
     asking: { ...asking, acquiring },
   });
   const examiner = new Examiner(
@@ -195,7 +206,7 @@ export function createApp(options: AppOptions): App {
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
     ...listening.endpoints(),
   ];
-  const strangers = new Strangers(config.strangerLimitPerMinute, clock);
+  const unauthenticated = new UnauthenticatedCallers(config.strangerLimitPerMinute, clock);
   const intake = new Intake(INTAKE_LIMITS);
   metrics.inFlight(() => intake);
   const server = createServer({
@@ -203,18 +214,19 @@ export function createApp(options: AppOptions): App {
     clock,
     log,
     metrics,
-    strangers,
+    unauthenticated,
     trustProxy: config.trustProxy,
     statusUrl: config.statusUrl,
   });
-  const admission = new Admission({ database, clock, log, watch });
-  metrics.admission(() => admission);
+  const admission = new Admission(database, options.clock);
+  metrics.state(() => ({ skewMs: watchedClock?.skewMs ?? 0, quarantined: lanes.quarantine.size }));
   const edge = new Edge({
     directory,
     admission,
     lanes,
     database,
-    clock,
+    clock: options.clock,
+    mayServe,
     log,
     onRejected: (rejected) => refusals.note(rejected),
     intake,
@@ -222,7 +234,15 @@ export function createApp(options: AppOptions): App {
   // A worker takes no requests of merchants: beside it a process of the API may be alone.
   if (options.roles.has("api")) for (const endpoint of endpoints) openEndpoint(server, edge, endpoint);
   const environment = config.productionActive ? "production" : "sandbox";
-  const health = new Health({ database, lanes, clock, serviceName: config.serviceName, version, environment });
+  const health = new Health({
+    database,
+    writes,
+    mayServe,
+    clock,
+    serviceName: config.serviceName,
+    version,
+    environment,
+  });
   server.get("/v1/health", async (request, reply) => sendReply(reply, await health.answer(request.id)));
   const contract = merchantContract(endpoints, config.webhookHeaderPrefix);
   server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract }));
@@ -250,7 +270,11 @@ export function createApp(options: AppOptions): App {
     ...auditEndpoints(audit),
   ];
   const { operatorToken: token } = options;
-  openOperatorApi(server, { token, viewerToken: config.operatorViewerToken, strangers, audit }, operatorEndpoints);
+  openOperatorApi(
+    server,
+    { token, viewerToken: config.operatorViewerToken, unauthenticated, audit },
+    operatorEndpoints,
+  );
   openCallbacks(server, asking);
   openPayerPages(server, { ...payments, tokens, database, directory, lanes, clock, serviceName: config.serviceName });
   return {
@@ -265,10 +289,10 @@ export function createApp(options: AppOptions): App {
     },
     ready: () => health.open(),
     async start() {
+      await watchedClock?.start();
       await merchants.checkMasterKey();
       await router.seed();
       watch.start();
-      if (options.roles.has("api")) await admission.start();
       if (options.roles.has("worker")) worker.start();
     },
     async stop() {
@@ -278,9 +302,7 @@ export function createApp(options: AppOptions): App {
       await Promise.all([server.close(), worker.stop(), examiner.close()]).finally(() => clearInterval(idle));
       await refusals.stop();
       await lanes.idle();
-      if (options.roles.has("api")) {
-        await admission.stop().catch((error: unknown) => log.warn({ err: error }, "left without saying so"));
-      }
+      watchedClock?.stop();
       watch.stop();
       await database.end();
     },

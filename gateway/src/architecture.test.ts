@@ -14,6 +14,8 @@ const floors: string[][] = [
   ["ledger", "events"],
   ["acquirers"],
   ["risk", "routing"],
+  ["auth"],
+  ["idempotency"],
   ["http"],
   ["payments", "balances"],
   ["disputes"],
@@ -89,7 +91,7 @@ test("the environment and the real clock are read on the ground floor alone", ()
 test("a room writes only its own tables", () => {
   const owners: Record<string, RegExp> = {
     merchants: /^(merchants|credentials|webhook_endpoints|books)$/,
-    store: /^(settings_epoch|schema_migrations)$/,
+    store: /^(settings_epoch|schema_migrations|health_probe)$/,
     ledger: /^(journals|entries|balances|book_heads)$/,
     acquirers: /^(acquirer_operations|contradictions)$/,
     events: /^(events|deliveries|delivery_attempts|event_horizons|retained_events)$/,
@@ -97,7 +99,8 @@ test("a room writes only its own tables", () => {
     refunds: /^refunds$/,
     disputes: /^(disputes|dispute_evidence)$/,
     settlements: /^(settlements|settlement_items|settlement_clocks)$/,
-    http: /^(idempotency_keys|seen_signatures|rate_windows|api_processes)$/,
+    auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
+    idempotency: /^idempotency_keys$/,
     routing: /^(routing_rule_sets|acquirer_states)$/,
     webhooks: /^misbehaviours$/,
     diagnostics: /^refused_requests$/,

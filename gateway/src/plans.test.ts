@@ -3,7 +3,7 @@
 // are asked in the same words (`loadByKey`).
 import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
-import { keyRecords, openKeys } from "./http/idempotency.sql.ts";
+import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
 import { bookClocks, movableBookClocks } from "./merchants/books.ts";
 import { payments, takenReferenceIds } from "./payments/payments.sql.ts";

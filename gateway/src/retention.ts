@@ -1,17 +1,12 @@
 // What the service deletes because it has expired: every room's own statement, one list.
 import { type Micros, SECOND } from "./ground/clock.ts";
-import { expiredRateWindows, expiredSignatures } from "./http/admission.sql.ts";
-import { expiredKeys } from "./http/idempotency.sql.ts";
+import { expiredRateWindows } from "./auth/admission.sql.ts";
+import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 /** The statements that delete what has expired at `realNow`, each in steps of `STEP` rows. */
 export function expiredAt(realNow: Micros): Statement[] {
   const unixSeconds = Math.floor(realNow / SECOND);
-  return [
-    expiredSignatures(unixSeconds),
-    expiredRateWindows(unixSeconds),
-    expiredKeys(realNow),
-    expiredDiagnoses(realNow),
-  ];
+  return [expiredRateWindows(unixSeconds), expiredKeys(realNow), expiredDiagnoses(realNow)];
 }

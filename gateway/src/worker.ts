@@ -2,6 +2,7 @@
 import { DueOperations, type DueParts } from "./callbacks/due.ts";
 import { loseOverdue } from "./disputes/silence.ts";
 import type { Outbox } from "./events/outbox.ts";
+import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
@@ -29,6 +30,7 @@ const SETTLEMENTS_MS = 1_000;
 const CLOCKS_MS = 5_000;
 const ROTATION_MS = 1_000;
 const RETENTION_MS = 30_000;
+const NONCES_MS = 15_000;
 
 export interface WorkerParts {
   database: Database;
@@ -43,6 +45,8 @@ export interface WorkerParts {
   asking: DueParts;
   merchants: Merchants;
   clocks: Clocks;
+  /** False while the clock is too far from the database's to delete anything or to end anything. */
+  maySweep(): boolean;
 }
 
 export class Worker {
@@ -58,25 +62,26 @@ export class Worker {
     this.sender = new ProbingSender({ clock, prefix, serviceName, allowed }, merchants, parts.log);
     this.deliverer = new Deliverer({ ...parts, sender: this.sender, misbehaviours: new Misbehaviours(parts) });
     this.operations = new DueOperations(parts.asking);
+    const { log } = parts;
+    /** What deletes or ends something waits while the clock is wrong. */
+    const sweep = (name: string, intervalMs: number, work: (ending: AbortSignal) => Promise<unknown>): Loop =>
+      new Loop(name, intervalMs, log, async (ending) => (parts.maySweep() ? work(ending) : undefined));
     this.loops = [
-      new Loop("expiry", EXPIRY_MS, parts.log, () =>
-        sweepExpired({ database, lanes, directory, payments, clock, log: parts.log }),
-      ),
+      sweep("expiry", EXPIRY_MS, () => sweepExpired({ database, lanes, directory, payments, clock, log })),
       new Loop("acquirers", ACQUIRERS_MS, parts.log, () => this.operations.poll()),
-      new Loop("settlements", SETTLEMENTS_MS, parts.log, () => settleDue(parts)),
+      sweep("settlements", SETTLEMENTS_MS, () => settleDue(parts)),
+      new Loop("nonces", NONCES_MS, log, () => emptyDeadSlots(database)),
       new Loop("clocks", CLOCKS_MS, parts.log, () => parts.clocks.moveLeft()),
-      new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
+      sweep("disputes", DISPUTES_MS, () => loseOverdue(parts)),
       new Loop("rotation", ROTATION_MS, parts.log, async () => {
         const carried = this.deliverer.takePreviousNeeded().map((mark) => ({ ...mark, fact: "carried" as const }));
         const marks = [...carried, ...this.sender.takeFindings()];
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
-      new Loop("history", RETENTION_MS, parts.log, (signal) =>
+      sweep("history", RETENTION_MS, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Pace(signal)),
       ),
-      new Loop("retention", RETENTION_MS, parts.log, (signal) =>
-        deleteExpired(database, expiredAt(clock.now()), new Pace(signal)),
-      ),
+      sweep("retention", RETENTION_MS, (signal) => deleteExpired(database, expiredAt(clock.now()), new Pace(signal))),
     ];
   }
 

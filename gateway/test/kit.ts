@@ -13,7 +13,9 @@ import { createLog } from "../src/ground/log.ts";
 import type { Book, Environment } from "../src/merchants/books.ts";
 import type { Scope } from "../src/merchants/directory.ts";
 import type { SettingsChange } from "../src/merchants/settings.ts";
+import { createMetrics } from "../src/ground/metrics.ts";
 import { Database } from "../src/store/database.ts";
+import { Lanes } from "../src/store/lanes.ts";
 
 export interface TestDatabase {
   url: string;
@@ -83,6 +85,8 @@ export interface TestServiceOptions {
   database?: TestDatabase;
   config?: Partial<Config>;
   clock?: Clock;
+  /** Whether a clock that was given is held against the database's. */
+  watchClock?: boolean;
   roles?: ("api" | "worker")[];
   masterKey?: string;
   logLevel?: string;
@@ -98,6 +102,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     masterKey: options.masterKey ?? MASTER_KEY,
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
+    watchClock: options.watchClock ?? options.clock === undefined,
     log: createLog(options.logLevel ?? "silent"),
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
@@ -193,4 +198,15 @@ export function paymentBody(changes: Record<string, unknown> = {}): Record<strin
     reference_id: `order-${process.pid}-${counter}`,
     ...changes,
   };
+}
+
+/** Lanes on a database, with nothing beside them. */
+export function lanesOn(database: Database): Lanes {
+  return new Lanes({
+    database,
+    clock: systemClock,
+    metrics: createMetrics(),
+    log: createLog("silent"),
+    onEnding: () => undefined,
+  });
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { exponentOf } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { timestamp } from "../http/shapes.ts";
 import { entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
 import { accounts } from "../ledger/journal.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectEntries } from "../ledger/ledger.sql.ts";

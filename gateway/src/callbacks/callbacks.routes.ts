@@ -11,7 +11,7 @@ import {
   wasCalled,
 } from "../acquirers/operations.sql.ts";
 import { Fault } from "../ground/fault.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import { bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
@@ -84,6 +84,7 @@ export function paymentWord(
 ): Command<void> {
   return {
     name: "take acquirer's word",
+    book,
     needs: [...paymentNeeds(book, id), need(operations, { book, id }), ...wordNeeds(book, gatewayCode, standing)],
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);

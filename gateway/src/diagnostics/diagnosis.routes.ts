@@ -6,7 +6,7 @@ import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
 import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { selectDiagnosis } from "./rejected-requests.sql.ts";
 import { text } from "../http/shapes.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
@@ -117,11 +117,11 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       lane: "create",
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
-        await call.entered;
         return { ...found.value, findings: await examine(parts, call, found.value) };
       },
-      command: (_call, { findings }) => ({
+      command: ({ book }, { findings }) => ({
         name: "diagnose delivery",
+        book,
         needs: [],
         execute() {
           assert(findings, "a delivery was not examined");

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { SECOND } from "../ground/clock.ts";
 import { type Call, type Endpoint, writeEndpoint } from "../http/endpoint.ts";
-import { reply } from "../http/envelope.ts";
-import { recordedAnswer } from "../http/idempotency.ts";
+import { reply } from "../ground/reply.ts";
+import { recordedAnswer } from "../idempotency/idempotency.ts";
 import { selectBookOffset } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Examiner, Scorecard } from "./receiver-test.ts";
@@ -63,8 +63,9 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
         return { scorecard: await parts.examiner.examine(call.book, receiver, now) };
       },
       lane: "move",
-      command: (_call, { scorecard }) => ({
+      command: ({ book }, { scorecard }) => ({
         name: "keep scorecard",
+        book,
         needs: [],
         execute() {
           if (!scorecard) throw noReceiver();

@@ -4,7 +4,7 @@ import type { Outbox } from "../events/outbox.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";

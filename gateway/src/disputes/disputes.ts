@@ -40,6 +40,7 @@ export function openDispute(
 ): Command<Dispute> {
   return {
     name: "open dispute",
+    book,
     needs: [...paymentNeeds(book, reference), ...ledgerNeeds(book)],
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -107,6 +108,7 @@ export function resolveDispute(
 ): Command<Dispute> {
   return {
     name: "resolve dispute",
+    book,
     needs: disputeNeeds(book, key),
     execute: (set, realNow) =>
       resolve(outbox, set, merchant, findDispute(set, book, key), outcome, bookNow(set, book, realNow)),
@@ -144,6 +146,7 @@ export function submitEvidence(
 ): Command<Dispute> {
   return {
     name: "submit evidence",
+    book,
     needs: disputeNeeds(book, key),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -174,6 +177,7 @@ export function moveEvidenceDue(
 ): Command<Dispute> {
   return {
     name: "move evidence due",
+    book,
     needs: disputeNeeds(book, key),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -197,6 +201,7 @@ export function moveEvidenceDue(
 export function loseUnanswered(outbox: Outbox, merchant: Merchant, book: Book, key: DisputeKey): Command<boolean> {
   return {
     name: "lose unanswered dispute",
+    book,
     needs: disputeNeeds(book, key),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);

@@ -20,7 +20,6 @@ const keyColumns = {
 export const events: Table<EventKey, OutboxEvent> = {
   name: "events",
   rank: 50,
-  joins: true,
   keyText,
   keyOf: (event) => event,
   insert: bulkInsert<OutboxEvent>("events", {
@@ -48,7 +47,6 @@ export interface NewDelivery extends EventKey {
 export const deliveries: Table<EventKey, NewDelivery> = {
   name: "deliveries",
   rank: 51,
-  joins: true,
   keyText,
   keyOf: (delivery) => delivery,
   insert: bulkInsert<NewDelivery>("deliveries", {

@@ -32,7 +32,7 @@ function told(
   outbox.emit(set, event, systemClock.now());
   set.keep();
   const before = [...heard];
-  const values = set.statements().flatMap((statement) => statement.values as Buffer[]);
+  const values = set.writes().flatMap(({ statement }) => statement.values as Buffer[]);
   set[end]();
   return { before, after: heard, leased: values.some((value) => value.includes(Buffer.from("ab".repeat(16), "hex"))) };
 }

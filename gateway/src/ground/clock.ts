@@ -13,14 +13,17 @@ export interface Clock {
 const origin = Math.round(performance.timeOrigin * 1000);
 let last = 0;
 
-/** The machine's clock, with microseconds, that never goes backwards inside one process. */
+/** A clock that was set back by more than this is followed; a smaller step back is waited out. */
+const CORRECTION: Micros = SECOND;
+
+/** The machine's clock, with microseconds. It runs while the machine sleeps, and follows a correction in either direction. */
 export const systemClock: Clock = {
   now() {
     const wall = Date.now() * 1000;
     const fine = origin + Math.floor(performance.now() * 1000);
     // performance.now() does not follow clock adjustments, Date.now() does: trust the wall beyond 2 ms of difference.
     const instant = Math.abs(fine - wall) < 2000 ? fine : wall;
-    last = instant > last ? instant : last + 1;
+    last = instant > last || last - instant > CORRECTION ? instant : last + 1;
     return last;
   },
 };

@@ -95,6 +95,8 @@ export interface FaultExtras {
   retryAfterSeconds?: number;
   /** Where HTTP has a status of its own for one case of the code. */
   status?: number;
+  /** The refusal comes with a change of state that stays, such as a payment that is kept as failed. */
+  keepsChanges?: boolean;
 }
 
 /** An outcome from the interface's table of errors. Not a defect: nothing is logged above `info` for it but 5xx. */
@@ -114,6 +116,11 @@ export class Fault extends Error {
 
   get status(): number {
     return this.extras.status ?? table[this.code][0];
+  }
+
+  /** True when what led to the refusal is kept; otherwise a refused command leaves no trace. */
+  get keepsChanges(): boolean {
+    return this.extras.keepsChanges === true;
   }
 
   /** True when the answer is a decision of the business and is kept under the idempotency key. */

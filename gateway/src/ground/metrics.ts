@@ -16,8 +16,8 @@ export interface Metrics {
   acquirerSeconds: Histogram<"gateway_code" | "call">;
   /** Has what is in flight looked up whenever the meters are read. */
   inFlight(read: () => { requests: number; bytes: number }): void;
-  /** The same for what admission remembers by itself. */
-  admission(read: () => { alone: boolean; remembered: number }): void;
+  /** The same for how far the clock is ahead of the database's, and for books that are refused. */
+  state(read: () => { skewMs: number; quarantined: number }): void;
 }
 
 export function createMetrics(): Metrics {
@@ -60,12 +60,16 @@ export function createMetrics(): Metrics {
       gauge("gerbang_http_requests_in_flight", "Requests taken in and not done with.", () => read().requests);
       gauge("gerbang_http_body_bytes_in_flight", "Bytes of their bodies that are held.", () => read().bytes);
     },
-    admission(read) {
-      gauge("gerbang_admission_alone", "1 while no other process takes requests.", () => Number(read().alone));
+    state(read) {
       gauge(
-        "gerbang_admission_signatures",
-        "Used signatures that only this process remembers.",
-        () => read().remembered,
+        "gerbang_clock_skew_seconds",
+        "How far the clock is ahead of the database's; negative when it is behind.",
+        () => read().skewMs / 1_000,
+      );
+      gauge(
+        "gerbang_quarantined_books",
+        "Books that are refused since an impossible state was met in them.",
+        () => read().quarantined,
       );
     },
     answered(method, route, status, took) {

@@ -1,10 +1,6 @@
 // Files that a stranger made: they are saved, never shown, whatever they say that they are.
 
-export interface Attachment {
-  /** As the stranger calls it: any text. */
-  name: string;
-  bytes: Buffer;
-}
+import type { Attachment } from "../ground/reply.ts";
 
 /** Headers with which no browser opens the file in our name, and no name leads out of the folder it is saved to. */
 export function attachmentHeaders({ name }: Attachment): Record<string, string> {

@@ -5,10 +5,10 @@ import type { FaultCode } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client, Merchant, Scope } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
-import type { Owed } from "./admission.ts";
-import type { Reply } from "./envelope.ts";
+import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "./fields.ts";
-import type { Intent } from "./idempotency.ts";
+import type { Nonce } from "../auth/nonces.sql.ts";
+import type { Intent } from "../idempotency/idempotency.ts";
 
 /** A request that passed the edge. */
 export interface Call {
@@ -23,10 +23,8 @@ export interface Call {
   params: Readonly<Record<string, string>>;
   /** Parsed and checked by the endpoint's query schema. */
   query: Readonly<Record<string, unknown>>;
-  /** Rejects when the request is not let in. Whatever leaves this process, or asks the database, waits for it. */
-  entered: Promise<void>;
-  /** Set when the use of its signature must be written down with its effect. */
-  owed: Owed | undefined;
+  /** Of a write: its signature, to be consumed with its effect; undefined once it is. */
+  nonce: Nonce | undefined;
   /** True when nobody waits for the answer any more. */
   hungUp(): boolean;
 }
@@ -95,6 +93,7 @@ export function readEndpoint(endpoint: Omit<ReadEndpoint, "kind">): Endpoint {
 export function answering<Answer>(command: Command<Answer>, view: (answer: Answer) => Reply): Command<Reply> {
   return {
     name: command.name,
+    book: command.book,
     needs: command.needs,
     execute: (set, realNow) => view(command.execute(set, realNow)),
   };

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { type Clock, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
-import type { Lanes } from "../store/lanes.ts";
-import { type Reply, faultReply, reply } from "./envelope.ts";
+import type { WriteHealth } from "../store/write-health.ts";
+import { type Reply, faultReply, reply } from "../ground/reply.ts";
 import { timestamp } from "./shapes.ts";
 
 export const healthSchema = z.strictObject({
@@ -18,7 +18,9 @@ export const healthSchema = z.strictObject({
 
 export interface HealthParts {
   database: Database;
-  lanes: Lanes;
+  writes: WriteHealth;
+  /** False while the process must take no requests because its clock is wrong. */
+  mayServe(): boolean;
   clock: Clock;
   serviceName: string;
   version: string;
@@ -85,7 +87,8 @@ export class Health {
 from (select * from book_heads where seq > 0 limit 3) h
 left join journals j using (merchant_id, environment, seq)`,
       });
-      return { database: true, ledger: row?.whole === true && this.parts.lanes.broken === undefined };
+      const writable = await this.parts.writes.isWritable();
+      return { database: writable && this.parts.mayServe(), ledger: row?.whole === true };
     } catch {
       return { database: false, ledger: false }; // that it cannot be asked is the answer
     }

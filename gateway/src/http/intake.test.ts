@@ -16,7 +16,7 @@ import { createMetrics } from "../ground/metrics.ts";
 import { type EmbeddedDatabase, startEmbedded } from "../store/embedded.ts";
 import { migrate } from "../store/migrations.ts";
 import { INTAKE_LIMITS, Intake } from "./intake.ts";
-import { Strangers } from "./rate.ts";
+import { UnauthenticatedCallers } from "../auth/rate.ts";
 import { createServer } from "./server.ts";
 
 interface Answer {
@@ -56,8 +56,8 @@ describe("a server that takes in three requests and a thousand bytes", () => {
   beforeEach(async () => {
     intake = new Intake({ requests: 3, bytes: 1000 });
     const parts = { clock: systemClock, log: createLog("silent"), metrics: createMetrics(), intake };
-    const strangers = new Strangers(1000, systemClock);
-    server = createServer({ ...parts, strangers, trustProxy: 0, statusUrl: undefined });
+    const unauthenticated = new UnauthenticatedCallers(1000, systemClock);
+    server = createServer({ ...parts, unauthenticated, trustProxy: 0, statusUrl: undefined });
     const door = new Promise<void>((resolve) => {
       open = resolve;
     });

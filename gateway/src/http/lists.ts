@@ -1,7 +1,7 @@
 // Lists: a page cut from rows, the error for a cursor that is nobody's, and dates in a query (sections 2.8 and 4.9).
 import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
-import { type Reply, reply } from "./envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 
 /** A page from one item more than it has, so that the last page knows it is the last. */
 export function page<Item>(

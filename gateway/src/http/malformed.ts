@@ -7,14 +7,14 @@ import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { breakOff } from "./body.ts";
-import { faultReply } from "./envelope.ts";
-import { type Strangers, rateHeaders } from "./rate.ts";
+import { faultReply } from "../ground/reply.ts";
+import { type UnauthenticatedCallers, rateHeaders } from "../auth/rate.ts";
 
 export interface MalformedParts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  strangers: Strangers;
+  unauthenticated: UnauthenticatedCallers;
 }
 
 interface Exchange {
@@ -69,18 +69,18 @@ export class Malformed {
 
   /** An answer by hand, with the envelope and the headers of every other, and the end of the connection. */
   private refuse(socket: Socket, fault: Fault): void {
-    const { clock, strangers, metrics } = this.parts;
+    const { clock, unauthenticated, metrics } = this.parts;
     // The answer before may have ended the connection, as its client asked.
     if (!socket.writable) return;
     const requestId = newId("request", clock.now());
     const address = socket.remoteAddress ?? "unknown";
-    strangers.count(address);
+    unauthenticated.count(address);
     const { status, body } = faultReply(fault, requestId);
     const headers = {
       "content-type": "application/json; charset=utf-8",
       "content-length": String(Buffer.byteLength(body)),
       "x-request-id": requestId,
-      ...rateHeaders(strangers.rate(address)),
+      ...rateHeaders(unauthenticated.rate(address)),
       connection: "close",
     };
     const head = Object.entries(headers)

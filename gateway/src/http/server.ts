@@ -8,12 +8,12 @@ import type { Metrics } from "../ground/metrics.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
-import { type Edge, rateOf, setAsideContentType, setRate } from "./edge.ts";
+import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
-import { type Reply, faultReply } from "./envelope.ts";
+import { type Reply, faultReply } from "../ground/reply.ts";
 import type { Intake } from "./intake.ts";
 import { Malformed } from "./malformed.ts";
-import { type Rate, type Strangers, rateHeaders, tooMany } from "./rate.ts";
+import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -31,7 +31,7 @@ export interface ServerParts {
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  strangers: Strangers;
+  unauthenticated: UnauthenticatedCallers;
   intake: Intake;
   /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
   trustProxy: number;
@@ -41,7 +41,7 @@ export interface ServerParts {
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
 export function createServer(parts: ServerParts): FastifyInstance {
-  const { clock, strangers, intake } = parts;
+  const { clock, unauthenticated, intake } = parts;
   const malformed = new Malformed(parts);
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
@@ -82,7 +82,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     done();
   });
   server.addHook("onSend", (request, reply, _payload, done) => {
-    reply.headers(rateHeaders(rateOf(reply) ?? strangers.rate(request.ip)));
+    reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
     intake.end(request.raw);
     done();
   });
@@ -129,19 +129,19 @@ export function sendReply(reply: FastifyReply, { status, body, replayed, content
     .send(body);
 }
 
-// Faults before a client was known are the doing of strangers, and count against their address.
+// Faults before a client was known are the doing of unauthenticated, and count against their address.
 const strange = new Set([400, 401, 404, 408, 413]);
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {
-  const { strangers, clock, log } = parts;
+  const { unauthenticated, clock, log } = parts;
   let fault = faultOf(error);
-  if (rateOf(reply) === undefined) {
-    if (strange.has(fault.status) && !strangers.count(request.ip))
-      fault = tooMany(strangers.rate(request.ip).reset, clock);
-    setRate(reply, strangers.rate(request.ip));
+  if (reply.rate === undefined) {
+    if (strange.has(fault.status) && !unauthenticated.count(request.ip))
+      fault = tooMany(unauthenticated.rate(request.ip).reset, clock);
+    reply.rate = unauthenticated.rate(request.ip);
   }
   // Errors of the framework itself come here without passing any hook.
-  reply.header("x-request-id", request.id).headers(rateHeaders(rateOf(reply) ?? strangers.rate(request.ip)));
+  reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, internal } = fault.extras;
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));

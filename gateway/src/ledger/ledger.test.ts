@@ -3,15 +3,13 @@
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
+import { type TestDatabase, asOwner, cloneDatabase, lanesOn, openDatabase } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import { createLog } from "../ground/log.ts";
-import { createMetrics } from "../ground/metrics.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import { Lanes } from "../store/lanes.ts";
+import type { Lanes } from "../store/lanes.ts";
 import { type Posting, accounts, assertBalanced, capturePostings } from "./journal.ts";
 import { balanceOf, ledgerNeeds, post } from "./ledger.ts";
 import { verifyBook } from "./verify.ts";
@@ -23,7 +21,7 @@ let lanes: Lanes;
 beforeAll(async () => {
   testDatabase = await cloneDatabase();
   database = openDatabase(testDatabase, 6);
-  lanes = new Lanes(database, systemClock, createMetrics(), createLog("silent"));
+  lanes = lanesOn(database);
 });
 afterAll(() => database.end());
 
@@ -48,6 +46,7 @@ function posting(
 ): Promise<unknown> {
   return lanes.move(book.merchantId, {
     name: "post",
+    book,
     needs: ledgerNeeds(book),
     execute: (set, now) =>
       post(set, book, { groupId: newId("payment", now), kind, operationKey, postings }, now).entries.map((entry) =>
@@ -130,12 +129,13 @@ test("a journal that does not balance is never posted", async () => {
 
 test("one operation key moves money once, even through two processes", async () => {
   const book = await newBook();
-  const other = new Lanes(database, systemClock, createMetrics(), createLog("silent"));
+  const other = lanesOn(database);
   const postings = transfer(accounts.bank, accounts.fees, 100n);
   const key = "capture:the-same";
   const twice = [lanes, other].map((through) =>
     through.move(book.merchantId, {
       name: "post",
+      book,
       needs: ledgerNeeds(book),
       execute: (set, now) =>
         post(set, book, { groupId: newId("payment", now), kind: "test", operationKey: key, postings }, now).seq,

@@ -3,14 +3,11 @@
 // transaction that is rolled back; then journals that no row asked for; then verification beside several hundred calls.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
-import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import { createLog } from "../ground/log.ts";
-import { createMetrics } from "../ground/metrics.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import { Lanes } from "../store/lanes.ts";
 import { type JournalDraft, accounts, capturePostings, holdPostings, refundPostings } from "./journal.ts";
 import { ledgerNeeds, post } from "./ledger.ts";
 import { verifyBook } from "./verify.ts";
@@ -278,7 +275,7 @@ test("after all that, the book is as clean as before", async () => {
 });
 
 test("a sealed and balanced journal that no row asked for is found", async () => {
-  const lanes = new Lanes(database, systemClock, createMetrics(), createLog("silent"));
+  const lanes = lanesOn(database);
   const found = async (
     draft: (reference: string) => Omit<JournalDraft, "groupId">,
     group?: string,
@@ -288,6 +285,7 @@ test("a sealed and balanced journal that no row asked for is found", async () =>
     const reference = await paid(client);
     await lanes.move(merchantId, {
       name: "post",
+      book,
       needs: ledgerNeeds(book),
       execute: (set, now) => post(set, book, { groupId: group ?? reference, ...draft(reference) }, now).seq,
     });

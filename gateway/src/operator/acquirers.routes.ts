@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 import type { Router } from "../routing/routing.sql.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
 import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { accounts, isAccount } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
 import { type Book, environments } from "../merchants/books.ts";

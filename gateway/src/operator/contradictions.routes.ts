@@ -11,7 +11,7 @@ import {
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { page } from "../http/lists.ts";
 import { listSchema, text, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
@@ -73,6 +73,7 @@ export function contradictionEndpoints(database: Database, lanes: Lanes): Operat
         const found = contradictionOfRow(row);
         const closed = await lanes.move(found.book.merchantId, {
           name: "close contradiction",
+          book: found.book,
           needs: [contradictionNeed(found)],
           execute(set, realNow) {
             const one = close(set, found, note, realNow);

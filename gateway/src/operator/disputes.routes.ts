@@ -7,7 +7,7 @@ import { evidenceSchema, evidenceView, fileOf, keptEvidenceSchema, readEvidence 
 import type { Outbox } from "../events/outbox.ts";
 import { parseWireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { listSchema } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";

@@ -1,7 +1,7 @@
 // What an endpoint of /ops/v1 is: its path, the least role that may call it, its shapes, and what it does.
 import type { z } from "zod";
 import type { FaultCode } from "../ground/fault.ts";
-import type { Reply } from "../http/envelope.ts";
+import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 
 /** A viewer reads; an admin changes things as well. */

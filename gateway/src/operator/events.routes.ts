@@ -1,7 +1,7 @@
 // What an operator sees of a merchant's events and their deliveries, and sending one again.
 import type { ToldEvent } from "../events/events.sql.ts";
 import type { Outbox } from "../events/outbox.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";

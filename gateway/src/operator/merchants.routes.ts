@@ -1,7 +1,7 @@
 // Merchants as the operator sees them: settings, credentials, webhook addresses, and whether their books are clean.
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { environments } from "../merchants/books.ts";
 import { scopes } from "../merchants/directory.ts";

@@ -4,7 +4,7 @@ import type { Outbox } from "../events/outbox.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";

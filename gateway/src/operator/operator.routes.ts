@@ -5,12 +5,11 @@ import { sameText, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
-import { setRate } from "../http/edge.ts";
-import type { Reply } from "../http/envelope.ts";
+import type { Reply } from "../ground/reply.ts";
 import { type FieldRules, judgeFields } from "../http/fields.ts";
-import type { Strangers } from "../http/rate.ts";
+import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import { sendReply } from "../http/server.ts";
-import { isConnectionLoss } from "../store/database.ts";
+import { isOutOfService } from "../store/database.ts";
 import type { Audit, AuditedCall } from "./audit.sql.ts";
 import { type OperatorEndpoint, type OperatorRole, isChange } from "./endpoint.ts";
 
@@ -19,7 +18,7 @@ export interface OperatorParts {
   token: string;
   /** The token of the role viewer; without it there is no viewer. */
   viewerToken?: string | undefined;
-  strangers: Strangers;
+  unauthenticated: UnauthenticatedCallers;
   audit: Audit;
 }
 
@@ -41,7 +40,7 @@ export function openOperatorApi(
       url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
       handler: async (request, response) => {
         const role = roleOf(request);
-        setRate(response, parts.strangers.rate(request.ip)); // the operator is no stranger, whatever goes wrong below
+        response.rate = parts.unauthenticated.rate(request.ip); // whatever goes wrong below is not charged to the address
         const sent = bodyOf(request, endpoint);
         const perform = () => answer(endpoint, request, role, sent);
         return sendReply(
@@ -87,7 +86,7 @@ async function audited(audit: Audit, call: AuditedCall, sent: Sent, perform: () 
   try {
     done = await perform();
   } catch (error) {
-    const status = error instanceof Fault ? error.status : isConnectionLoss(error) ? 503 : 500;
+    const status = error instanceof Fault ? error.status : isOutOfService(error) ? 503 : 500;
     await recorded(audit.answered(call, status), unrecorded);
     throw error;
   }

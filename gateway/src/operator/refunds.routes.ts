@@ -4,7 +4,7 @@ import { operationKey, operationSteps, wasCalled } from "../acquirers/operations
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";

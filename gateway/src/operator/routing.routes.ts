@@ -4,7 +4,7 @@ import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { wireMinor } from "../ground/money.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";

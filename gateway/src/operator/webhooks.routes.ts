@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import type { Merchants } from "../merchants/merchants.ts";

@@ -5,9 +5,9 @@ import { type ContradictionKind, notice, noticeNeeds } from "../acquirers/contra
 import { type Operation, operationKey, operations } from "../acquirers/operations.sql.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { type Reply, faultReply, reply } from "../http/envelope.ts";
-import { type Intent, type KeptKey, completeKey, openRecord } from "../http/idempotency.ts";
-import { openKeys } from "../http/idempotency.sql.ts";
+import { type Reply, faultReply, reply } from "../ground/reply.ts";
+import { type Intent, type KeptKey, completeKey, openRecord } from "../idempotency/idempotency.ts";
+import { openKeys } from "../idempotency/idempotency.sql.ts";
 import { type Book, bookNow } from "../merchants/books.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
@@ -74,6 +74,7 @@ export function settleOpening(
   const standing = result.kind === "known" ? result.standing : undefined;
   return {
     name: "settle acquirer's answer",
+    book,
     needs: [...needsOf(operation), ...wordNeeds(book, operation.gatewayCode, standing)],
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -242,8 +243,9 @@ export function resumeOpening(
   const { book, id } = operation;
   return {
     name: "resume payment",
+    book,
     needs: needsOf(operation),
-    onBusy: () => new Fault("IDEMPOTENCY_IN_PROGRESS"),
+    onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
       const current = set.get(operations, { book, id });

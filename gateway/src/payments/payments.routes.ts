@@ -5,7 +5,7 @@ import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { isCurrency } from "../ground/money.ts";
 import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { rankOf } from "../http/fields.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
@@ -162,7 +162,6 @@ async function withCallbackUrl(
   url: string,
   found: { value: CreatePayment } | { rank: number; fault: Error },
 ): Promise<CreatePayment> {
-  await call.entered;
   const kept = await parts.checkCallbackUrl(url, call.merchant.merchantId);
   if ("fault" in found) throw found.fault;
   return { ...found.value, callback_url: kept };

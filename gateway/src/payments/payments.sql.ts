@@ -64,7 +64,6 @@ const birthColumns = {
 export const payments: Table<PaymentKey, Payment> = {
   name: "payments",
   rank: 20,
-  joins: true,
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,
   load: loadByKey("lock payments", "payments", keyColumns),
@@ -111,7 +110,6 @@ type ReferenceId = { book: Book; referenceId: string };
 export const takenReferenceIds: Table<ReferenceId, ReferenceId> = {
   name: "reference ids",
   rank: 19,
-  refusesSecond: true,
   keyText: ({ book, referenceId }) => `${bookKey(book)}/${referenceId}`,
   keyOf: (taken) => taken,
   load: loadByKey(

@@ -6,16 +6,16 @@ import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type Minor, feeOf } from "../ground/money.ts";
-import { type Reply, faultReply, reply } from "../http/envelope.ts";
+import { type Reply, faultReply, reply } from "../ground/reply.ts";
 import { capturePostings } from "../ledger/journal.ts";
 import { ledgerNeeds, post } from "../ledger/ledger.ts";
 import { type Book, type Environment, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { feeRuleOf } from "../merchants/settings.ts";
-import { MERCHANT_WINDOW, paymentMade, paymentUnknown } from "../risk/minutes.ts";
 import { assess } from "../risk/risk.ts";
 import {
   CUSTOMER_WINDOW,
+  MERCHANT_WINDOW,
   type VelocityKey,
   contactKeysOf,
   customerVelocity,
@@ -39,8 +39,6 @@ export interface PaymentParts extends ChoiceParts {
   isOpen(environment: Environment): boolean;
   /** The acquirer of a code; undefined when it is no longer configured. */
   acquirer(code: string): Acquirer | undefined;
-  /** Since when no other process creates payments; undefined while others may. */
-  aloneSince(): Micros | undefined;
   /** Where an acquirer reports what becomes of a payment. */
   callbackUrl(gatewayCode: string): string;
 }
@@ -71,7 +69,6 @@ export function createPayment(
     contactKey: null,
     realSince: realNow - MERCHANT_WINDOW,
     most: perMinute,
-    aloneSince: () => parts.aloneSince(),
   };
   const ofContacts = [customerKey, phoneKey]
     .filter((contactKey) => contactKey !== null)
@@ -84,6 +81,7 @@ export function createPayment(
   ];
   return {
     name: "create payment",
+    book,
     needs,
     execute(set, executedAt) {
       const now = bookNow(set, book, executedAt);
@@ -130,11 +128,6 @@ export function createPayment(
         cancelReason: undefined,
       };
       set.insert(takenReferenceIds, taken);
-      const offsetSeconds = (now - executedAt) / SECOND;
-      set.afterCommit(
-        () => paymentMade(book, now, offsetSeconds, perMinute),
-        () => paymentUnknown(book, now, offsetSeconds),
-      );
       return begin(parts, set, merchant, asked, body, { ...request, realNow: executedAt });
     },
   };
@@ -212,6 +205,7 @@ export function cancelPayment(
 ): Command<Reply> {
   return {
     name: "cancel payment",
+    book,
     needs: paymentNeeds(book, reference),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -249,6 +243,7 @@ export function expirePayment(
 ): Command<boolean> {
   return {
     name: "expire payment",
+    book,
     needs: [need(bookClocks, book), need(payments, { book, reference })],
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);

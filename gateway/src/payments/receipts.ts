@@ -14,6 +14,7 @@ export function decideReceipt(receipt: KeptReceipt, decision: ReceiptDecision): 
   const { book, uuid, gatewayCode, paymentReference } = receipt;
   return {
     name: "decide receipt",
+    book,
     needs: [need(bookClocks, book), need(receipts, receipt), ...ledgerNeeds(book)],
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);

@@ -34,6 +34,7 @@ export function approvePayment(
 ): Command<Payment> {
   return {
     name: "approve payment",
+    book,
     needs: paymentNeeds(book, reference),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -69,6 +70,7 @@ export function refusePayment(
 ): Command<Payment> {
   return {
     name: "refuse payment",
+    book,
     needs: paymentNeeds(book, reference),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);

@@ -44,6 +44,7 @@ export function settleRefund(
   const completion = completeRefund(parts, merchant, book, key, told ?? "failed");
   return {
     name: "settle refund",
+    book,
     needs: [
       ...completion.needs,
       need(operations, { book, id }),

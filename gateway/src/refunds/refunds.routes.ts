@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import type { Database } from "../store/database.ts";
 import { type CreateRefund, createRefundRules, createdRefundSchema, refundStatusSchema } from "./refunds.schema.ts";
 import { refundOfRow, selectRefund } from "./refunds.sql.ts";

@@ -6,7 +6,7 @@ import type { Micros } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds, post } from "../ledger/ledger.ts";
 import { type Book, bookNow } from "../merchants/books.ts";
@@ -36,6 +36,7 @@ function remainingOf(payment: Payment): Minor {
 export function createRefund(parts: RefundParts, merchant: Merchant, book: Book, body: CreateRefund): Command<Reply> {
   return {
     name: "create refund",
+    book,
     needs: [...paymentNeeds(book, body.payment_reference), ...ledgerNeeds(book)],
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -143,6 +144,7 @@ export function completeRefund(
   const known = paymentReference !== undefined && isId("refund", uuid);
   return {
     name: "complete refund",
+    book,
     needs: [
       ...paymentNeeds(book, paymentReference ?? ""),
       ...(known ? [need(refunds, { book, uuid })] : []),

@@ -21,6 +21,7 @@ const LEFT_AFTER: Micros = 30 * SECOND;
 export function sendClock(book: Book, seconds: number): Command<{ realNow: Micros; offsetSeconds: number }> {
   return {
     name: "advance clock",
+    book,
     needs: [need(movableBookClocks, book)],
     execute(set, realNow) {
       const before = set.get(movableBookClocks, book);
@@ -38,6 +39,7 @@ export function sendClock(book: Book, seconds: number): Command<{ realNow: Micro
 function moveOn(book: Book, stopSeconds: number): Command<void> {
   return {
     name: "move clock on",
+    book,
     needs: [need(movableBookClocks, book)],
     execute(set, realNow) {
       const before = set.get(movableBookClocks, book);

@@ -5,7 +5,7 @@ import { type Clock, type Micros, SECOND, stopwatchMs, wireTime } from "../groun
 import { Fault } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, readEndpoint } from "../http/endpoint.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client, Directory, Webhook } from "../merchants/directory.ts";

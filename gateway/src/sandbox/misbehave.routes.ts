@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import type { Database } from "../store/database.ts";
 import { HEARD_MS } from "../webhooks/misbehaviour.ts";
 import {
@@ -65,6 +65,7 @@ export function misbehaveEndpoints({ database }: { database: Database }): Endpoi
       lane: "move",
       command: ({ book }, { mode, for_next: remaining }) => ({
         name: "switch misbehaviour",
+        book,
         needs: [],
         execute(set) {
           const wanted = { book, mode, remaining };

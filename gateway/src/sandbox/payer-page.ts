@@ -96,6 +96,7 @@ async function decide(parts: PayerPageParts, payment: Payment, outcome: "succeed
   try {
     await parts.lanes.move(book.merchantId, {
       name: "payer's decision",
+      book,
       needs: outcomeNeeds(book, reference),
       execute: (set, realNow) => takeOutcome(parts, set, merchant, { book, reference }, outcome, realNow),
     });

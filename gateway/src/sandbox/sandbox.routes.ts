@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { faultReply, reply } from "../http/envelope.ts";
+import { faultReply, reply } from "../ground/reply.ts";
 import { timestamp } from "../http/shapes.ts";
 import { type Book, environments, selectBookOffset } from "../merchants/books.ts";
 import { statusView } from "../payments/payment.ts";
@@ -43,6 +43,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
         const key = { book: call.book, reference: call.params.reference ?? "" };
         return {
           name: "simulate outcome",
+          book: call.book,
           needs: outcomeNeeds(key.book, key.reference),
           execute(set, realNow) {
             const result = takeOutcome(parts, set, call.merchant, key, body.outcome, realNow);

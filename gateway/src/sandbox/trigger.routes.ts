@@ -3,7 +3,7 @@ import { z } from "zod";
 import { eventTypes } from "../events/event.ts";
 import type { Outbox } from "../events/outbox.ts";
 import { type Endpoint, writeEndpoint } from "../http/endpoint.ts";
-import { reply } from "../http/envelope.ts";
+import { reply } from "../ground/reply.ts";
 import { bookClocks, bookNow } from "../merchants/books.ts";
 import { need } from "../store/working-set.ts";
 import { noReceiver, receiverOf } from "./receiver.ts";
@@ -29,6 +29,7 @@ export function triggerEndpoints({ outbox }: { outbox: Outbox }): Endpoint[] {
       lane: "move",
       command: (call, { type }) => ({
         name: "trigger event",
+        book: call.book,
         needs: [need(bookClocks, call.book)],
         execute(set, realNow) {
           const { book } = call;

@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MINOR_MAX } from "../ground/money.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";

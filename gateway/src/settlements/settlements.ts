@@ -52,6 +52,7 @@ function formingNeeds(book: Book): Need[] {
 export function runSchedule(outbox: Outbox, merchant: Merchant, book: Book): Command<Settlement[]> {
   return {
     name: "run settlement schedule",
+    book,
     needs: formingNeeds(book),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -81,6 +82,7 @@ function oldest(waiting: Waiting | undefined): Micros | undefined {
 export function runNow(outbox: Outbox, merchant: Merchant, book: Book): Command<Settlement[]> {
   return {
     name: "run settlements now",
+    book,
     needs: formingNeeds(book),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -190,6 +192,7 @@ export function paySettlement(
 ): Command<Settlement> {
   return {
     name: "pay settlement",
+    book,
     needs: batchNeeds(book, uuid),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);
@@ -213,6 +216,7 @@ export function paySettlement(
 export function returnSettlement(book: Book, uuid: string, items: readonly SettlementItem[]): Command<Settlement> {
   return {
     name: "return settlement",
+    book,
     needs: batchNeeds(book, uuid),
     execute(set, realNow) {
       const now = bookNow(set, book, realNow);

@@ -28,6 +28,8 @@ const types = {
 
 /** A statement that takes longer means a database that hangs: the connection is given up, and its outcome is unknown. */
 const QUERY_TIMEOUT_MS = 5_000;
+/** A statement outside the lanes that waits for a lock may take so long. */
+const PATIENT_MS = 8_000;
 
 export class Database {
   readonly pool: pg.Pool;
@@ -42,6 +44,7 @@ export class Database {
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
+      keepAliveInitialDelayMillis: 5_000,
       query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
       application_name: "gerbang",
     });
@@ -63,33 +66,67 @@ export class Database {
   }
 
   /**
-   * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps).
-   * Never call the outside world inside `work`.
+   * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps). It waits for locks for
+   * longer than a process that has gone can hold one. Never call the outside world inside `work`.
    */
   async transaction<T>(
     work: (query: <R extends Row = Row>(statement: Statement) => Promise<R[]>) => Promise<T>,
   ): Promise<T> {
     const client = await this.pool.connect();
-    let broken = false;
+    let sound = false;
+    const query = async <R extends Row>(statement: Statement): Promise<R[]> => {
+      const { rows } = await client.query<R>({ ...statement, query_timeout: PATIENT_MS } as pg.QueryConfig);
+      return rows;
+    };
     try {
       await client.query("begin");
-      const result = await work(async <R extends Row>(statement: Statement) => {
-        const { rows } = await client.query<R>(statement as pg.QueryConfig);
-        return rows;
-      });
-      await client.query("commit");
+      await query(limits(TRANSACTION_LIMIT_MS + 1_000, PATIENT_MS));
+      const result = await work(query);
+      const { command } = await client.query("commit");
+      if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);
+      sound = true;
       return result;
     } catch (error) {
-      broken = isConnectionLoss(error);
-      if (!broken) await client.query("rollback");
+      sound = !isConnectionLoss(error) && (await rollBack(client));
       throw error;
     } finally {
-      client.release(broken);
+      client.release(!sound);
     }
   }
 
   async end(): Promise<void> {
     await this.pool.end();
+  }
+}
+
+/**
+ * No transaction of ours outlives its process by more than this, and no lock with it: PostgreSQL ends a session that is silent inside a
+ * transaction, and a statement that takes too long.
+ */
+export const TRANSACTION_LIMIT_MS = 4_000;
+
+/**
+ * Limits for this transaction alone, so that they hold through a pooler too. Plans are made once and not for each batch anew: arrays of keys
+ * look alike to the planner, and planning cost a lone request a third of a millisecond.
+ */
+export function limits(lockMs: number, statementMs: number = TRANSACTION_LIMIT_MS): Statement {
+  return {
+    name: "limits of a transaction",
+    text: `select set_config('plan_cache_mode', 'force_generic_plan', true),
+  set_config('statement_timeout', $2::text, true),
+  set_config('idle_in_transaction_session_timeout', '${TRANSACTION_LIMIT_MS}', true),
+  set_config('lock_timeout', $1::text, true)`,
+    values: [String(lockMs), String(statementMs)],
+  };
+}
+
+/** Ends a transaction that wrote nothing. Gives whether the connection can be used again. */
+export async function rollBack(client: pg.PoolClient): Promise<boolean> {
+  try {
+    await client.query("rollback");
+    return true;
+  } catch {
+    return false; // the connection is lost, and the transaction with it
   }
 }
 
@@ -116,9 +153,12 @@ export function isConnectionLoss(error: unknown): boolean {
   );
 }
 
-/** The unique constraint that refused a row. */
-export function constraintOf(error: unknown): string | undefined {
-  return sqlState(error) === "23505" ? (error as { constraint?: string }).constraint : undefined;
+/**
+ * True when the database cannot do its work now, whatever it is asked: it is away, out of disk, memory or connections, read-only, or a
+ * statement was cancelled or took too long. Nobody's request is wrong, and the same one may succeed later.
+ */
+export function isOutOfService(error: unknown): boolean {
+  return isConnectionLoss(error) || /^(53|58)|^(57014|25006|25P02|55P03|40001|40P01)$/.test(sqlState(error) ?? "");
 }
 
 /** True for refusals that vanish when the same work is run again: a lost race, a deadlock, a lock that took too long. */

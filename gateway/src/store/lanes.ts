@@ -1,9 +1,5 @@
 // Which lane a command runs in. Creations move no money and may overlap; a merchant's money moves one batch at a time.
-import type { Clock } from "../ground/clock.ts";
-import type { Log } from "../ground/log.ts";
-import type { Metrics } from "../ground/metrics.ts";
-import type { Database } from "./database.ts";
-import { type Command, Lane } from "./lane.ts";
+import { type Command, Lane, type LaneParts } from "./lane.ts";
 import type { WorkingSet } from "./working-set.ts";
 
 const MONEY_LANES = 4;
@@ -11,21 +7,19 @@ const MONEY_LANES = 4;
 export class Lanes {
   private readonly creation: Lane;
   private readonly money: Lane[];
+  /** Books that are refused since an impossible state was met in them, with the reason. */
+  readonly quarantine: ReadonlyMap<string, string>;
 
   /** `beforeWrite` is called with what each batch did, before it is written. */
-  constructor(
-    database: Database,
-    clock: Clock,
-    metrics: Metrics,
-    log: Log,
-    beforeWrite?: (set: WorkingSet) => void,
-  ) {
+  constructor(given: Omit<LaneParts, "quarantine">, beforeWrite?: (set: WorkingSet) => void) {
+    const quarantine = new Map<string, string>();
+    const parts: LaneParts = { ...given, quarantine };
+    this.quarantine = quarantine;
     const common = { batchMax: 128, queueMax: 4096, beforeWrite };
-    const create = (name: string, own: { inFlight: number; locks: boolean }): Lane =>
-      new Lane({ name, ...common, ...own }, database, clock, metrics, log);
-    this.creation = create("creation", { inFlight: 2, locks: false });
-    this.money = Array.from({ length: MONEY_LANES }, (_, index) =>
-      create(`money-${index}`, { inFlight: 1, locks: true }),
+    this.creation = new Lane({ name: "creation", inFlight: 2, ...common }, parts);
+    this.money = Array.from(
+      { length: MONEY_LANES },
+      (_, index) => new Lane({ name: `money-${index}`, inFlight: 1, ...common }, parts),
     );
   }
 
@@ -34,27 +28,18 @@ export class Lanes {
     return this.creation.submit(command);
   }
 
-  /** True while a creation would be alone in its batch. */
-  get isCreationIdle(): boolean {
-    return this.creation.isIdle;
-  }
-
   /** For every other command: those of one merchant never run concurrently in this process. */
   move<Answer>(merchantId: string, command: Command<Answer>): Promise<Answer> {
     return (this.money[laneOf(merchantId)] as Lane).submit(command);
   }
 
-  /** Why a lane stopped, or undefined while all work. */
-  get broken(): string | undefined {
-    return [this.creation, ...this.money].map((lane) => lane.broken).find((reason) => reason !== undefined);
-  }
-
+  /** Resolves when nothing waits and nothing is in flight. */
   async idle(): Promise<void> {
     await Promise.all([this.creation, ...this.money].map((lane) => lane.idle()));
   }
 }
 
-/** On one PostgreSQL a few lanes by hash of the merchant; on a distributed one this is where each gets its own. */
+/** A few lanes a database, by hash of the merchant: with one for each, batches vanish and two thirds of the rate with them. */
 function laneOf(merchantId: string): number {
   let sum = 0;
   for (let at = merchantId.length - 8; at < merchantId.length; at++) sum = (sum * 31 + merchantId.charCodeAt(at)) >>> 0;

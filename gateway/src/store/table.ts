@@ -4,11 +4,8 @@ import { sha256 } from "../ground/crypto.ts";
 import { binaryArray, isCarried } from "./arrays.ts";
 import type { Row, Statement } from "./database.ts";
 
-/** A statement that loads rows. It reads them itself where that needs what was known as it was sent; else the table does. */
-export type Load<Value> = Statement & { parse?: (row: Row) => Value };
-
 /**
- * A table in the working set of a lane. `rank` is unique: rows are locked and written in the order of ranks, and inside
+ * A table in the working set of a lane. Rows are locked and written in the order of ranks (`lock-order.ts` has the list), and inside
  * one table in the order of keys, so that no two batches wait for each other in a circle.
  */
 export interface Table<Key, Value> {
@@ -18,26 +15,13 @@ export interface Table<Key, Value> {
   keyText(key: Key): string;
   keyOf(value: Value): Key;
   /** Every row of these keys, in one statement; `realNow` is for what holds only for a time. Absent where rows are only appended. */
-  load?(keys: readonly Key[], realNow: Micros): Load<Value>;
+  load?(keys: readonly Key[], realNow: Micros): Statement;
+  /** True where the statement that loads also writes: such a batch is committed even when its commands wrote nothing. */
+  readonly writesOnLoad?: boolean;
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
   /** Another table's row that comes with each of this one's, of the key that is named: it need not be loaded by itself. */
   readonly carries?: { table: Table<unknown, unknown>; keyOf(key: Key): unknown };
-  /**
-   * True where a unique key refuses the insert of a row that is there already. A command that is alone in its batch and locks nothing runs as
-   * if it were not there, and once more when it was: what is asked for nearly always in vain costs nothing.
-   */
-  readonly refusesSecond?: boolean;
-  /**
-   * What the row of this key is taken to be, and that of `carries`, without being asked for; undefined when nothing is known. `check` throws
-   * in the transaction that writes when it is otherwise (`presumed_wrongly`). For a command that would wait for nothing else.
-   */
-  presume?(key: Key): { value: Value; carried?: unknown; check: Statement } | undefined;
-  /**
-   * True where an insert waits for nothing but its own keys and its book's row, and no trigger of it looks at what is written
-   * beside it: such inserts travel as one statement.
-   */
-  readonly joins?: boolean;
   update?(values: readonly Value[]): Statement;
 }
 
@@ -75,6 +59,9 @@ export function rowsOf<Value>(columns: Columns<Value>): string {
 from unnest(${unnest}) as v(${names.join(", ")})`;
 }
 
+/** How rows are locked: never their keys, so that rows which refer to them can be added meanwhile. */
+export type RowLock = "" | "for share" | "for no key update";
+
 /**
  * Rows of these keys, one descent of the index each, in the order in which the keys are given. `key` must be a whole unique key, and the
  * rows are locked by `lock`.
@@ -87,7 +74,7 @@ export function loadByKey<Key>(
   name: string,
   table: string,
   key: Columns<Key>,
-  lock: "" | "for update" | "for update skip locked" = "for update",
+  lock: RowLock = "for no key update",
 ): (keys: readonly Key[]) => Statement {
   const text = `select t.*
 from (
@@ -132,31 +119,4 @@ where ${Object.keys(keys)
     .join(" and ")}`;
   const name = nameOf(`update ${table}`, text);
   return (values) => ({ name, text, values: arraysOf(all, values) });
-}
-
-const joints = new Map<string, { name: string; text: string }>();
-
-/**
- * Several inserts as one statement: what a statement costs by itself, here and there, is most of what a batch of one row
- * costs. They are written in their order. Each must have a name and return nothing.
- */
-export function joined(inserts: readonly Statement[]): Statement {
-  const [first] = inserts;
-  if (first && inserts.length === 1) return first;
-  const names = inserts.map(({ name }) => name).join(" + ");
-  let joint = joints.get(names);
-  if (!joint) joints.set(names, (joint = jointOf(inserts)));
-  return { ...joint, values: inserts.flatMap(({ values = [] }) => values) };
-}
-
-function jointOf(inserts: readonly Statement[]): { name: string; text: string } {
-  let offset = 0;
-  const parts = inserts.map(({ text, values = [] }, index) => {
-    const moved = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + offset}`);
-    offset += values.length;
-    return `part_${index} as (\n${moved}\n)`;
-  });
-  // PostgreSQL runs parts that nobody reads from the last to the first.
-  const text = `with ${parts.toReversed().join(", ")}\nselect`;
-  return { name: nameOf("joined inserts", text), text };
 }

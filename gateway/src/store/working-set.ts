@@ -1,7 +1,8 @@
 // The working set of one batch: rows as loaded, plus what earlier commands of the batch did. Pure; no I/O.
 import { assert } from "../ground/fault.ts";
-import type { Row, Statement } from "./database.ts";
-import { type Load, type Table, joined } from "./table.ts";
+import type { Row } from "./database.ts";
+import type { Table } from "./table.ts";
+import type { Step } from "./transaction.ts";
 
 type AnyTable = Table<unknown, unknown>;
 
@@ -32,15 +33,15 @@ export class WorkingSet {
   private hooks: Hook[] = [];
   private draftHooks: Hook[] = [];
 
-  /** Puts a loaded row in. Not for commands. */
-  fill(table: AnyTable, row: Row, load?: Load<unknown>): void {
-    const value = load?.parse ? load.parse(row) : table.parse?.(row);
+  /** Puts a row in as it was loaded. Not for commands. */
+  fill(table: AnyTable, row: Row): void {
+    const value = table.parse?.(row);
     assert(value !== undefined, `${table.name} cannot be loaded`);
     this.put(table, value);
   }
 
-  /** Puts in what a row is known or taken to be. Not for commands. */
-  put(table: AnyTable, value: unknown): void {
+  /** Puts a value in as if it had been loaded. Not for commands. */
+  put<Key, Value>(table: Table<Key, Value>, value: Value): void {
     cellsOf(this.cells, table).set(table.keyText(table.keyOf(value)), { value, state: "loaded" });
   }
 
@@ -59,14 +60,9 @@ export class WorkingSet {
     cellsOf(this.draft, table).set(table.keyText(key), { value, state: "inserted" });
   }
 
-  /** Whether a row of this key was added, and is kept. */
-  isInserted(table: AnyTable, key: unknown): boolean {
-    return this.cells.get(table)?.get(table.keyText(key))?.state === "inserted";
-  }
-
   /** Every row of a table that was added and is kept. */
   inserted<Key, Value>(table: Table<Key, Value>): Value[] {
-    const cells = this.cells.get(table as unknown as AnyTable) ?? new Map<string, Cell>();
+    const cells = this.cells.get(table) ?? new Map<string, Cell>();
     return [...cells.values()].filter(({ state }) => state === "inserted").map(({ value }) => value as Value);
   }
 
@@ -97,37 +93,24 @@ export class WorkingSet {
     this.drop();
   }
 
-  /** Forgets what the command did: a refused command leaves no trace. */
+  /** Forgets what the command did since it was last kept: a refused command leaves no trace. */
   drop(): void {
     this.draft = new Map();
     this.draftHooks = [];
   }
 
-  /** One statement a table, or for several tables whose inserts follow each other and join; tables by rank, rows by key. */
-  statements(): Statement[] {
-    const statements: Statement[] = [];
-    let joining: Statement[] = [];
-    const join = (): void => {
-      if (joining.length > 0) statements.push(joined(joining));
-      joining = [];
-    };
+  /** What is to be written: one statement a table for new rows and one for changed ones; tables by rank, rows by key. */
+  writes(): Step[] {
+    const writes: Step[] = [];
     for (const table of [...this.cells.keys()].sort((a, b) => a.rank - b.rank)) {
       const cells = [...cellsOf(this.cells, table)].filter(([, cell]) => cell.state !== "loaded");
       cells.sort(([a], [b]) => (a < b ? -1 : 1));
       const inserted = cells.filter(([, cell]) => cell.state === "inserted").map(([, cell]) => cell.value);
       const updated = cells.filter(([, cell]) => cell.state === "updated").map(([, cell]) => cell.value);
-      if (inserted.length > 0 && table.insert) {
-        if (!table.joins) join();
-        joining.push(table.insert(inserted));
-        if (!table.joins) join();
-      }
-      if (updated.length > 0 && table.update) {
-        join();
-        statements.push(table.update(updated));
-      }
+      if (inserted.length > 0 && table.insert) writes.push({ table: table.name, statement: table.insert(inserted) });
+      if (updated.length > 0 && table.update) writes.push({ table: table.name, statement: table.update(updated) });
     }
-    join();
-    return statements;
+    return writes;
   }
 
   committed(): void {
@@ -139,8 +122,9 @@ export class WorkingSet {
   }
 }
 
-function cellsOf(map: Map<AnyTable, Map<string, Cell>>, table: AnyTable): Map<string, Cell> {
-  let cells = map.get(table);
-  if (!cells) map.set(table, (cells = new Map()));
+function cellsOf(map: Map<AnyTable, Map<string, Cell>>, table: unknown): Map<string, Cell> {
+  const own = table as AnyTable;
+  let cells = map.get(own);
+  if (!cells) map.set(own, (cells = new Map()));
   return cells;
 }

@@ -16,7 +16,7 @@ import type { Micros } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { type Reply, reply } from "../http/envelope.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";

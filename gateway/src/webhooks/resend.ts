@@ -36,6 +36,7 @@ export function resendEvent(parts: ResendParts, event: ToldEvent | undefined): C
   const own = event?.book.environment === book.environment ? event : undefined;
   return {
     name: "resend event",
+    book,
     needs: [need(bookClocks, book), ...(own ? [need(resendables, own)] : [])],
     execute(set, realNow) {
       if (event && !own) throw new Fault("ENVIRONMENT_MISMATCH");
@@ -63,6 +64,7 @@ export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number
   const eventIds = "found" in chosen ? chosen.found : chosen.eventIds;
   return {
     name: "resend events",
+    book,
     needs: [
       need(bookClocks, book),
       ...eventIds.filter(isEventId).map((eventId) => need(resendables, { book, eventId })),

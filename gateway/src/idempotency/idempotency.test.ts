@@ -345,22 +345,19 @@ values ($1, 'sandbox', $2, now(), sha256('first'), 'POST /v1/payments')`,
   expect(outcome(await create(body, key))).toBe("201");
 });
 
-test("a request that is not let in holds no key: whoever replays another's request under a key does not stop the key's owner", async () => {
+test("a second request of a key waits a moment for the first, and is told when it takes longer", async () => {
   const keys = new RunningKeys();
   const intent = { book: { merchantId: "mer_x", environment: "sandbox" }, key: "order-1001" } as Intent;
-  const forever = new Promise<void>(() => undefined);
-  const refused = Promise.reject(new Fault("SIGNATURE_REPLAYED"));
-  refused.catch(() => undefined);
-  const asked = Promise.withResolvers<void>();
-  asked.promise.catch(() => undefined);
-  void keys.alone(intent, asked.promise, () => forever); // whether this one is let in is still asked
-  const owner = keys.alone(intent, Promise.resolve(), () => Promise.resolve("done"));
-  asked.reject(new Fault("SIGNATURE_REPLAYED"));
+  const replay = keys.alone(intent, () => Promise.reject(new Fault("SIGNATURE_REPLAYED")));
+  const owner = keys.alone(intent, () => Promise.resolve("done"));
+  await expect(replay).rejects.toMatchObject({ code: "SIGNATURE_REPLAYED" });
   expect(await owner).toBe("done");
-  void keys.alone(intent, Promise.resolve(), () => forever);
-  await expect(keys.alone(intent, refused, () => Promise.resolve("too"))).rejects.toMatchObject({
+  void keys.alone(intent, () => new Promise(() => undefined));
+  const begun = performance.now();
+  await expect(keys.alone(intent, () => Promise.resolve("too"))).rejects.toMatchObject({
     code: "IDEMPOTENCY_IN_PROGRESS",
   });
+  expect(performance.now() - begun).toBeLessThan(200);
 });
 
 test("a commit without an answer: what it did itself is its answer; what was there before it is answered as always", async () => {
@@ -382,7 +379,8 @@ test("a commit without an answer: what it did itself is its answer; what was the
       receivedAt: before,
       ...changes,
     };
-    const never = { name: "never", needs: [], execute: () => ({ status: 201, body: "" }) };
+    const { book } = intent;
+    const never = { name: "never", book, needs: [], execute: () => ({ status: 201, body: "" }) };
     return idempotently(intent, never, service.app.database).recall?.() ?? Promise.reject(new Error("no recall"));
   };
   expect(await recall({})).toEqual({ status: 201, body: first.text });
@@ -390,5 +388,9 @@ test("a commit without an answer: what it did itself is its answer; what was the
   await expect(recall({ receivedAt: after, bodyDigest: Buffer.alloc(32) })).rejects.toMatchObject({
     code: "IDEMPOTENCY_CONFLICT",
   });
+  await expect(recall({ receivedAt: after, endpoint: "POST /v1/refunds" })).rejects.toMatchObject({
+    code: "IDEMPOTENCY_CONFLICT",
+  });
+  expect(await recall({ endpoint: "POST /v1/refunds" }), "another endpoint's record is not its own").toBe(undefined);
   expect(await recall({ key: newKey() })).toBe(undefined);
 });

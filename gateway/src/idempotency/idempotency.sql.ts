@@ -30,16 +30,16 @@ const valueColumns = {
   response: ["text", (record: KeyRecord) => record.response],
 } as const;
 
-/** Rows that exist are locked: of two requests that find an expired record, one replaces it and the other sees that. */
+/**
+ * A record that is there is held while it is answered with, by any number of requests at once; of two that find it expired, one replaces it and
+ * the other runs again and sees that.
+ */
 export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   name: "idempotency keys",
   rank: 12,
-  joins: true,
-  refusesSecond: true,
   keyText: ({ book, key }) => `${bookKey(book)}/${key}`,
   keyOf: (record) => record,
-  // A key that another process is renewing looks new here, and its insert loses at once.
-  load: loadByKey("load idempotency keys", "idempotency_keys", keyColumns, "for update skip locked"),
+  load: loadByKey("load idempotency keys", "idempotency_keys", keyColumns, "for share"),
   parse: (row) => ({
     book: bookOfRow(row),
     key: row.idempotency_key as string,
@@ -58,7 +58,6 @@ export const openKeys: typeof keyRecords = {
   ...keyRecords,
   name: "open idempotency keys",
   rank: 12.5,
-  refusesSecond: false,
   load: loadByKey("lock idempotency keys", "idempotency_keys", keyColumns),
 };
 
@@ -83,9 +82,9 @@ where (merchant_id, environment, idempotency_key) in (
   select k.merchant_id, k.environment, k.idempotency_key
   from idempotency_keys k
   join books b using (merchant_id, environment)
-  where k.first_seen_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds) - interval '72 hours'
+  where k.first_seen_at <= least($1::timestamptz, clock_timestamp()) + make_interval(secs => b.clock_offset_seconds) - interval '72 hours'
   -- no clock runs ahead by more than this: what the index can leave out at once
-  and k.first_seen_at <= $1::timestamptz - interval '72 hours' + make_interval(secs => (select max(clock_offset_seconds) from books))
+  and k.first_seen_at <= least($1::timestamptz, clock_timestamp()) - interval '72 hours' + make_interval(secs => (select max(clock_offset_seconds) from books))
 limit ${STEP}
   for update of k skip locked -- one that is just being renewed stays
 )

@@ -1,6 +1,12 @@
 // The error envelope of section 7.1: the same bytes for an answer now and for one replayed later.
-import type { Fault } from "../ground/fault.ts";
-import type { Attachment } from "./attachment.ts";
+import type { Fault } from "./fault.ts";
+
+/** A file that somebody else made: saved, never shown. */
+export interface Attachment {
+  /** As its maker calls it: any text. */
+  name: string;
+  bytes: Buffer;
+}
 
 /** What an endpoint answers: a status and the body's exact text. */
 export interface Reply {

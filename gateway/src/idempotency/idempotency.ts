@@ -1,14 +1,15 @@
 // Idempotency (section 4.11): the key's record, the effect and the stored answer are one transaction.
-import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
-import { type WorkingSet, need } from "../store/working-set.ts";
-import { USED_ONCE, usedSignatures } from "./admission.sql.ts";
-import { type Reply, faultReply } from "./envelope.ts";
+import { type Need, type WorkingSet, need } from "../store/working-set.ts";
+import { consume } from "../auth/nonces.ts";
+import { type Nonce, usedNonces } from "../auth/nonces.sql.ts";
+import { type Reply, faultReply } from "../ground/reply.ts";
 import { type KeyRecord, keyRecords, openKeys, selectKeyRecord } from "./idempotency.sql.ts";
-import type { Use } from "./used-signatures.ts";
 
 /** Kept for 72 hours of the book's clock, from the first request. */
 const RETENTION: Micros = 72 * 3600 * SECOND;
@@ -23,8 +24,8 @@ export interface Intent {
   requestId: string;
   /** When it came, in real time. */
   receivedAt: Micros;
-  /** The use of the request's signature, where it is to be written down with what it has an effect on. */
-  use?: Use | undefined;
+  /** The signature of the request, consumed in the same transaction; undefined where it is already. */
+  nonce?: Nonce | undefined;
 }
 
 /** Throws IDEMPOTENCY_KEY_REQUIRED or IDEMPOTENCY_KEY_INVALID. */
@@ -51,13 +52,18 @@ function isKept(record: KeyRecord, now: Micros): boolean {
   return now - record.firstSeenAt < RETENTION;
 }
 
+const nonceNeeds = ({ nonce }: Intent): Need[] => (nonce === undefined ? [] : [need(usedNonces, nonce)]);
+
 /** `inner`, at most once for its key: replays, refuses, or runs it and stores what it decided. */
 export function idempotently(intent: Intent, inner: Command<Reply>, database: Database): Command<Reply> {
+  const { book, key, endpoint, bodyDigest } = intent;
   return {
     name: inner.name,
-    needs: [...inner.needs, need(keyRecords, intent), need(bookClocks, intent.book)],
+    book: inner.book,
+    needs: [...nonceNeeds(intent), ...inner.needs, need(keyRecords, intent), need(bookClocks, book)],
     execute(set: WorkingSet, realNow: Micros): Reply {
-      const now = bookNow(set, intent.book, realNow);
+      if (intent.nonce) consume(set, intent.nonce);
+      const now = bookNow(set, book, realNow);
       const before = set.get(keyRecords, intent);
       if (before && isKept(before, now)) return answerOf(before, intent);
       let decided: Reply;
@@ -65,18 +71,16 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
         decided = inner.execute(set, realNow);
       } catch (error) {
         if (!(error instanceof Fault) || !error.stored) throw error;
-        set.drop(); // what led to the refusal leaves no trace; the refusal itself is kept
+        if (!error.keepsChanges) set.drop(); // what led to the refusal leaves no trace; the refusal itself is kept
         decided = faultReply(error, intent.requestId);
       }
       const open = decided.continues !== undefined;
       const answer = open
         ? { status: undefined, response: undefined }
         : { status: decided.status, response: decided.body };
-      const { book, key, endpoint, bodyDigest } = intent;
       const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, ...answer };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
-      if (intent.use) set.insert(usedSignatures, intent.use);
       return decided;
     },
     async recall() {
@@ -85,13 +89,32 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const arrived = intent.receivedAt + record.bookOffsetSeconds * SECOND;
       // Of before this request: it wrote nothing, and is answered as if it had been looked up.
       if (record.firstSeenAt < arrived && isKept(record, arrived)) return answerOf(record, intent);
-      if (!record.bodyDigest.equals(intent.bodyDigest) || record.status === undefined) return undefined;
+      const same = record.endpoint === endpoint && record.bodyDigest.equals(bodyDigest);
+      if (!same || record.status === undefined) return undefined;
       // A record that had expired when the request came is not what this request did: the renewal was not committed.
-      if (!isKept(record, intent.receivedAt + record.bookOffsetSeconds * SECOND)) return undefined;
+      if (!isKept(record, arrived)) return undefined;
       return { status: record.status, body: record.response ?? "" };
     },
-    onBusy: () => new Fault("IDEMPOTENCY_IN_PROGRESS"),
-    onTaken: (constraint) => (constraint === USED_ONCE ? new Fault("SIGNATURE_REPLAYED") : undefined),
+    onLocked: (table) => (table === keyRecords.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
+  };
+}
+
+/**
+ * A request that breaks a field rule. The record comes first in the order of errors, so a key that was used before answers with its record;
+ * otherwise it throws `fault`, and stores nothing.
+ */
+export function refuseUnlessRecorded(intent: Intent, fault: Fault): Command<Reply> {
+  return {
+    name: "refuse",
+    book: intent.book,
+    needs: [...nonceNeeds(intent), need(keyRecords, intent), need(bookClocks, intent.book)],
+    execute(set, realNow) {
+      if (intent.nonce) consume(set, intent.nonce);
+      const record = set.get(keyRecords, intent);
+      if (record && isKept(record, bookNow(set, intent.book, realNow))) return answerOf(record, intent);
+      throw fault;
+    },
+    onLocked: (table) => (table === keyRecords.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
   };
 }
 
@@ -127,38 +150,34 @@ function parseRecord(row: Record<string, unknown>): KeyRecord {
   return keyRecords.parse?.(row) as KeyRecord;
 }
 
-/** Keys whose first request is running in this process. A second request is told so at once instead of waiting. */
+/** So long a second request waits for the first: well under the 200 ms within which it is told. */
+const RUNNING_MS = 120;
+
+/** Keys whose request is running in this process: two at once would only make their batches fail. */
 export class RunningKeys {
-  /** By key: whether its request is let in, which may still be asked. */
   private readonly running = new Map<string, Promise<void>>();
 
-  /** Runs `work` unless the key is running already. A request that is not let in holds no key. */
-  async alone<T>(intent: Intent, entered: Promise<void>, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` when no other request of the key is running. Throws IDEMPOTENCY_IN_PROGRESS when that takes too long. */
+  async alone<T>(intent: Intent, work: () => Promise<T>): Promise<T> {
     const name = `${bookKey(intent.book)} ${intent.key}`;
-    for (let holder = this.running.get(name); holder; holder = this.running.get(name)) {
-      if (await resolves(holder)) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
-      if (this.running.get(name) === holder) break;
+    for (const until = stopwatchMs() + RUNNING_MS; ;) {
+      const before = this.running.get(name);
+      if (!before) break;
+      if (stopwatchMs() >= until) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
+      await Promise.race([before, pause(until - stopwatchMs())]);
     }
-    this.running.set(name, entered);
+    const ended = Promise.withResolvers<void>();
+    this.running.set(name, ended.promise);
     try {
       return await work();
     } finally {
-      if (this.running.get(name) === entered) this.running.delete(name);
+      this.running.delete(name);
+      ended.resolve();
     }
   }
 }
 
-function resolves(promise: Promise<void>): Promise<boolean> {
-  return promise.then(
-    () => true,
-    () => false,
-  );
-}
-
-/**
- * For a request that breaks a field rule: the record comes first in the order of errors, so a key that was used before
- * answers with its record. Gives undefined when the key is new, and the field error is due.
- */
+/** The answer of a key that has a record; undefined when it is new. Throws what a request under that key would be refused with. */
 export async function recordedAnswer(database: Database, intent: Intent, realNow: Micros): Promise<Reply | undefined> {
   const record = await readRecord(database, intent);
   if (!record || !isKept(record, realNow + record.bookOffsetSeconds * SECOND)) return undefined;

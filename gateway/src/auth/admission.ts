@@ -1,0 +1,139 @@
+// Admission checks: each read's signature is consumed, and each client's requests are counted, in the database, for all processes alike.
+// Requests that arrive while a batch is written go into the next one together.
+import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Client } from "../merchants/directory.ts";
+import { type Database, isOutOfService } from "../store/database.ts";
+import { type AdmissionRow, type Requests, admit } from "./admission.sql.ts";
+import { type Nonce, nonceKey } from "./nonces.sql.ts";
+import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
+
+/** What the database says of one request. */
+export interface Admitted {
+  /** The nonce had been used before. */
+  replayed: boolean;
+  /** Requests of this client in the window, this one included. */
+  count: number;
+  rate: Rate;
+}
+
+interface Waiting {
+  client: Client;
+  nonce: Nonce | undefined;
+  since: number;
+  resolve(admitted: Admitted): void;
+  reject(error: unknown): void;
+}
+
+const BATCH_MAX = 256;
+const QUEUE_MAX = 8192;
+/** A request that has waited longer (the database hangs) is refused: others stand behind it, and its client has given up. */
+const WAIT_MAX_MS = 5_000;
+
+export class Admission {
+  private readonly database: Database;
+  private readonly clock: Clock;
+  private queue: Waiting[] = [];
+  private busy = false;
+  /** Requests that turned out not to be the client's doing: taken from its count with the next batch. */
+  private readonly takenBack: Requests[] = [];
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** Counts a request and, where a nonce is given, consumes it. Throws SERVICE_UNAVAILABLE when that cannot be written down. */
+  admit(client: Client, nonce?: Nonce): Promise<Admitted> {
+    if (this.queue.length >= QUEUE_MAX) return Promise.reject(unavailable("admission backlog is full"));
+    return new Promise((resolve, reject) => {
+      this.queue.push({ client, nonce, since: stopwatchMs(), resolve, reject });
+      if (this.busy) return;
+      this.busy = true;
+      setImmediate(() => void this.drain());
+    });
+  }
+
+  /** Takes a counted request back: a replayed signature may be anybody's, and is not charged to the client. */
+  takeBack({ clientId, merchant }: Client, rate: Rate): void {
+    if (this.takenBack.length >= QUEUE_MAX) return;
+    const { merchantId } = merchant;
+    this.takenBack.push({ merchantId, clientId, windowStart: rate.reset - WINDOW_SECONDS, requests: -1 });
+  }
+
+  private async drain(): Promise<void> {
+    while (this.queue.length > 0) {
+      const batch = this.takeBatch();
+      if (batch.length === 0) break;
+      try {
+        await this.admitAll(batch);
+      } catch (error) {
+        const fault = isOutOfService(error) ? unavailable(error) : new Fault("INTERNAL_ERROR", { internal: error });
+        for (const waiting of batch) waiting.reject(fault);
+      }
+    }
+    this.busy = false;
+  }
+
+  /** The next in line, without those who have waited too long. */
+  private takeBatch(): Waiting[] {
+    const oldest = stopwatchMs() - WAIT_MAX_MS;
+    const late = this.queue.findIndex(({ since }) => since >= oldest);
+    for (const waiting of this.queue.splice(0, late < 0 ? this.queue.length : late))
+      waiting.reject(unavailable("waited too long for admission"));
+    return this.queue.splice(0, BATCH_MAX);
+  }
+
+  private async admitAll(batch: readonly Waiting[]): Promise<void> {
+    const start = windowStart(Math.floor(this.clock.now() / SECOND));
+    // Of several requests with one nonce the first may have it.
+    const first = new Map<string, Waiting>();
+    for (const waiting of batch) {
+      if (waiting.nonce && !first.has(nonceKey(waiting.nonce))) first.set(nonceKey(waiting.nonce), waiting);
+    }
+    const nonces = [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { nonce }]) => nonce as Nonce);
+    const counts = countsOf(batch, start, this.takenBack.splice(0, BATCH_MAX));
+    const rows = await this.database.query<AdmissionRow>(admit(nonces, [...counts.values()]));
+    const fresh = new Set<string>();
+    const totals = new Map<string, number>();
+    for (const row of rows) {
+      if (row.digest === null) totals.set(row.client_id, Number(row.requests));
+      else fresh.add(row.digest);
+    }
+    // Each request of the batch has its own place in the count.
+    for (const { client } of batch) {
+      const { clientId } = client;
+      totals.set(clientId, (totals.get(clientId) ?? 1) - 1);
+    }
+    for (const waiting of batch) {
+      const { client, nonce } = waiting;
+      const count = (totals.get(client.clientId) ?? 0) + 1;
+      totals.set(client.clientId, count);
+      const replayed = nonce !== undefined && (first.get(nonceKey(nonce)) !== waiting || !fresh.has(nonce.digest));
+      const limit = client.merchant.rateLimitPerMinute;
+      const rate = { limit, remaining: Math.max(0, limit - count), reset: start + WINDOW_SECONDS };
+      waiting.resolve({ replayed, count, rate });
+    }
+  }
+}
+
+/** One row for each client and window, in one order: requests of the batch, less those taken back. */
+function countsOf(batch: readonly Waiting[], start: number, takenBack: readonly Requests[]): Map<string, Requests> {
+  const requests = batch.map(({ client }): Requests => ({
+    merchantId: client.merchant.merchantId,
+    clientId: client.clientId,
+    windowStart: start,
+    requests: 1,
+  }));
+  const counts = new Map<string, Requests>();
+  for (const one of [...requests, ...takenBack]) {
+    const name = `${one.clientId} ${one.windowStart}`;
+    const before = counts.get(name);
+    counts.set(name, before ? { ...before, requests: before.requests + one.requests } : one);
+  }
+  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function unavailable(cause: unknown): Fault {
+  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
+}

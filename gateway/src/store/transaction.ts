@@ -1,0 +1,87 @@
+// One transaction of a lane, in two round trips: begin and read, then write and commit. It says how it ended, and never guesses.
+import type { Socket } from "node:net";
+import type { PoolClient, QueryConfig, QueryResult } from "pg";
+import { type Row, type Statement, limits, rollBack } from "./database.ts";
+
+/**
+ * How a transaction ended. Only `committed` may be told to anybody as done. `unknown`: the database holds the truth, and is asked before
+ * anyone is answered.
+ */
+export type Ending =
+  | { readonly kind: "committed" }
+  | { readonly kind: "rolled_back"; readonly cause: unknown; readonly failed: string | undefined }
+  | { readonly kind: "unknown"; readonly cause: unknown };
+
+/** A statement of a batch, and whose rows it reads or writes. */
+export interface Step {
+  readonly table: string;
+  readonly statement: Statement;
+}
+
+/** The transaction did not begin, or what it needs could not be read: nothing of it is written. */
+export class NotBegun extends Error {
+  /** The table whose rows could not be read. */
+  readonly failed: string | undefined;
+  /** False when it cannot be known whether the statements ran inside a transaction: the connection is of no use any more. */
+  readonly connectionIsSound: boolean;
+
+  constructor(cause: unknown, failed: string | undefined, connectionIsSound: boolean) {
+    super("the transaction did not begin", { cause });
+    this.failed = failed;
+    this.connectionIsSound = connectionIsSound;
+  }
+}
+
+/**
+ * Begins, and reads what is asked for. Waits for a row that somebody else has locked for `lockMs` at most. Gives the rows of each step.
+ * Throws `NotBegun`.
+ */
+export async function beginAndRead(client: PoolClient, reads: readonly Step[], lockMs: number): Promise<Row[][]> {
+  const [begun, limited, ...read] = await Promise.allSettled(
+    together(client, () => [
+      client.query("begin"),
+      send(client, limits(lockMs)),
+      ...reads.map(({ statement }) => send(client, statement)),
+    ]),
+  );
+  // Without its BEGIN every later statement stands alone, and is committed by itself.
+  if (begun?.status !== "fulfilled") throw new NotBegun(begun?.reason, undefined, false);
+  const at = read.findIndex(({ status }) => status === "rejected");
+  const failed = limited?.status === "rejected" ? limited : read[at];
+  if (failed?.status === "rejected") {
+    const sound = await rollBack(client);
+    throw new NotBegun(failed.reason, reads[at]?.table, sound);
+  }
+  return read.map((result) => (result.status === "fulfilled" ? (result.value.rows as Row[]) : []));
+}
+
+/** Writes and commits. */
+export async function writeAndCommit(client: PoolClient, writes: readonly Step[]): Promise<Ending> {
+  const results = await Promise.allSettled(
+    together(client, () => [...writes.map(({ statement }) => send(client, statement)), client.query("commit")]),
+  );
+  const at = results.findIndex(({ status }) => status === "rejected");
+  const rejected = results[at];
+  const cause: unknown = rejected?.status === "rejected" ? rejected.reason : undefined;
+  const last = results.at(-1);
+  const tag = last?.status === "fulfilled" ? last.value.command : undefined;
+  if (at < 0 && tag === "COMMIT") return { kind: "committed" };
+  // BEGIN was answered before, so a COMMIT that answers ROLLBACK ended that very transaction, and nothing of it is there.
+  if (tag === "ROLLBACK") return { kind: "rolled_back", cause, failed: writes[at]?.table };
+  return { kind: "unknown", cause };
+}
+
+function send(client: PoolClient, statement: Statement): Promise<QueryResult> {
+  return client.query(statement as QueryConfig);
+}
+
+/** Hands what `work` sends to the socket in one piece: one system call a round trip, not one a statement. */
+function together<Sent>(client: PoolClient, work: () => Sent): Sent {
+  const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
+  stream.cork();
+  try {
+    return work();
+  } finally {
+    stream.uncork();
+  }
+}
