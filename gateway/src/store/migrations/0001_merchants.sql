@@ -13,6 +13,16 @@ exception when duplicate_object or unique_violation then null; -- another databa
 end
 $$;
 
+-- Nobody but an owner makes tables here, not even temporary ones: the service needs none, and a session reads its temporary tables
+-- before ours when a statement names a table without its schema. `create database … template …` does not copy this: revoke it there
+-- again.
+do $$
+begin
+  execute format('revoke temporary on database %I from public, gerbang_app', current_database());
+end
+$$;
+revoke create on schema public from public, gerbang_app;
+
 -- The service reads which migrations were applied. The table is made by the program that applies them.
 grant select on schema_migrations to gerbang_app;
 
@@ -86,7 +96,10 @@ create table books (
 );
 create index books_moving on books (clock_moved_at) where clock_target_seconds is not null;
 
-create function refuse_clock_backwards() returns trigger language plpgsql as $$
+-- For the same reason all functions of triggers name the schemas in which they look for tables, temporary ones last. Functions that
+-- run for each row of a payment or receipt do without, because setting the search path costs time at each call: they name the schema
+-- with each table.
+create function refuse_clock_backwards() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   raise exception 'a book''s clock only goes forward' using errcode = 'check_violation';
 end

@@ -2,7 +2,7 @@
 -- The rules are held here as well as in the code: nobody, not even the owner, can write a journal that breaks them.
 
 -- Append-only, for everyone: any trigger that calls this refuses the statement.
-create function refuse_change() returns trigger language plpgsql as $$
+create function refuse_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'GB005';
 end
@@ -232,7 +232,7 @@ for each statement execute function apply_new_entries();
 
 -- What a merchant has available (a credit balance) goes below zero only when a dispute is opened; what is held and what is
 -- being settled never do.
-create function check_protected_accounts() returns trigger language plpgsql as $$
+create function check_protected_accounts() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
   wrong record;
 begin

@@ -27,7 +27,7 @@ create index refunds_unsettled on refunds (merchant_id, environment, currency, c
 where status = 'succeeded' and settlement_id is null;
 
 -- What a refund may become. Why money went back is part of the audit trail: a reason is written once, with its refund.
-create function check_refund_change() returns trigger language plpgsql as $$
+create function check_refund_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if old.status <> new.status and old.status <> 'pending' then
     raise exception 'a refund cannot go from % to %', old.status, new.status using errcode = 'GB006';

@@ -30,7 +30,7 @@ create index disputes_unsettled on disputes (merchant_id, environment, currency,
 where status = 'lost' and settlement_id is null;
 
 -- What a dispute may become.
-create function check_dispute_change() returns trigger language plpgsql as $$
+create function check_dispute_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if old.status <> new.status and (old.status::text || ' > ' || new.status::text) not in (
     'needs_response > under_review', 'needs_response > won', 'needs_response > lost', 'needs_response > withdrawn',

@@ -38,7 +38,7 @@ create table settlements (
 create index settlements_due on settlements (merchant_id, environment, pay_due_at) where status = 'processing';
 
 -- What a settlement may become.
-create function check_settlement_change() returns trigger language plpgsql as $$
+create function check_settlement_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if old.status <> new.status and (old.status <> 'processing' or new.status not in ('paid', 'failed')) then
     raise exception 'a settlement cannot go from % to %', old.status, new.status using errcode = 'GB006';
@@ -69,7 +69,7 @@ create table settlement_items (
 create unique index settlement_items_once on settlement_items (merchant_id, environment, item_id, kind) where not released;
 
 -- At commit a batch is the sum of its items.
-create function check_settlement_sums() returns trigger language plpgsql as $$
+create function check_settlement_sums() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if exists (
     select from settlement_items i
