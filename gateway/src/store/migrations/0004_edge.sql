@@ -64,15 +64,5 @@ create table refused_requests (
   primary key (merchant_id, request_id)
 );
 
--- Which processes take requests. A process that does so alone may remember by itself which signatures were used; as soon as there
--- is another, both record them here in the database.
-create table api_processes (
-  process_id uuid primary key,
-  alive_until timestamptz not null, -- by the database's own clock: a process that has not renewed it is gone
-  alone boolean not null
-);
--- Two processes that think themselves alone would each accept the same signature once.
-create unique index api_processes_alone on api_processes (alone) where alone;
-
-grant select, insert, update, delete on idempotency_keys, seen_signatures, rate_windows, api_processes to gerbang_app;
+grant select, insert, update, delete on idempotency_keys, seen_signatures, rate_windows to gerbang_app;
 grant select, insert, delete on refused_requests to gerbang_app;

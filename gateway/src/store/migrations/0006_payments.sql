@@ -167,14 +167,6 @@ create constraint trigger payments_captured after update on payments deferrable 
 for each row when (old.status <> new.status and new.status = 'succeeded')
 execute function check_payment_captured();
 
--- Ends the transaction of a command that took a row to be other than it is: the command runs again and reads the row.
-create function presumed_wrongly() returns boolean
-language plpgsql as $$
-begin
-  raise exception 'a row is not what it was taken to be' using errcode = '40001';
-end
-$$;
-
 -- What may change after creation, and nothing else.
 grant select, insert on payments to gerbang_app;
 grant update (
