@@ -32,6 +32,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   // Another file may be cloning at this moment, and a template must have no other user: take turns.
   await maintenance.query("select pg_advisory_lock(1)");
   await maintenance.query(`create database ${name} template gerbang`);
+  // A clone has its template's tables and their rights, but not the rights on the database itself.
+  await maintenance.query(`revoke temporary on database ${name} from public`);
   await maintenance.end();
   const named = (address: string): string => address.replace(/\/gerbang(?=$|\?)/, `/${name}`);
   return { name, url: named(url), ownerUrl: named(ownerUrl) };

@@ -36,6 +36,13 @@ returning payment_id`,
   return rows[0]?.payment_id ?? "";
 }
 
+test("code and database know the same states", async () => {
+  await asOwner(database, async (client) => {
+    const { rows } = await client.query("select unnest(enum_range(null::payment_status))::text as status");
+    expect(rows.map((row: { status: string }) => row.status)).toEqual(paymentStatuses);
+  });
+});
+
 test("a payment begins as pending or failed, and nothing else", async () => {
   await asOwner(database, async (client) => {
     for (const status of paymentStatuses) {

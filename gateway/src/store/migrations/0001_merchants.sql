@@ -1,4 +1,4 @@
--- Merchants, their credentials, webhook addresses and books. merchant_id leads every key, so that all of a merchant can
+-- Merchants, their credentials, webhook endpoints and books. merchant_id leads every key, so that all of a merchant's rows can
 -- live on one shard.
 
 create type environment as enum ('sandbox', 'production');
@@ -9,9 +9,22 @@ begin
   if not exists (select from pg_roles where rolname = 'gerbang_app') then
     create role gerbang_app nologin;
   end if;
-exception when duplicate_object or unique_violation then null; -- another database of this server was faster
+exception when duplicate_object or unique_violation then null; -- another database of this server made it at the same moment
 end
 $$;
+
+-- Nobody but an owner makes tables here, not even temporary ones: the service needs none, and a session reads its temporary tables
+-- before ours when a statement names a table without its schema. `create database … template …` does not copy this: revoke it there
+-- again.
+do $$
+begin
+  execute format('revoke temporary on database %I from public, gerbang_app', current_database());
+end
+$$;
+revoke create on schema public from public, gerbang_app;
+
+-- The service reads which migrations were applied. The table is made by the program that applies them.
+grant select on schema_migrations to gerbang_app;
 
 -- One number that grows with every change of settings. The row lock makes commit order and epoch order the same, so a
 -- process that has seen epoch n has seen every change up to n.
@@ -33,7 +46,7 @@ create table merchants (
 );
 create index merchants_by_epoch on merchants (epoch);
 
--- Keys of merchants' systems. The secret is sealed; only its owner's row opens it.
+-- Keys of merchants' systems. The secret is encrypted, and can be decrypted only as part of its own row.
 create table credentials (
   merchant_id uuid not null references merchants,
   client_id text not null check (client_id ~ '^ak_(test|live)_[0-9a-z]{20,60}$'),
@@ -43,18 +56,29 @@ create table credentials (
   created_at timestamptz not null,
   revoked_at timestamptz,
   primary key (merchant_id, client_id),
-  check ((environment = 'production') = (client_id like 'ak_live_%'))
+  constraint credentials_environment_of_client_id check ((environment = 'production') = (client_id like 'ak_live_%'))
 );
 create index credentials_by_client on credentials (client_id);
 
--- The signing secret of a book's events, there from its birth, and the address they go to once one is registered.
+-- The secret that signs a book's events, made with the book, and the address they go to once one is registered. After a rotation
+-- the secret before it signs as well, until its time is over.
 create table webhook_endpoints (
   merchant_id uuid not null references merchants,
   environment environment not null,
   url text check (url like 'https://%' and length(url) <= 2048),
   secret_sealed bytea not null check (length(secret_sealed) between 30 and 400),
   updated_at timestamptz not null,
-  primary key (merchant_id, environment)
+  rotated_at timestamptz,
+  previous_sealed bytea check (length(previous_sealed) between 30 and 400),
+  previous_until timestamptz, -- real time
+  -- What is known of the receiver. An accepted delivery that carried both signatures does not tell which one was verified. One that
+  -- was refused with the new signature alone, and then accepted with both, shows that the previous one is still needed.
+  previous_needed_at timestamptz, -- when that was last shown
+  previous_carried_at timestamptz, -- when a delivery with both signatures was last accepted
+  previous_not_needed_at timestamptz, -- when one with the new signature alone was last accepted
+  probe_at timestamptz, -- real time from which a delivery may be sent with the new signature alone
+  primary key (merchant_id, environment),
+  constraint webhook_endpoints_previous check ((previous_sealed is null) = (previous_until is null))
 );
 
 -- A book: one merchant in one environment. Only a sandbox book has a clock of its own, and it only goes forward.
@@ -62,11 +86,20 @@ create table books (
   merchant_id uuid not null references merchants,
   environment environment not null,
   clock_offset_seconds bigint not null default 0 check (clock_offset_seconds between 0 and 3153600000),
+  -- Where a sandbox's clock is going: it stops on the way at every moment at which something falls due. Null while it stands.
+  clock_target_seconds bigint,
+  -- When it last moved, in real time: if a clock stands still on its way, the process that moved it has ended.
+  clock_moved_at timestamptz,
   primary key (merchant_id, environment),
-  check (environment = 'sandbox' or clock_offset_seconds = 0)
+  constraint books_clock_sandbox_only check (environment = 'sandbox' or clock_offset_seconds = 0),
+  constraint books_clock_target check (clock_target_seconds > clock_offset_seconds and clock_target_seconds <= 3153600000)
 );
+create index books_moving on books (clock_moved_at) where clock_target_seconds is not null;
 
-create function refuse_clock_backwards() returns trigger language plpgsql as $$
+-- For the same reason all functions of triggers name the schemas in which they look for tables, temporary ones last. Functions that
+-- run for each row of a payment or receipt do without, because setting the search path costs time at each call: they name the schema
+-- with each table.
+create function refuse_clock_backwards() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   raise exception 'a book''s clock only goes forward' using errcode = 'check_violation';
 end

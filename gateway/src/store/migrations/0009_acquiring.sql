@@ -1,4 +1,5 @@
--- Acquirers that are asked over a network: what they were asked, step by step, and the money that they say they received.
+-- Acquirers that are asked over a network: what they were asked, step by step, the money that they say they received, and what they
+-- said that cannot be.
 
 -- One payment or refund that an acquirer is asked to carry out. Each step is committed before the call that follows it, so
 -- a crash between two steps leaves a question that a worker asks, never a call that is made twice.
@@ -21,17 +22,14 @@ create table acquirer_operations (
   created_at timestamptz not null,
   primary key (merchant_id, environment, operation_id),
   foreign key (merchant_id, environment, payment_id) references payments,
-  check ((due_at is null) = (step in ('free', 'done'))),
-  check (kind <> 'payment' or operation_id = payment_id)
+  constraint acquirer_operations_due_with_step check ((due_at is null) = (step in ('free', 'done'))),
+  constraint acquirer_operations_of_payment check (kind <> 'payment' or operation_id = payment_id)
 ) with (fillfactor = 70);
 -- What the worker asks: everything that is due, of all merchants.
 create index acquirer_operations_due on acquirer_operations (due_at) where due_at is not null;
 -- Where a request that is sent again goes on.
 create index acquirer_operations_key on acquirer_operations (merchant_id, environment, idempotency_key)
 where idempotency_key is not null;
-
-grant select, insert on acquirer_operations to gerbang_app;
-grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, asks, due_at) on acquirer_operations to gerbang_app;
 
 -- Money that an acquirer says it received for a payment. One transaction of an acquirer counts once, however often it is
 -- reported. What no payment awaits stays unapplied until an operator decides.
@@ -47,27 +45,21 @@ create table receipts (
   status text not null check (status in ('applied', 'unapplied', 'returned', 'credited')),
   received_at timestamptz not null,
   decided_at timestamptz,
+  settlement_id uuid, -- the batch a credited receipt is in; null while it waits for one
   primary key (merchant_id, environment, receipt_id),
   foreign key (merchant_id, environment, payment_id) references payments,
-  check ((decided_at is not null) = (status in ('returned', 'credited')))
+  constraint receipts_decided_at_with_status check ((decided_at is not null) = (status in ('returned', 'credited')))
 );
 create unique index receipts_transaction on receipts (merchant_id, environment, gateway_code, transaction_id);
 create index receipts_payment on receipts (merchant_id, environment, payment_id);
--- What waits for a decision, for the operator's queue. It is empty but for these.
+-- What waits for a decision, for the operator's queue. The index holds only these.
 create index receipts_unapplied on receipts (receipt_id) where status = 'unapplied';
+-- What waits for a settlement, by currency, oldest first.
+create index receipts_unsettled on receipts (merchant_id, environment, currency, decided_at)
+where status = 'credited' and settlement_id is null;
 
-create function check_receipt_change() returns trigger language plpgsql as $$
-begin
-  if old.status <> 'unapplied' or new.status not in ('returned', 'credited') then
-    raise exception 'a receipt cannot go from % to %', old.status, new.status using errcode = 'GB006';
-  end if;
-  return new;
-end
-$$;
-create trigger receipts_change before update on receipts
-for each row execute function check_receipt_change();
-
-create function refuse_first_receipt() returns trigger language plpgsql as $$
+-- The states in which a receipt may begin.
+create function refuse_first_receipt() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   raise exception 'a receipt cannot begin as %', new.status using errcode = 'GB006';
 end
@@ -76,11 +68,24 @@ create trigger receipts_begin before insert on receipts
 for each row when (new.status not in ('applied', 'unapplied'))
 execute function refuse_first_receipt();
 
+-- What a receipt may become. Being settled is not among it: that changes nothing of what was decided.
+create function check_receipt_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if old.status <> 'unapplied' or new.status not in ('returned', 'credited') then
+    raise exception 'a receipt cannot go from % to %', old.status, new.status using errcode = 'GB006';
+  end if;
+  return new;
+end
+$$;
+create trigger receipts_change before update of status, decided_at on receipts
+for each row execute function check_receipt_change();
+
 -- Money stands where the receipt says: at commit the journal is there, or the receipt is not.
+-- It runs for each receipt: the table is named with its schema, because setting a search path costs time at each call.
 create function check_receipt_posted() returns trigger language plpgsql as $$
 begin
   if not exists (
-    select from journals j
+    select from public.journals j
     where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
       and j.kind = case new.status when 'applied' then 'capture' else 'receipt_' || new.status end
   ) then
@@ -89,28 +94,31 @@ begin
   return null;
 end
 $$;
-create constraint trigger receipts_posted after insert or update on receipts deferrable initially deferred
+create constraint trigger receipts_posted after insert or update of status on receipts deferrable initially deferred
 for each row execute function check_receipt_posted();
 
-grant select, insert on receipts to gerbang_app;
-grant update (status, decided_at) on receipts to gerbang_app;
+-- What an acquirer said or did that cannot be, such as a refund that it paid twice. A person has to look at each, once.
+create table contradictions (
+  merchant_id uuid not null,
+  environment environment not null,
+  contradiction_id uuid not null,
+  operation_id uuid not null, -- of the payment or the refund
+  attempt smallint not null,
+  kind text not null check (kind in ('refund_after_failure', 'refund_twice', 'receipt', 'forgotten')),
+  gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
+  noticed_at timestamptz not null,
+  -- Set when an operator has dealt with it, with what was done.
+  closed_at timestamptz,
+  note text check (length(note) between 1 and 1000),
+  primary key (merchant_id, environment, contradiction_id),
+  foreign key (merchant_id, environment, operation_id) references acquirer_operations,
+  constraint contradictions_closed_with_note check ((closed_at is null) = (note is null))
+);
+create unique index contradictions_once on contradictions (merchant_id, environment, operation_id, attempt, kind);
+-- What waits for an operator. The index holds only these.
+create index contradictions_open on contradictions (contradiction_id) where closed_at is null;
 
--- How a payment is paid is written once: with the payment, by an approval, or by the acquirer's answer that came later.
-drop trigger payments_review on payments;
-create or replace function check_payment_review() returns trigger language plpgsql as $$
-begin
-  if old.risk_decision = 'review' and old.status = 'pending' then
-    return new;
-  end if;
-  if (old.risk_decision, old.expires_at) is distinct from (new.risk_decision, new.expires_at)
-    or (old.gateway_code is not null and new.gateway_code is distinct from old.gateway_code)
-    or (old.instructions is not null and new.instructions::text is distinct from old.instructions::text)
-    or (old.status not in ('pending', 'processing') and new.gateway_code is distinct from old.gateway_code)
-  then
-    raise exception 'how a payment is paid cannot change' using errcode = 'GB006';
-  end if;
-  return new;
-end
-$$;
-create trigger payments_review before update of risk_decision, gateway_code, instructions, routing, expires_at on payments
-for each row execute function check_payment_review();
+grant select, insert on acquirer_operations, receipts, contradictions to gerbang_app;
+grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, asks, due_at) on acquirer_operations to gerbang_app;
+grant update (status, decided_at, settlement_id) on receipts to gerbang_app;
+grant update (closed_at, note) on contradictions to gerbang_app;

@@ -1,5 +1,6 @@
--- Routing rules as data, in versions; and what the operator and experience say of each acquirer.
+-- Routing rules as data, in versions; and the state of each acquirer.
 
+-- The rules by which payments are routed, one row for each version.
 create table routing_rule_sets (
   version integer primary key check (version > 0),
   rules jsonb not null check (jsonb_typeof(rules) = 'array'),
@@ -10,6 +11,7 @@ create table routing_rule_sets (
 -- At most one set is active.
 create unique index routing_rule_sets_active on routing_rule_sets (active) where active;
 
+-- Whether an acquirer is enabled by the operator, and how healthy it is.
 create table acquirer_states (
   gateway_code text primary key check (gateway_code ~ '^[a-z_]{1,30}$'),
   enabled boolean not null default true,
@@ -18,5 +20,3 @@ create table acquirer_states (
 );
 
 grant select, insert, update on routing_rule_sets, acquirer_states to gerbang_app;
-
-grant select on schema_migrations to gerbang_app;

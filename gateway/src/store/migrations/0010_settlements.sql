@@ -11,6 +11,7 @@ create table settlement_clocks (
   foreign key (merchant_id, environment) references books
 );
 
+-- One batch: what is paid out to a merchant in one currency, and when.
 create table settlements (
   merchant_id uuid not null,
   environment environment not null,
@@ -18,7 +19,7 @@ create table settlements (
   status settlement_status not null,
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   period_start timestamptz not null,
-  period_end timestamptz not null check (period_end >= period_start),
+  period_end timestamptz not null constraint settlements_period check (period_end >= period_start),
   gross_minor bigint not null check (gross_minor >= 0),
   fee_minor bigint not null check (fee_minor >= 0),
   refund_minor bigint not null check (refund_minor >= 0),
@@ -31,12 +32,13 @@ create table settlements (
   primary key (merchant_id, environment, settlement_id),
   foreign key (merchant_id, environment) references books,
   constraint settlements_invariant check (net_minor = gross_minor - fee_minor - refund_minor),
-  check ((paid_at is not null) = (status = 'paid')),
-  check ((bank_reference is not null) = (status = 'paid'))
+  constraint settlements_paid_at_with_status check ((paid_at is not null) = (status = 'paid')),
+  constraint settlements_bank_reference_with_status check ((bank_reference is not null) = (status = 'paid'))
 );
 create index settlements_due on settlements (merchant_id, environment, pay_due_at) where status = 'processing';
 
-create function check_settlement_change() returns trigger language plpgsql as $$
+-- What a settlement may become.
+create function check_settlement_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if old.status <> new.status and (old.status <> 'processing' or new.status not in ('paid', 'failed')) then
     raise exception 'a settlement cannot go from % to %', old.status, new.status using errcode = 'GB006';
@@ -47,34 +49,34 @@ $$;
 create trigger settlements_change before update on settlements
 for each row execute function check_settlement_change();
 
--- What a batch is made of: payments add their amount and fee, refunds and lost disputes take theirs away.
+-- What a batch is made of: payments add their amount and fee, receipts that were credited add their amount, refunds and lost disputes
+-- take theirs away.
 create table settlement_items (
   merchant_id uuid not null,
   environment environment not null,
   settlement_id uuid not null,
-  kind text not null check (kind in ('payment', 'refund', 'dispute')),
+  kind text not null check (kind in ('payment', 'receipt', 'refund', 'dispute')),
   item_id uuid not null,
   payment_id uuid not null,
   amount_minor bigint not null check (amount_minor > 0),
-  fee_minor bigint not null check (fee_minor >= 0 and (kind = 'payment' or fee_minor = 0)),
+  fee_minor bigint not null constraint settlement_items_fee_of_payment check (fee_minor >= 0 and (kind = 'payment' or fee_minor = 0)),
   occurred_at timestamptz not null,
-  -- Set when the bank returned the batch: the item is free for another one.
-  released boolean not null default false,
+  released boolean not null default false, -- set when the bank returned the batch: the item is free for another one
   primary key (merchant_id, environment, settlement_id, kind, item_id),
   foreign key (merchant_id, environment, settlement_id) references settlements
 );
--- Every payment, refund and lost dispute is in at most one batch that counts.
+-- Every payment, receipt, refund and lost dispute is in at most one batch that counts.
 create unique index settlement_items_once on settlement_items (merchant_id, environment, item_id, kind) where not released;
 
 -- At commit a batch is the sum of its items.
-create function check_settlement_sums() returns trigger language plpgsql as $$
+create function check_settlement_sums() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if exists (
     select from settlement_items i
     where i.merchant_id = new.merchant_id and i.environment = new.environment and i.settlement_id = new.settlement_id
-    having coalesce(sum(amount_minor) filter (where kind = 'payment'), 0) <> new.gross_minor
+    having coalesce(sum(amount_minor) filter (where kind in ('payment', 'receipt')), 0) <> new.gross_minor
       or coalesce(sum(fee_minor), 0) <> new.fee_minor
-      or coalesce(sum(amount_minor) filter (where kind <> 'payment'), 0) <> new.refund_minor
+      or coalesce(sum(amount_minor) filter (where kind in ('refund', 'dispute')), 0) <> new.refund_minor
       or count(*) filter (where kind = 'payment') <> new.payment_count
   ) then
     raise exception 'settlement % is not the sum of its items', new.settlement_id using errcode = 'GB010';
@@ -89,15 +91,3 @@ grant select, insert on settlements, settlement_items, settlement_clocks to gerb
 grant update (status, paid_at, bank_reference) on settlements to gerbang_app;
 grant update (released) on settlement_items to gerbang_app;
 grant update (next_run_at) on settlement_clocks to gerbang_app;
-
--- Which batch a payment, refund or lost dispute is in; null while it waits for one. What waits is found by its index.
-alter table payments add column settlement_id uuid;
-alter table refunds add column settlement_id uuid;
-alter table disputes add column settlement_id uuid;
-create index payments_unsettled on payments (merchant_id, environment, paid_at)
-where paid_at is not null and settlement_id is null;
-create index refunds_unsettled on refunds (merchant_id, environment, completed_at)
-where status = 'succeeded' and settlement_id is null;
-create index disputes_unsettled on disputes (merchant_id, environment, resolved_at)
-where status = 'lost' and settlement_id is null;
-grant update (settlement_id) on payments, refunds, disputes to gerbang_app;
