@@ -63,7 +63,7 @@ export class Baseline {
 
   /** Takes its rows away: they have no place in a book that is verified. */
   async close(): Promise<void> {
-    for (const table of ["deliveries", "events", "payments", "idempotency_keys", "seen_signatures"]) {
+    for (const table of ["deliveries", "events", "payments", "idempotency_keys", "used_nonces"]) {
       await this.pool.query(`delete from ${table} where merchant_id = $1`, [this.merchant]);
     }
     await this.pool.end();
@@ -129,7 +129,7 @@ async function onePayment(client: pg.PoolClient, merchant: string, name: string,
   await client.query("begin");
   await client.query({
     name: "signature",
-    text: "insert into seen_signatures (merchant_id, valid_until, digest) values ($1, $2, $3)",
+    text: "insert into used_nonces (slot, merchant_id, valid_until, digest) values (0, $1, $2, $3)",
     values: [merchant, Math.floor(Date.now() / 1000) + 300, randomUUID()],
   });
   await client.query({

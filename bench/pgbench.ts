@@ -22,7 +22,7 @@ const order = ":run || '-' || :client_id || '-' || :i";
 // Values are parameters, as ours are: written into the statement they would be read once, and not once a payment.
 const script = `\\set i :i + 1
 begin;
-insert into seen_signatures (merchant_id, valid_until, digest) values (:merchant::uuid, 4102444800, ${uuid(0)});
+insert into used_nonces (slot, merchant_id, valid_until, digest) values (0, :merchant::uuid, 4102444800, ${uuid(0)});
 select status from idempotency_keys where merchant_id = :merchant::uuid and environment = 'sandbox' and idempotency_key = 'key-' || ${order};
 insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at, payment_method, risk_score, currency, reference_id, gateway_code, risk_decision, description, metadata, instructions, risk_reasons, routing) values (:merchant::uuid, 'sandbox', ${uuid(1)}, 'pending', 150000, 1050, now(), now(), now() + interval '30 minutes', 'qris', 5, 'IDR', ${order}, 'nusantara', 'approve', 'Order', :metadata::json, :instructions::json, :risk::json, :routing::json);
 insert into events (merchant_id, environment, event_id, type, subject_id, created_at, body) values (:merchant::uuid, 'sandbox', ${uuid(2)}, 'payment.created', ${uuid(1)}, now(), :event::text);

@@ -34,6 +34,14 @@ create table settings_epoch (
 );
 insert into settings_epoch (epoch) values (0);
 
+-- One row that is written to find out whether anything can be.
+create table health_probe (
+  only_row boolean primary key default true check (only_row),
+  probed_at timestamptz not null
+);
+insert into health_probe (probed_at) values (clock_timestamp());
+grant select, update on health_probe to gerbang_app;
+
 -- Who takes payments. Settings (currencies, methods, fees, limits) are one document, checked by the application's schema.
 create table merchants (
   merchant_id uuid primary key,

@@ -1,0 +1,33 @@
+-- Idempotency keys: one business intent happens once.
+
+-- One business intent. The record, its effect and the answer are committed together; no answer means still running.
+-- Vacuum and statistics run by the number of changed rows, not by a fifth of the table: that would be one long run over millions of
+-- rows.
+create table idempotency_keys (
+  merchant_id uuid not null,
+  environment environment not null,
+  idempotency_key text not null check (length(idempotency_key) between 8 and 255),
+  first_seen_at timestamptz not null,
+  body_digest bytea not null check (length(body_digest) = 32),
+  endpoint text not null check (length(endpoint) <= 200),
+  status smallint check (status between 200 and 499),
+  -- Only the service writes it. Its bytes are known, where its characters would have to be counted.
+  response text check (octet_length(response) <= 1048576),
+  primary key (merchant_id, environment, idempotency_key),
+  foreign key (merchant_id, environment) references books,
+  constraint idempotency_keys_whole_answer check ((status is null) = (response is null))
+) with (
+  autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 50000,
+  autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000, autovacuum_analyze_scale_factor = 0.5
+);
+-- No query searches by these columns, and statistics of them cost time.
+alter table idempotency_keys
+  alter column body_digest set statistics 0,
+  alter column endpoint set statistics 0,
+  alter column status set statistics 0,
+  alter column response set statistics 0;
+-- For deleting old ones only. Led by merchant_id it would look to the planner, on a table without statistics, as good
+-- for finding a key as the primary key, and be chosen.
+create index idempotency_keys_by_age on idempotency_keys (first_seen_at);
+
+grant select, insert, update, delete on idempotency_keys to gerbang_app;
