@@ -1,8 +1,9 @@
 // What cases share: a stage around each, loads in turns, and the result that comes of them.
 import { makeCertificates } from "../e2e/kit/receiver.ts";
+import { cpuOfEach } from "./cpu.ts";
 import { ReceiverProcess } from "./receiver-process.ts";
 import type { Point, Result } from "./result.ts";
-import { type Load, type LoadReport, Stage, rateOf, together } from "./stage.ts";
+import { type Load, type LoadReport, Stage, type StageOptions, rateOf, together } from "./stage.ts";
 
 export const round = (value: number, digits = 0): number => Math.round(value * 10 ** digits) / 10 ** digits;
 
@@ -11,9 +12,17 @@ export function resultOf(
   run: LoadReport,
   baseline: { name: string; rate: number },
   aim: number,
-  rest: { memory: number; verified: boolean; errors?: number; met?: boolean; notes?: Result["notes"]; curve?: Point[] },
+  rest: {
+    memory: number | undefined;
+    verified: boolean;
+    errors?: number;
+    met?: boolean;
+    notes?: Result["notes"];
+    curve?: Point[];
+  },
 ): Result {
   const ratio = rateOf(run) / baseline.rate;
+  const cpu = cpuOfEach(run.cpu_us, run.requests);
   return {
     case: name,
     rate_per_s: round(rateOf(run)),
@@ -25,7 +34,8 @@ export function resultOf(
     p50_ms: run.p50_ms,
     p99_ms: run.p99_ms,
     errors: run.errors + (rest.errors ?? 0),
-    memory_mib: rest.memory,
+    ...(rest.memory !== undefined && { memory_mib: rest.memory }),
+    ...(cpu && { cpu_us: cpu }),
     verified: rest.verified,
     notes: { ...rest.notes, ...run.reasons },
     ...(rest.curve && { curve: rest.curve }),
@@ -37,10 +47,7 @@ export function sound(run: LoadReport, { errors = 0, verified }: { errors?: numb
   return run.errors + errors === 0 && verified;
 }
 
-export async function onStage<T>(
-  work: (stage: Stage) => Promise<T>,
-  options: Parameters<typeof Stage.set>[0] = {},
-): Promise<T> {
+export async function onStage<T>(options: StageOptions, work: (stage: Stage) => Promise<T>): Promise<T> {
   const stage = await Stage.set(options);
   try {
     return await work(stage);
@@ -74,15 +81,20 @@ export async function inTurns(
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** On a stage with a worker that delivers over TLS into a receiver in another process. */
-export async function withReceiver<T>(work: (stage: Stage, receiver: ReceiverProcess) => Promise<T>): Promise<T> {
+/** With a receiver of webhooks in another process, and what a service needs to deliver there over TLS. */
+export async function receiving<T>(work: (receiver: ReceiverProcess, toIt: StageOptions) => Promise<T>): Promise<T> {
   const certificates = await makeCertificates();
   const receiver = await ReceiverProcess.start(certificates);
   const env = { WEBHOOK_ALLOW_HOSTS: "localhost", NODE_EXTRA_CA_CERTS: certificates.caFile };
-  const url = `https://localhost:${receiver.port}/hook`;
   try {
-    return await onStage((stage) => work(stage, receiver), { env, url, worker: true });
+    return await work(receiver, { env, url: `https://localhost:${receiver.port}/hook`, worker: true });
   } finally {
     receiver.stop();
   }
 }
+
+/** On a stage with a worker that delivers to such a receiver. */
+export const withReceiver = <T>(
+  options: StageOptions,
+  work: (stage: Stage, receiver: ReceiverProcess) => Promise<T>,
+): Promise<T> => receiving((receiver, toIt) => onStage({ ...options, ...toIt }, (stage) => work(stage, receiver)));
