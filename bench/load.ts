@@ -9,7 +9,8 @@ import { text } from "node:stream/consumers";
 type Kind = "create" | "refund" | "get" | "pay";
 
 interface Plan {
-  port: number;
+  /** Where to: connections go there in turn. */
+  ports: number[];
   seconds: number;
   connections: number;
   label: string;
@@ -42,7 +43,7 @@ const AHEAD_PER_S = { once: 8_000, lifecycle: 3_000 };
 const AHEAD_MAX = 80_000;
 
 const {
-  port,
+  ports,
   seconds,
   connections,
   label,
@@ -159,13 +160,14 @@ const take = (): Request => (kind !== "get" && next < ahead.length ? (ahead[next
 if (kind === "get") await new Promise((resolve) => setTimeout(resolve, 1_000));
 
 let claimed = 0;
+process.stdout.write("begun\n");
 const begun = performance.now();
 const end = begun + seconds * 1000;
 
 /** One connection: a request, its whole answer, the next request, until the time is over. */
-function drive(): Promise<void> {
+function drive(_: unknown, index: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1");
+    const socket = connect(ports[index % ports.length] as number, "127.0.0.1");
     let buffer = "";
     let started = 0;
     let current: { sender: number; kind: Kind; payment?: Signed | undefined } = { sender: 0, kind };

@@ -1,12 +1,15 @@
-// The benchmark: `npm run bench -- create [--json] [--seconds n]`, or all cases. Ratios within one run, since machines differ.
-// Without --json the results are kept in bench/results, with a table and a picture.
+// The benchmark: `npm run bench -- create [--json] [--seconds n] [--processes n]`, or all cases. Ratios within one run, since
+// machines differ. Without --json the results are kept in bench/results, with a table and a picture, if the tree is clean.
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as cases from "./cases.ts";
+import { CleanTree } from "./clean-tree.ts";
+import { processes } from "./processes.ts";
 import { keep, tell } from "./report.ts";
 import type { Options, Result } from "./result.ts";
 import { webhooks } from "./webhooks.ts";
 
-const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks };
+const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -14,24 +17,35 @@ const { values, positionals } = parseArgs({
     json: { type: "boolean", default: false },
     seconds: { type: "string", default: "10" },
     rows: { type: "string", default: "500000" },
+    processes: { type: "string", default: "1" },
   },
 });
 const names = positionals.length > 0 ? positionals : Object.keys(all);
 const unknown = names.find((name) => !all[name]);
-const options: Options = { seconds: Number(values.seconds), rows: Number(values.rows) };
-if (unknown !== undefined || !(options.seconds > 0) || !(options.rows > 0)) {
+const options: Options = {
+  seconds: Number(values.seconds),
+  rows: Number(values.rows),
+  processes: Number(values.processes),
+};
+const sensible = options.seconds > 0 && options.rows > 0 && /^[1-9]\d?$/.test(values.processes);
+if (unknown !== undefined || !sensible) {
   process.stderr.write(
-    `${unknown === undefined ? "--seconds and --rows are numbers above 0." : `There is no case ${unknown}.`} Cases: ${Object.keys(all).join(", ")}\n`,
+    `${unknown === undefined ? "--seconds and --rows are numbers above 0, --processes is one below 100." : `There is no case ${unknown}.`} Cases: ${Object.keys(all).join(", ")}\n`,
   );
   process.exit(2);
 }
+const tree = new CleanTree(fileURLToPath(new URL(".", import.meta.url)));
 for (const name of names) {
   process.stderr.write(`${name} …\n`);
   const result = await (all[name] as (typeof all)[string])(options);
+  // The case of that name has two anyway.
+  if (options.processes > (name === "processes" ? 2 : 1)) result.processes = options.processes;
   if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else {
     tell(result);
-    keep(result, options);
+    const why = tree.unclean();
+    if (why === undefined) keep(result, options, tree);
+    else console.log(`  Not kept: ${why}.\n`);
   }
   // A missed aim is told; only what is wrong fails.
   if (result.errors > 0 || !result.verified) process.exitCode = 1;

@@ -1,9 +1,9 @@
 // Results for people: in the terminal, as a table in Markdown, and as a picture of the ratios beside their aims.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { arch, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { CleanTree } from "./clean-tree.ts";
 import type { Options, Point, Result } from "./result.ts";
 
 const directory = fileURLToPath(new URL("results", import.meta.url));
@@ -21,7 +21,9 @@ export function tell(result: Result): void {
     [result.baseline, `${result.baseline_per_s} a second`],
     ["ratio", `${result.ratio.toFixed(2)} (aim ${result.aim}: ${result.met ? "met" : "MISSED"})`],
     ["latency p50 / p99", `${result.p50_ms} / ${result.p99_ms} ms`],
-    ["memory of the service", `${result.memory_mib} MiB`],
+    ["CPU a request, service + PostgreSQL", result.cpu_us ? `${cpuOf(result)} µs` : WITHOUT_PROC],
+    ...(result.cpu_aim_us === undefined ? [] : [["CPU of both", cpuAim(result)] as [string, string]]),
+    ["memory of the service", result.memory_mib === undefined ? WITHOUT_PROC : `${result.memory_mib} MiB`],
     ["failed requests", result.errors],
     ["verify afterwards", result.verified ? "clean" : "NOT CLEAN"],
     ...Object.entries(result.notes).map(([name, value]): [string, string | number] => [
@@ -29,37 +31,45 @@ export function tell(result: Result): void {
       value,
     ]),
   ];
-  console.log(`\n${result.case}\n`);
+  console.log(`\n${nameOf(result)}\n`);
   for (const [name, value] of lines) console.log(`  ${name.padEnd(36)} ${value}`);
   console.log("");
 }
 
+const NOT_MEASURED = "not measured";
+const WITHOUT_PROC = `${NOT_MEASURED}: there is no /proc`;
+const nameOf = ({ case: name, processes }: Result): string => (processes ? `${name}, ${processes} processes` : name);
+const fileOf = ({ case: name, processes }: Result): string => (processes ? `${name}-${processes}-processes` : name);
+
+const cpuOf = ({ cpu_us }: Result): string => (cpu_us ? `${cpu_us.service} + ${cpu_us.postgres}` : NOT_MEASURED);
+
+/** CPU time has an aim of its own, beside that of the ratio. */
+function cpuAim({ cpu_us, cpu_aim_us = Infinity }: Result): string {
+  if (!cpu_us) return NOT_MEASURED;
+  const both = cpu_us.service + cpu_us.postgres;
+  return `${both} µs (aim ${cpu_aim_us}: ${both <= cpu_aim_us ? "met" : "MISSED"})`;
+}
+
 /** Keeps a result, and draws all that are kept. */
-export function keep(result: Result, { seconds, rows }: Options): void {
+export function keep(result: Result, { seconds, rows, processes }: Options, tree: CleanTree): void {
   mkdirSync(directory, { recursive: true });
-  const extra = result.case === "growth" ? ` --rows ${rows}` : "";
+  const write = (name: string, text: string): void => tree.write(join("results", name), text);
+  const extra = `${result.case === "growth" ? ` --rows ${rows}` : ""}${processes > 1 ? ` --processes ${processes}` : ""}`;
   const kept: Kept = {
     ...result,
     at: new Date().toISOString().slice(0, 16) + "Z",
     machine: machine(),
     command: `npm run bench -- ${result.case} --seconds ${seconds}${extra}`,
-    commit: commit(),
+    commit: tree.commit,
   };
-  writeFileSync(join(directory, `${result.case}.json`), `${JSON.stringify(kept, null, 2)}\n`);
+  write(`${fileOf(result)}.json`, `${JSON.stringify(kept, null, 2)}\n`);
   const all = readdirSync(directory)
     .filter((name) => name.endsWith(".json"))
     .map((name) => JSON.parse(readFileSync(join(directory, name), "utf8")) as Kept)
-    .toSorted((a, b) => a.case.localeCompare(b.case));
-  writeFileSync(join(directory, "README.md"), markdown(all));
-  writeFileSync(join(directory, "ratios.svg"), picture(all));
-  for (const { case: name, curve } of all) if (curve) writeFileSync(join(directory, `${name}.svg`), curves(curve));
-}
-
-/** What was measured: "-dirty" when more than results that were kept just before is not in it. */
-function commit(): string {
-  const git = (...args: string[]): string => execFileSync("git", args, { cwd: directory, encoding: "utf8" }).trim();
-  const changed = git("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)bench/results");
-  return `${git("rev-parse", "--short", "HEAD")}${changed === "" ? "" : "-dirty"}`;
+    .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  write("README.md", markdown(all));
+  write("ratios.svg", picture(all));
+  for (const one of all) if (one.curve) write(`${fileOf(one)}.svg`, curves(one.curve));
 }
 
 function machine(): string {
@@ -70,13 +80,14 @@ function machine(): string {
 
 function markdown(all: readonly Kept[]): string {
   const cells = (result: Kept): string[] => [
-    result.case,
+    nameOf(result),
     String(result.rate_per_s),
     `${result.baseline}: ${result.baseline_per_s}`,
     result.ratio.toFixed(2),
     `${result.aim} ${result.met ? "met" : "**missed**"}`,
     `${result.p50_ms} / ${result.p99_ms}`,
-    String(result.memory_mib),
+    result.cpu_aim_us === undefined ? cpuOf(result) : `${cpuOf(result)} = ${cpuAim(result)}`,
+    String(result.memory_mib ?? NOT_MEASURED),
     `${result.errors}, ${result.verified ? "clean" : "NOT CLEAN"}`,
     Object.entries(result.notes)
       .map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`)
@@ -90,6 +101,7 @@ function markdown(all: readonly Kept[]): string {
     "ratio",
     "aim",
     "p50 / p99 ms",
+    "CPU µs, service + PostgreSQL",
     "MiB",
     "errors, verify",
     "notes",
@@ -98,7 +110,7 @@ function markdown(all: readonly Kept[]): string {
   const rows = [head, head.map(() => "---"), ...all.map(cells)].map((row) => `| ${row.join(" | ")} |`);
   const drawn = all
     .filter(({ curve }) => curve)
-    .map(({ case: name }) => `![${name}: latency at rates below the most, and at the most](${name}.svg)\n\n`)
+    .map((one) => `![${nameOf(one)}: latency at rates below the most, and at the most](${fileOf(one)}.svg)\n\n`)
     .join("");
   const machines = [...new Set(all.map((result) => result.machine))];
   return `# Measured\n\nWritten by \`npm run bench\`. Ratios are within one run; the generator, the service and PostgreSQL share the machine.\n\n![Ratios beside their aims](ratios.svg)\n\n${drawn}${rows.join("\n")}\n\nMachine: ${machines.join("; ")}\n`;
@@ -106,12 +118,13 @@ function markdown(all: readonly Kept[]): string {
 
 /** Bars of the ratios, each with a mark at its aim. */
 function picture(all: readonly Kept[]): string {
-  const [left, width, step, top] = [110, 420, 34, 20];
+  const [left, width, step, top] = [150, 380, 34, 20];
   const most = Math.max(2, ...all.flatMap(({ ratio, aim }) => [ratio, aim]));
   const x = (value: number): number => Math.round(left + (Math.min(value, most) / most) * width);
-  const bars = all.map(({ case: name, ratio, aim, met }, index) => {
+  const bars = all.map((one, index) => {
+    const { ratio, aim, met } = one;
     const y = top + index * step;
-    return `<text x="${left - 8}" y="${y + 15}" text-anchor="end">${name}</text>
+    return `<text x="${left - 8}" y="${y + 15}" text-anchor="end">${nameOf(one)}</text>
 <rect x="${left}" y="${y}" width="${x(ratio) - left}" height="20" fill="${met ? "#2f7d5b" : "#b4552d"}"/>
 <line x1="${x(aim)}" x2="${x(aim)}" y1="${y - 4}" y2="${y + 24}" stroke="#222" stroke-width="2"/>
 <text x="${x(ratio) + 6}" y="${y + 15}">${ratio.toFixed(2)}</text>`;

@@ -1,10 +1,12 @@
 // What every case stands on: a service with merchants that may send as fast as they can, and the generator against it.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { Client, operate } from "../e2e/kit/client.ts";
 import { Service, gerbang } from "../e2e/kit/service.ts";
+import { type Cpu, cpuBetween, cpuOfFamily, cpuOfProcess, cpuSum } from "./cpu.ts";
 
 export const CONNECTIONS = 64;
 
@@ -25,6 +27,8 @@ interface LoadRun {
   seconds: number;
   /** Latencies in hundredths of a millisecond, and how many took so long. */
   histogram: [hundredths: number, count: number][];
+  /** CPU time used meanwhile, in microseconds; left out where it cannot be measured. */
+  cpu_us?: Cpu | undefined;
 }
 
 export interface LoadReport extends LoadRun {
@@ -51,7 +55,8 @@ export function together(runs: readonly LoadRun[]): LoadReport {
     const found = histogram.find(([, count]) => (seen += count) > total * share);
     return (found?.[0] ?? 0) / 100;
   };
-  return { requests, errors, reasons, seconds, histogram, p50_ms: at(0.5), p99_ms: at(0.99) };
+  const cpu_us = cpuSum(runs.map((run) => run.cpu_us));
+  return { requests, errors, reasons, seconds, histogram, cpu_us, p50_ms: at(0.5), p99_ms: at(0.99) };
 }
 
 export interface Load {
@@ -67,49 +72,79 @@ export interface Load {
 
 const nobody = "https://receiver.gerbang-bench.com/hook";
 
-/** A service for a case. Without `webhooks` it is the API alone: delivery rows are written like everything else, and nobody sends them. */
-export class Stage {
-  service: Service;
-  private readonly client: Client;
-  private readonly env: Record<string, string> | undefined;
+export interface StageOptions {
+  /** API processes on the one database. */
+  processes?: number;
+  env?: Record<string, string>;
+  /** Where events go. */
+  url?: string;
+  /** Whether the first process delivers, too. */
+  worker?: boolean;
+}
 
-  private constructor(service: Service, env: Record<string, string> | undefined) {
+/**
+ * A service for a case: one process or several on one database. Without a worker it is the API alone: delivery rows are written like
+ * everything else, and nobody sends them.
+ */
+export class Stage {
+  /** The first process, which brings the database. */
+  private service: Service;
+  /** The others: the API alone. */
+  private others: Service[] = [];
+  private readonly client: Client;
+  private readonly options: StageOptions;
+
+  private constructor(service: Service, options: StageOptions) {
     this.service = service;
     this.client = new Client(service.demo);
-    this.env = env;
+    this.options = options;
   }
 
-  static async set({
-    env,
-    url = nobody,
-    worker = false,
-  }: { env?: Record<string, string>; url?: string; worker?: boolean } = {}): Promise<Stage> {
+  static async set(options: StageOptions = {}): Promise<Stage> {
+    const { env, url = nobody, worker = false } = options;
     const first = await Service.start({ ...(env && { env }) });
-    const { demo, dataDirectory, port } = first;
-    await freed(demo, demo.merchant_id, url);
-    if (worker) return new Stage(first, env);
-    await first.stop();
-    const service = await Service.start({ dataDirectory, port, ...(env && { env }), args: ["--role", "api"] });
-    return new Stage(service, env);
+    await freed(first.demo, first.demo.merchant_id, url);
+    const stage = new Stage(first, options);
+    if (worker) await stage.join();
+    else await stage.withoutWorker();
+    return stage;
   }
 
   /** Starts the service again, with its worker: what is due is delivered from now on. */
-  async withWorker(): Promise<void> {
-    const { dataDirectory, port } = this.service;
-    await this.service.stop();
-    this.service = await Service.start({ dataDirectory, port, ...(this.env && { env: this.env }) });
+  withWorker(): Promise<void> {
+    return this.restart([]);
   }
 
   /** Starts the service again as the API alone. */
-  async withoutWorker(): Promise<void> {
+  withoutWorker(): Promise<void> {
+    return this.restart(["--role", "api"]);
+  }
+
+  private async restart(args: string[]): Promise<void> {
     const { dataDirectory, port } = this.service;
+    await this.stop();
+    const { env } = this.options;
+    this.service = await Service.start({ dataDirectory, port, args, ...(env && { env }) });
+    await this.join();
+  }
+
+  /** Starts the other processes. They are told where the database is: whoever finds it in the data directory also stops it. */
+  private async join(): Promise<void> {
+    const { dataDirectory } = this.service;
+    const env = { ...this.options.env, DATABASE_URL: this.databaseUrl("service") };
+    while (this.others.length + 1 < (this.options.processes ?? 1)) {
+      this.others.push(await Service.start({ dataDirectory, env, args: ["--role", "api"] }));
+    }
+  }
+
+  private async stop(): Promise<void> {
+    await Promise.all(this.others.map((other) => other.stop()));
+    this.others = [];
     await this.service.stop();
-    this.service = await Service.start({
-      dataDirectory,
-      port,
-      args: ["--role", "api"],
-      ...(this.env && { env: this.env }),
-    });
+  }
+
+  private get services(): Service[] {
+    return [this.service, ...this.others];
   }
 
   /** The demo merchant. */
@@ -165,28 +200,43 @@ export class Stage {
     return references;
   }
 
-  load(load: Load): Promise<LoadReport> {
-    return generate(this.service.port, load);
+  /** Sends requests, spread evenly over the processes; gives how that went and the CPU time that it took. What it takes `until` counts, too. */
+  async load(load: Load, until?: (run: LoadReport) => Promise<void>): Promise<LoadReport> {
+    let before: Cpu | undefined;
+    const ports = this.services.map(({ port }) => port);
+    const run = await generate(ports, load, () => (before = this.cpu()));
+    await until?.(run);
+    return { ...run, cpu_us: cpuBetween(before, this.cpu()) };
+  }
+
+  /** What the processes of the service, and all of PostgreSQL's, have used so far. */
+  cpu(): Cpu | undefined {
+    const postgres = cpuOfFamily(Number(this.postmaster[0]));
+    let service = 0;
+    for (const { process } of this.services) service += cpuOfProcess(process?.pid ?? 0) ?? Number.NaN;
+    return postgres === undefined || Number.isNaN(service) ? undefined : { service, postgres };
   }
 
   /** Sum and count of the batch sizes of the lanes whose name begins so. */
   async batches(lane: string): Promise<{ sum: number; count: number }> {
-    const url = this.service.metricsUrl;
-    if (url === undefined) throw new Error("the service has no metrics");
-    const text = await (await fetch(url)).text();
-    const read = (name: string): number =>
-      [...text.matchAll(new RegExp(`^gerbang_lane_batch_size_${name}\\{lane="${lane}[^"]*"\\} (\\S+)$`, "gm"))].reduce(
-        (sum, [, value]) => sum + Number(value),
-        0,
-      );
-    return { sum: read("sum"), count: read("count") };
+    const all = { sum: 0, count: 0 };
+    for (const { metricsUrl: url } of this.services) {
+      if (url === undefined) throw new Error("the service has no metrics");
+      const text = await (await fetch(url)).text();
+      const pattern = new RegExp(`^gerbang_lane_batch_size_(sum|count)\\{lane="${lane}[^"]*"\\} (\\S+)$`, "gm");
+      for (const [, name, value] of text.matchAll(pattern)) all[name as "sum" | "count"] += Number(value);
+    }
+    return all;
   }
 
-  /** Resident memory of the service, in MiB: now, and at its heaviest. */
-  memory(which: "now" | "heaviest" = "heaviest"): number {
-    const status = readFileSync(`/proc/${this.service.process?.pid}/status`, "utf8");
+  /** Resident memory in MiB of the process of the service that has the most: now, and at its heaviest. Undefined where there is no /proc. */
+  memory(which: "now" | "heaviest" = "heaviest"): number | undefined {
+    if (!existsSync("/proc/self/status")) return undefined;
     const line = which === "now" ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/;
-    return Math.round(Number(line.exec(status)?.[1] ?? 0) / 1024);
+    const kib = this.services.map(({ process }) =>
+      Number(line.exec(readFileSync(`/proc/${process?.pid}/status`, "utf8"))?.[1] ?? 0),
+    );
+    return Math.round(Math.max(...kib) / 1024);
   }
 
   /** Whether every book is in order, and how many journals a second it took to know. */
@@ -198,14 +248,30 @@ export class Stage {
 
   /** The owner's address of the database. */
   get ownerUrl(): string {
-    const cluster = join(this.service.dataDirectory, "postgres", "cluster");
-    const { owner } = JSON.parse(readFileSync(join(cluster, "gerbang.json"), "utf8")) as { owner: string };
-    const port = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")[3];
-    return `postgres://postgres:${owner}@127.0.0.1:${port}/gerbang`;
+    return this.databaseUrl("owner");
   }
 
-  strike(): Promise<void> {
-    return this.service.discard();
+  private databaseUrl(role: "owner" | "service"): string {
+    const passwords = JSON.parse(readFileSync(join(this.cluster, "gerbang.json"), "utf8")) as Record<
+      typeof role,
+      string
+    >;
+    const user = { owner: "postgres", service: "gerbang_service" }[role];
+    return `postgres://${user}:${passwords[role]}@127.0.0.1:${this.postmaster[3]}/gerbang`;
+  }
+
+  private get cluster(): string {
+    return join(this.service.dataDirectory, "postgres", "cluster");
+  }
+
+  /** What PostgreSQL says of itself, line by line: the first is the process, the fourth the port. */
+  private get postmaster(): string[] {
+    return readFileSync(join(this.cluster, "postmaster.pid"), "utf8").split("\n");
+  }
+
+  async strike(): Promise<void> {
+    await this.stop();
+    await this.service.discard();
   }
 }
 
@@ -214,20 +280,24 @@ async function freed(demo: Service["demo"], merchantId: string, url: string): Pr
   await operate(demo, "PUT", `/merchants/${merchantId}/webhook`, { environment: "sandbox", url });
 }
 
-/** Runs the generator against a port, in a process of its own. */
+/** Runs the generator against ports, in a process of its own. It says when the clock starts. */
 export async function generate(
-  port: number,
+  ports: readonly number[],
   { connections = CONNECTIONS, kind = "create", ...load }: Load,
+  onBegun: () => void = () => undefined,
 ): Promise<LoadReport> {
   const child = spawn(process.execPath, [new URL("load.ts", import.meta.url).pathname], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  child.stdin.end(JSON.stringify({ port, connections, kind, ...load }));
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (part: string) => void (text += part));
-  const [code] = (await once(child, "exit")) as [number | null];
-  if (code !== 0) throw new Error("the load generator failed");
-  return together([JSON.parse(text) as LoadRun]);
+  child.stdin.end(JSON.stringify({ ports, connections, kind, ...load }));
+  let run: LoadRun | undefined;
+  const lines = createInterface({ input: child.stdout }).on("line", (line) => {
+    if (line === "begun") onBegun();
+    else run = JSON.parse(line) as LoadRun;
+  });
+  await once(lines, "close");
+  if (run === undefined) throw new Error("the load generator failed");
+  return together([run]);
 }
 
 export const rateOf = ({ requests, seconds }: Pick<LoadReport, "requests" | "seconds">): number => requests / seconds;

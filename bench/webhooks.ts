@@ -1,82 +1,19 @@
 // The case `webhooks`: a backlog drained over verified TLS into a receiver in another process; then events told of while
 // payments flow at half that rate; then the same while a fifth of the payments name hosts that never answer.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import pg from "pg";
 import { makeCertificates } from "../e2e/kit/receiver.ts";
+import { cpuBetween, cpuOfEach } from "./cpu.ts";
+import { ReceiverProcess, type Stats } from "./receiver-process.ts";
 import type { Options, Result } from "./result.ts";
 import { type LoadReport, Stage } from "./stage.ts";
 
-interface Stats {
-  events: number;
-  repeated: number;
-  p50_ms: number;
-  p99_ms: number;
-  sockets: number;
-  perSecond: number[];
-}
-
-/** Hosts that take connections and never answer. */
-const BLACK_HOLES = 20;
-const AIM_PER_S = 1_500;
+const AIM_PER_S = 3_000;
+/** Payments a second while lag is measured, at most. */
+const PACE_MAX_PER_S = 750;
 /** How often with and without them are measured, one after the other: what is compared was measured in the same minute. */
 const TURNS = 3;
 /** Longer than a call to one of them lasts. */
 const HOLES_OVER_MS = 11_000;
-
-/** A receiver as a process of its own. */
-export class ReceiverProcess {
-  private readonly child: ChildProcess;
-  readonly port: number;
-  readonly holes: readonly number[];
-
-  private constructor(child: ChildProcess, port: number, holes: number[]) {
-    this.child = child;
-    this.port = port;
-    this.holes = holes;
-  }
-
-  static async start(identity: { key: string; cert: string }): Promise<ReceiverProcess> {
-    const program = new URL("receiver.ts", import.meta.url).pathname;
-    const child = spawn(process.execPath, [program], { stdio: ["pipe", "inherit", "inherit", "ipc"] });
-    child.stdin?.end(JSON.stringify({ ...identity, blackHoles: BLACK_HOLES }));
-    const [{ port, holes }] = (await once(child, "message")) as [{ port: number; holes: number[] }];
-    return new ReceiverProcess(child, port, holes);
-  }
-
-  /** Waits until nothing has come for half a second. */
-  async quiet(): Promise<void> {
-    for (let before = -1; ;) {
-      const { events } = await this.stats();
-      if (events === before) return;
-      before = events;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
-  }
-
-  reset(): void {
-    this.child.send("reset");
-  }
-
-  async stats(): Promise<Stats> {
-    const answer = once(this.child, "message") as Promise<[Stats]>;
-    this.child.send("stats");
-    return (await answer)[0];
-  }
-
-  /** Waits until so many events have come; gives the statistics then. */
-  async until(events: number, patienceSeconds: number): Promise<Stats> {
-    for (let waited = 0; ; waited += 0.2) {
-      const stats = await this.stats();
-      if (stats.events >= events || waited > patienceSeconds) return stats;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
-
-  stop(): void {
-    this.child.disconnect();
-  }
-}
 
 /** What a run of deliveries showed. */
 interface Paced {
@@ -98,22 +35,24 @@ async function forgetHoles(stage: Stage): Promise<void> {
 
 /**
  * A backlog drained over TLS; then, in turns, events told of while payments flow at half that rate, with and without a fifth of the
- * payments naming hosts that never answer: the middle of their medians, the worst of their 99th percentiles. The ratio is the drain beside the aim of 1,500 a second.
+ * payments naming hosts that never answer: the middle of their medians, the worst of their 99th percentiles. The ratio is the drain beside the aim.
  */
-export async function webhooks({ seconds }: Options): Promise<Result> {
+export async function webhooks({ seconds, processes }: Options): Promise<Result> {
   const certificates = await makeCertificates();
   const receiver = await ReceiverProcess.start(certificates);
   const env = { WEBHOOK_ALLOW_HOSTS: "localhost", NODE_EXTRA_CA_CERTS: certificates.caFile };
-  const stage = await Stage.set({ env, url: `https://localhost:${receiver.port}/hook` });
+  const stage = await Stage.set({ processes, env, url: `https://localhost:${receiver.port}/hook` });
   try {
     const senders = [stage.sender];
     const filled = await stage.load({ label: "backlog", seconds: seconds * 3, senders });
     await stage.withWorker();
+    const [cpuBefore, { events: early }] = [stage.cpu(), await receiver.stats()];
     const drained = await receiver.until(filled.requests, 600);
+    const cpu = cpuOfEach(cpuBetween(cpuBefore, stage.cpu()), drained.events - early);
     const rates = drained.perSecond.slice(1, -1); // the first and the last second are not whole
     const half = Math.floor(rates.length / 2);
     const mean = (part: number[]): number => part.reduce((sum, rate) => sum + rate, 0) / Math.max(1, part.length);
-    const pace = Math.round(Math.min(AIM_PER_S, mean(rates)) / 2);
+    const pace = Math.round(Math.min(PACE_MAX_PER_S, mean(rates) / 2));
     const turnSeconds = Math.ceil(seconds / TURNS);
     const paced = async (label: string, callbacks: string[]): Promise<Paced> => {
       receiver.reset();
@@ -161,7 +100,8 @@ export async function webhooks({ seconds }: Options): Promise<Result> {
       p50_ms: calmMs.p50,
       p99_ms: calmMs.p99,
       errors: filled.errors + sum(({ report }) => report.errors) + lost,
-      memory_mib: memory,
+      ...(memory !== undefined && { memory_mib: memory }),
+      ...(cpu && { cpu_us: cpu }),
       verified: clean,
       notes: {
         backlog: filled.requests,

@@ -2,6 +2,7 @@
 // would start it; how fast it was is nobody's business here.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -18,10 +19,14 @@ test("one object a case on standard output, with every figure, no failed request
   const { code, stdout } = await bench("create", "--seconds", "0.6", "--json");
   expect(code).toBe(0);
   const result = JSON.parse(stdout) as Record<string, unknown>;
-  expect(result).toMatchObject({ case: "create", errors: 0, verified: true, aim: 1.5 });
+  expect(result).toMatchObject({ case: "create", errors: 0, verified: true, aim: 1.4 });
   for (const figure of ["rate_per_s", "baseline_per_s", "ratio", "p50_ms", "p99_ms", "memory_mib"]) {
     expect(result[figure], figure).toBeGreaterThan(0);
   }
+  const measured = existsSync("/proc/self/stat")
+    ? { service: expect.any(Number), postgres: expect.any(Number) }
+    : undefined;
+  expect(result.cpu_us).toEqual(measured);
 }, 120_000);
 
 test("what it does not know it says, with what there is", async () => {
@@ -29,4 +34,5 @@ test("what it does not know it says, with what there is", async () => {
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("There is no case speed. Cases: ");
   expect((await bench("create", "--seconds", "soon")).stderr).toContain("numbers above 0");
+  expect((await bench("create", "--processes", "1.5")).stderr).toContain("--processes is one");
 });

@@ -1,0 +1,69 @@
+// The receiver of webhooks as the cases see it: a process of its own that they start, ask and stop.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface Stats {
+  events: number;
+  repeated: number;
+  p50_ms: number;
+  p99_ms: number;
+  sockets: number;
+  perSecond: number[];
+}
+
+/** Hosts that take connections and never answer. */
+const BLACK_HOLES = 20;
+
+/** A receiver as a process of its own. */
+export class ReceiverProcess {
+  private readonly child: ChildProcess;
+  readonly port: number;
+  readonly holes: readonly number[];
+
+  private constructor(child: ChildProcess, port: number, holes: number[]) {
+    this.child = child;
+    this.port = port;
+    this.holes = holes;
+  }
+
+  static async start(identity: { key: string; cert: string }): Promise<ReceiverProcess> {
+    const program = new URL("receiver.ts", import.meta.url).pathname;
+    const child = spawn(process.execPath, [program], { stdio: ["pipe", "inherit", "inherit", "ipc"] });
+    child.stdin?.end(JSON.stringify({ ...identity, blackHoles: BLACK_HOLES }));
+    const [{ port, holes }] = (await once(child, "message")) as [{ port: number; holes: number[] }];
+    return new ReceiverProcess(child, port, holes);
+  }
+
+  /** Waits until nothing has come for half a second. */
+  async quiet(): Promise<void> {
+    for (let before = -1; ;) {
+      const { events } = await this.stats();
+      if (events === before) return;
+      before = events;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+
+  reset(): void {
+    this.child.send("reset");
+  }
+
+  async stats(): Promise<Stats> {
+    const answer = once(this.child, "message") as Promise<[Stats]>;
+    this.child.send("stats");
+    return (await answer)[0];
+  }
+
+  /** Waits until so many events have come; gives the statistics then. */
+  async until(events: number, patienceSeconds: number): Promise<Stats> {
+    for (let waited = 0; ; waited += 0.2) {
+      const stats = await this.stats();
+      if (stats.events >= events || waited > patienceSeconds) return stats;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
+  stop(): void {
+    this.child.disconnect();
+  }
+}
