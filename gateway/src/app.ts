@@ -52,7 +52,7 @@ import { doctorEndpoints } from "./diagnostics/diagnosis.routes.ts";
 import { Examiner } from "./diagnostics/receiver-test.ts";
 import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
-import { misbehaveEndpoints } from "./sandbox/misbehave.routes.ts";
+import { misbehaveEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { PayerTokens, openPayerPages } from "./sandbox/payer-page.ts";
 import { Clocks } from "./sandbox/clock.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";

@@ -19,7 +19,7 @@ import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
-import { Misbehaviours } from "./webhooks/misbehaviour.ts";
+import { Misbehaviours } from "./webhooks/fault-injection.ts";
 import { ProbingSender } from "./webhooks/probing.ts";
 
 const EXPIRY_MS = 500;

@@ -1,7 +1,7 @@
 // What the receiver exam checks: what is sent, which answer is right, and how the guide says to do it.
 import type { EventType } from "../events/event.ts";
 import type { Micros } from "../ground/clock.ts";
-import { forged, reordered, stale, unheardOf } from "../webhooks/misbehaviour.ts";
+import { forged, reordered, stale, unheardOf } from "../webhooks/fault-injection.ts";
 import { type AttemptResult, DELIVERY_TIMEOUT_MS, type OutgoingDelivery } from "../webhooks/sender.ts";
 
 export const checkNames = [

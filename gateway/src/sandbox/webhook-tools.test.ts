@@ -11,7 +11,7 @@ import { type TestService, asOwner, cloneDatabase, openDatabase, paymentBody, st
 import { eventTypes } from "../events/event.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
-import { type Misbehaviour, type Mode, modes } from "../webhooks/misbehaviours.sql.ts";
+import { type Misbehaviour, type Mode, modes } from "../webhooks/fault-injection.sql.ts";
 
 const config = { webhookAllowHosts: new Set(["localhost"]) };
 const trusted = tls.getCACertificates("default");

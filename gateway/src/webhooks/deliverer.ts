@@ -11,11 +11,11 @@ import type { Outbox } from "../events/outbox.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import { type Misbehaviours, misbehavingSend } from "./misbehaviour.ts";
-import { Anteroom, type Waiting } from "./anteroom.ts";
-import { Newborns } from "./newborns.ts";
-import { Recorder } from "./recorder.ts";
-import { type Passenger, QUICK_MS, type Seat, Seats, type Standing } from "./seats.ts";
+import { type Misbehaviours, misbehavingSend } from "./fault-injection.ts";
+import { Anteroom, type Waiting } from "./delivery-buffer.ts";
+import { Newborns } from "./local-dispatcher.ts";
+import { Recorder } from "./attempt-recorder.ts";
+import { type Passenger, QUICK_MS, type Seat, Seats, type Standing } from "./concurrency-limiter.ts";
 import type { AttemptResult, Sender } from "./sender.ts";
 
 /** Longer than the wait for a seat and one attempt, misbehaving, can take: one that runs out means that its worker is gone. */

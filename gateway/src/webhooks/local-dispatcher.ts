@@ -7,7 +7,7 @@ import type { Lease } from "../events/outbox.sql.ts";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookKey, bookOfRow } from "../merchants/books.ts";
-import type { Waiting } from "./anteroom.ts";
+import type { Waiting } from "./delivery-buffer.ts";
 
 /** So many are sent in one turn of the event loop. */
 const TURN_MAX = 16;

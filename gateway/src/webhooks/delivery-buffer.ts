@@ -1,7 +1,7 @@
 // The anteroom: deliveries that were claimed and found no seat yet. They keep their leases and go in as soon as a seat of their
 // host is free; those that would wait too long are given back. Pure but for what it remembers.
 import type { Micros } from "../ground/clock.ts";
-import type { Standing } from "./seats.ts";
+import type { Standing } from "./concurrency-limiter.ts";
 
 export interface Waiting<Row> {
   host: string;

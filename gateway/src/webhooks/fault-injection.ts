@@ -7,7 +7,7 @@ import type { Log } from "../ground/log.ts";
 import { type Book, bookKey, bookOfRow } from "../merchants/books.ts";
 import { webhookSecret } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import { type Misbehaviour, type SwitchRow, selectMisbehaving, takeMisbehaviour } from "./misbehaviours.sql.ts";
+import { type Misbehaviour, type SwitchRow, selectMisbehaving, takeMisbehaviour } from "./fault-injection.sql.ts";
 import type { AttemptResult, OutgoingDelivery, Sender } from "./sender.ts";
 
 /** How long a process may go on without knowing that a book was told to misbehave, or to stop. */

@@ -8,8 +8,8 @@ import { createLog } from "../ground/log.ts";
 import type { Book } from "../merchants/books.ts";
 import { webhookSecret } from "../merchants/directory.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
-import { HEARD_MS, Misbehaviours, misbehavingSend, planMisbehaviour, reordered, unheardOf } from "./misbehaviour.ts";
-import { type Misbehaviour, modes } from "./misbehaviours.sql.ts";
+import { HEARD_MS, Misbehaviours, misbehavingSend, planMisbehaviour, reordered, unheardOf } from "./fault-injection.ts";
+import { type Misbehaviour, modes } from "./fault-injection.sql.ts";
 import type { AttemptResult, OutgoingDelivery } from "./sender.ts";
 
 const now = systemClock.now();

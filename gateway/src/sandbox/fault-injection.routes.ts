@@ -4,14 +4,14 @@ import { z } from "zod";
 import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../http/envelope.ts";
 import type { Database } from "../store/database.ts";
-import { HEARD_MS } from "../webhooks/misbehaviour.ts";
+import { HEARD_MS } from "../webhooks/fault-injection.ts";
 import {
   type Mode,
   type SwitchRow,
   misbehaviourSwitches,
   modes,
   selectMisbehaviour,
-} from "../webhooks/misbehaviours.sql.ts";
+} from "../webhooks/fault-injection.sql.ts";
 
 const path = "/v1/sandbox/webhook/misbehave";
 const FOR_NEXT_MAX = 1_000;

@@ -2,8 +2,8 @@
 // example of each, then random comings and goings counted by hand.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Anteroom, type Waiting } from "./anteroom.ts";
-import type { Standing } from "./seats.ts";
+import { Anteroom, type Waiting } from "./delivery-buffer.ts";
+import type { Standing } from "./concurrency-limiter.ts";
 
 const one = (host: string, row: number, claimedAt = 0, merchantId = host): Waiting<number> => ({
   host,

@@ -10,7 +10,7 @@ import { newId, uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import { Recorder } from "./recorder.ts";
+import { Recorder } from "./attempt-recorder.ts";
 
 const name = await cloneDatabase();
 const database = openDatabase(name);

@@ -6,7 +6,7 @@ import type { ClaimedRow } from "../events/claim.sql.ts";
 import { systemClock } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
-import { Newborns } from "./newborns.ts";
+import { Newborns } from "./local-dispatcher.ts";
 
 const book: Book = { merchantId: idOf("merchant", "01900000-0000-7000-8000-000000000001"), environment: "sandbox" };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,7 +2,7 @@
 // back. Method: examples of each limit, then random comings and goings against a count by hand.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Passenger, QUICK_MS, type Seat, Seats, type Standing, seatLimits } from "./seats.ts";
+import { type Passenger, QUICK_MS, type Seat, Seats, type Standing, seatLimits } from "./concurrency-limiter.ts";
 
 const limits = {
   all: 40,
