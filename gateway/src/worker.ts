@@ -18,16 +18,14 @@ import type { PaymentParts } from "./payments/payments.ts";
 import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
-import { Deliverer } from "./webhooks/deliverer.ts";
-import { Misbehaviours } from "./webhooks/fault-injection.ts";
-import { ProbingSender } from "./webhooks/probing.ts";
+import type { Deliverer } from "./webhooks/deliverer.ts";
+import { deliveryTiming } from "./webhooks/timing.ts";
 
 const EXPIRY_MS = 500;
 const ACQUIRERS_MS = 250;
 const DISPUTES_MS = 1_000;
 const SETTLEMENTS_MS = 1_000;
 const CLOCKS_MS = 5_000;
-const ROTATION_MS = 1_000;
 const RETENTION_MS = 30_000;
 
 export interface WorkerParts {
@@ -43,20 +41,20 @@ export interface WorkerParts {
   asking: DueParts;
   merchants: Merchants;
   clocks: Clocks;
+  /** Absent in a process that does not deliver. */
+  deliverer: Deliverer | undefined;
+  rotationMs?: number | undefined;
 }
 
 export class Worker {
-  private readonly sender: ProbingSender;
-  private readonly deliverer: Deliverer;
+  private readonly deliverer: Deliverer | undefined;
   private readonly operations: DueOperations;
   private readonly loops: Loop[];
   private running = false;
 
   constructor(parts: WorkerParts) {
     const { database, directory, lanes, payments, clock, config, merchants } = parts;
-    const { webhookHeaderPrefix: prefix, serviceName, webhookAllowHosts: allowed } = config;
-    this.sender = new ProbingSender({ clock, prefix, serviceName, allowed }, merchants, parts.log);
-    this.deliverer = new Deliverer({ ...parts, sender: this.sender, misbehaviours: new Misbehaviours(parts) });
+    this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.asking);
     this.loops = [
       new Loop("expiry", EXPIRY_MS, parts.log, () =>
@@ -66,9 +64,8 @@ export class Worker {
       new Loop("settlements", SETTLEMENTS_MS, parts.log, () => settleDue(parts)),
       new Loop("clocks", CLOCKS_MS, parts.log, () => parts.clocks.moveLeft()),
       new Loop("disputes", DISPUTES_MS, parts.log, () => loseOverdue(parts)),
-      new Loop("rotation", ROTATION_MS, parts.log, async () => {
-        const carried = this.deliverer.takePreviousNeeded().map((mark) => ({ ...mark, fact: "carried" as const }));
-        const marks = [...carried, ...this.sender.takeFindings()];
+      new Loop("rotation", parts.rotationMs ?? deliveryTiming.rotationMs, parts.log, async () => {
+        const marks = this.deliverer?.takeMarks() ?? [];
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
       new Loop("history", RETENTION_MS, parts.log, (signal) =>
@@ -82,19 +79,14 @@ export class Worker {
 
   start(): void {
     this.running = true;
-    this.deliverer.start();
+    this.deliverer?.start();
     for (const loop of this.loops) loop.start();
   }
 
-  /** A book may have deliveries due. */
-  hint(bookKey: string): void {
-    if (this.running) this.deliverer.hint(bookKey);
-  }
-
   async stop(): Promise<void> {
-    if (!this.running) return this.sender.close();
+    if (!this.running) return this.deliverer?.stop();
     const loops = this.loops.map((loop) => loop.stop());
-    await Promise.all([this.deliverer.stop(), this.operations.stop(), ...loops]);
+    await Promise.all([this.deliverer?.stop(), this.operations.stop(), ...loops]);
   }
 }
 

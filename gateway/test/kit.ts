@@ -14,6 +14,7 @@ import type { Book, Environment } from "../src/merchants/books.ts";
 import type { Scope } from "../src/merchants/directory.ts";
 import type { SettingsChange } from "../src/merchants/settings.ts";
 import { Database } from "../src/store/database.ts";
+import { type DeliveryTiming, deliveryTiming } from "../src/webhooks/timing.ts";
 
 export interface TestDatabase {
   url: string;
@@ -88,6 +89,8 @@ export interface TestServiceOptions {
   logLevel?: string;
   /** Acquirers beyond the simulated ones. */
   acquirers?: readonly Acquirer[];
+  /** Times of delivering webhooks that differ from the usual ones. */
+  timing?: Partial<DeliveryTiming>;
 }
 
 /** The app of a service that has not begun. */
@@ -101,6 +104,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     log: createLog(options.logLevel ?? "silent"),
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
+    deliveryTiming: { ...deliveryTiming, ...options.timing },
   });
 }
 

@@ -1,57 +1,59 @@
-// Seats: who may be on the way at the same time. A host that does not answer, or answers slowly, holds few seats, whatever it
-// is owed; later attempts never take the room of first ones; no merchants, however many, take everything. Pure but for what
-// it remembers.
+// The concurrency limiter: which calls may be in flight at the same time. A host that does not answer, or answers slowly, holds few
+// slots, however much is due to it. Later attempts never take the capacity of first ones, and no merchants, however many, take everything.
+// No I/O.
+
+import type { AttemptKind } from "../events/claim.sql.ts";
 
 /**
- * What a host was like the last time: `proven` ended its call soon, `slow` answered and took its time, `suspect` left us
- * waiting, `unproven` was never called.
+ * How the last call to a host went: `healthy` ended soon, `slow` was answered late, `failing` was not answered in time,
+ * `unknown` was never called.
  */
-export type Standing = "proven" | "slow" | "unproven" | "suspect";
-type Doubtful = Exclude<Standing, "proven">;
+export type HostHealth = "healthy" | "slow" | "unknown" | "failing";
+type Unhealthy = Exclude<HostHealth, "healthy">;
 
-export interface SeatLimits {
-  /** On the way at the same time, in all. */
+export interface SlotLimits {
+  /** In flight at the same time, in all. */
   all: number;
   /** Of them, attempts that are not the first. */
-  again: number;
+  retry: number;
   /** At one host. */
-  host: Record<Standing, number>;
-  /** At all hosts that stand so, together. */
-  together: Record<Doubtful, number>;
+  host: Record<HostHealth, number>;
+  /** At all hosts of this health together. */
+  shared: Record<Unhealthy, number>;
 }
 
-export const seatLimits: SeatLimits = {
+export const slotLimits: SlotLimits = {
   all: 512,
-  again: 256,
-  host: { proven: 32, slow: 16, unproven: 4, suspect: 16 },
-  together: { slow: 128, unproven: 128, suspect: 64 },
+  retry: 256,
+  host: { healthy: 32, slow: 16, unknown: 4, failing: 16 },
+  shared: { slow: 128, unknown: 128, failing: 64 },
 };
 
-/** A call that ends sooner held no seat for long, whatever it ended with. */
+/** A call that ends sooner held no slot for long, whatever it ended with. */
 export const QUICK_MS = 1_000;
 
-export interface Passenger {
+export interface SlotRequest {
   host: string;
   merchantId: string;
   first: boolean;
 }
 
-/** A seat that was taken; it is given back with this. */
-export interface Seat extends Passenger {
-  /** How its host stood when it was taken: it counts there until it is given back. */
-  standing: Standing;
+/** A slot that is held, until `release`. */
+export interface Slot extends SlotRequest {
+  /** The host's health when the slot was taken: it counts there until it is released. */
+  health: HostHealth;
   /** By the stopwatch. */
   takenAtMs: number;
 }
 
 interface Host {
-  standing: Standing;
+  health: HostHealth;
   /** The oldest first. */
-  seats: Set<Seat>;
+  slots: Set<Slot>;
 }
 
-/** Seats of one kind, and of whom they are. */
-class Bench {
+/** Slots of one kind, counted by merchant. */
+class SlotCount {
   taken = 0;
   private readonly merchants = new Map<string, number>();
 
@@ -59,112 +61,114 @@ class Bench {
     return this.merchants.get(merchantId) ?? 0;
   }
 
-  add(merchantId: string, seats: 1 | -1): void {
-    this.taken += seats;
-    const own = this.of(merchantId) + seats;
+  add(merchantId: string, slots: 1 | -1): void {
+    this.taken += slots;
+    const own = this.of(merchantId) + slots;
     if (own > 0) this.merchants.set(merchantId, own);
     else this.merchants.delete(merchantId);
   }
 }
 
-/** More hosts than this are not remembered while nothing is on the way to them. */
+/** More hosts than this are not remembered while nothing is in flight to them. */
 const HOSTS_MAX = 10_000;
 
-export class Seats {
-  private readonly limits: SeatLimits;
+export class ConcurrencyLimiter {
+  private readonly limits: SlotLimits;
   private readonly hosts = new Map<string, Host>();
-  private readonly all = new Bench();
-  private readonly kinds: Record<Doubtful, Bench> = { slow: new Bench(), unproven: new Bench(), suspect: new Bench() };
-  private again = 0;
+  private readonly all = new SlotCount();
+  private readonly kinds: Record<Unhealthy, SlotCount> = {
+    slow: new SlotCount(),
+    unknown: new SlotCount(),
+    failing: new SlotCount(),
+  };
+  private retries = 0;
 
-  constructor(limits: SeatLimits = seatLimits) {
+  constructor(limits: SlotLimits = slotLimits) {
     this.limits = limits;
   }
 
-  get onTheWay(): number {
+  get inFlight(): number {
     return this.all.taken;
   }
 
-  /** How many more may be asked for. */
-  room(which: "first" | "again"): number {
+  /** How many more slots are free in all. */
+  capacity(which: AttemptKind): number {
     const free = this.limits.all - this.all.taken;
-    return which === "first" ? free : Math.min(free, this.limits.again - this.again);
+    return which === "first" ? free : Math.min(free, this.limits.retry - this.retries);
   }
 
   /**
-   * Takes a seat, or gives undefined when there is none for this one.
+   * Takes a slot, or gives undefined when there is none for this request.
    *
-   * A merchant never has more seats than are left for others: so one alone gets half of them, each of three a quarter, and
-   * there are always some for who comes next. The same holds among hosts that are in doubt, where what a host has already
+   * A merchant never has more slots than are left for others: so one alone gets half of them, each of three a quarter, and
+   * there are always some for the next one. The same holds among hosts that are not healthy, where what a host has already
    * counts once more: the first call of a host comes before the second of another, and a host may have several while nobody
    * else needs them.
    */
-  take({ host, merchantId, first }: Passenger, nowMs: number): Seat | undefined {
-    if (this.room(first ? "first" : "again") <= 0 || this.roomAt(host, nowMs, merchantId) === 0) return undefined;
-    const state = this.hosts.get(host) ?? { standing: "unproven", seats: new Set<Seat>() };
-    const standing = standingOf(state, nowMs);
-    const seat = { host, merchantId, first, standing, takenAtMs: nowMs };
+  acquire({ host, merchantId, first }: SlotRequest, nowMs: number): Slot | undefined {
+    if (this.capacity(first ? "first" : "retry") <= 0 || this.capacityAt(host, nowMs, merchantId) === 0)
+      return undefined;
+    const state = this.hosts.get(host) ?? { health: "unknown", slots: new Set<Slot>() };
+    const health = healthOf(state, nowMs);
+    const slot = { host, merchantId, first, health, takenAtMs: nowMs };
     this.hosts.delete(host);
     this.hosts.set(host, state); // the newest last: what is forgotten first is what was longest unused
-    state.seats.add(seat);
-    this.count(seat, 1);
+    state.slots.add(slot);
+    this.count(slot, 1);
     this.forget();
-    return seat;
+    return slot;
   }
 
-  /** Gives a seat back; `found` tells how the host stands from now on; undefined when it was not called. */
-  leave(seat: Seat, found: Standing | undefined): void {
-    const state = this.hosts.get(seat.host);
-    if (!state?.seats.delete(seat)) return;
-    this.count(seat, -1);
-    if (found !== undefined) state.standing = found;
+  /** Gives a slot back. `found` is the host's health from now on; undefined when it was not called. */
+  release(slot: Slot, found: HostHealth | undefined): void {
+    const state = this.hosts.get(slot.host);
+    if (!state?.slots.delete(slot)) return;
+    this.count(slot, -1);
+    if (found !== undefined) state.health = found;
   }
 
-  /** How a host stands. */
-  standingOf(host: string, nowMs: number): Standing {
+  healthOf(host: string, nowMs: number): HostHealth {
     const state = this.hosts.get(host);
-    return state ? standingOf(state, nowMs) : "unproven";
+    return state ? healthOf(state, nowMs) : "unknown";
   }
 
   /**
-   * How many more seats there are at a host: for one of its merchants, whose share counts too, or for any that holds none.
-   * In closed form what `take` gives one by one: each seat taken is one more of its own, and one less that is left.
+   * How many more slots there are at a host: for a merchant, whose share counts too, or for any that holds none.
+   * In closed form what `acquire` gives one by one: each slot taken is one more of its own, and one less that is left.
    */
-  roomAt(host: string, nowMs: number, merchantId = ""): number {
-    const standing = this.standingOf(host, nowMs);
-    const held = this.hosts.get(host)?.seats.size ?? 0;
+  capacityAt(host: string, nowMs: number, merchantId = ""): number {
+    const health = this.healthOf(host, nowMs);
+    const held = this.hosts.get(host)?.slots.size ?? 0;
     const rooms = [
-      this.limits.host[standing] - held,
-      Math.ceil((this.room("first") - this.all.of(merchantId)) / 2),
-      ...(standing === "proven"
-        ? []
-        : [Math.ceil((this.left(standing) - this.kinds[standing].of(merchantId) - held) / 3)]),
+      this.limits.host[health] - held,
+      Math.ceil((this.capacity("first") - this.all.of(merchantId)) / 2),
+      ...(health === "healthy" ? [] : [Math.ceil((this.left(health) - this.kinds[health].of(merchantId) - held) / 3)]),
     ];
     return Math.max(0, Math.min(...rooms));
   }
 
-  /** Hosts that something is on the way to, each with the merchants whose it is. */
-  busy(): Map<string, Set<string>> {
-    const busy = new Map<string, Set<string>>();
-    for (const [host, { seats }] of this.hosts)
-      if (seats.size > 0) busy.set(host, new Set([...seats].map(({ merchantId }) => merchantId)));
-    return busy;
+  /** Hosts with calls in flight, each with the merchants whose calls they are. */
+  inFlightByHost(): Map<string, Set<string>> {
+    const byHost = new Map<string, Set<string>>();
+    for (const [host, { slots }] of this.hosts)
+      if (slots.size > 0) byHost.set(host, new Set([...slots].map(({ merchantId }) => merchantId)));
+    return byHost;
   }
 
-  private left(standing: Doubtful): number {
-    return this.limits.together[standing] - this.kinds[standing].taken;
+  private left(health: Unhealthy): number {
+    return this.limits.shared[health] - this.kinds[health].taken;
   }
 
-  private count({ merchantId, first, standing }: Seat, seats: 1 | -1): void {
-    this.all.add(merchantId, seats);
-    if (standing !== "proven") this.kinds[standing].add(merchantId, seats);
-    if (!first) this.again += seats;
+  private count({ merchantId, first, health }: Slot, slots: 1 | -1): void {
+    this.all.add(merchantId, slots);
+    if (health !== "healthy") this.kinds[health].add(merchantId, slots);
+    if (!first) this.retries += slots;
   }
 
   private forget(): void {
     if (this.hosts.size <= HOSTS_MAX) return;
-    for (const [host, { seats }] of this.hosts) {
-      if (seats.size > 0) continue;
+    for (const [host, { slots }] of this.hosts) {
+      if (slots.size > 0) continue;
       this.hosts.delete(host);
       return;
     }
@@ -172,7 +176,7 @@ export class Seats {
 }
 
 /** A host whose oldest call has taken long by now is slow already, whatever its calls were like before. */
-function standingOf({ standing, seats }: Host, nowMs: number): Standing {
-  const [oldest] = seats;
-  return standing === "proven" && oldest && nowMs - oldest.takenAtMs > QUICK_MS ? "slow" : standing;
+function healthOf({ health, slots }: Host, nowMs: number): HostHealth {
+  const [oldest] = slots;
+  return health === "healthy" && oldest && nowMs - oldest.takenAtMs > QUICK_MS ? "slow" : health;
 }

@@ -1,11 +1,11 @@
-// Goal: whoever was claimed goes in, in order, when there is a seat, or is given back in time; nobody is forgotten. Method: an
-// example of each, then random comings and goings counted by hand.
+// Goal: every claimed delivery is sent, in order, when there is a slot, or given back in time; none is forgotten. Method: an
+// example of each, then random steps counted by hand.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Anteroom, type Waiting } from "./delivery-buffer.ts";
-import type { Standing } from "./concurrency-limiter.ts";
+import { DeliveryBuffer, type LeasedDelivery } from "./delivery-buffer.ts";
+import type { HostHealth } from "./concurrency-limiter.ts";
 
-const one = (host: string, row: number, claimedAt = 0, merchantId = host): Waiting<number> => ({
+const one = (host: string, row: number, claimedAt = 0, merchantId = host): LeasedDelivery<number> => ({
   host,
   merchantId,
   row,
@@ -16,109 +16,115 @@ const one = (host: string, row: number, claimedAt = 0, merchantId = host): Waiti
 interface Entry {
   host: string;
   merchantId: string;
-  doubtful: boolean;
+  unhealthy: boolean;
 }
 
-const small = { all: 20, doubtful: 12, line: { proven: 8, slow: 4, unproven: 3, suspect: 4 } };
+const small = { all: 20, unhealthy: 12, perHost: { healthy: 8, slow: 4, unknown: 3, failing: 4 } };
 
 /** How many of so many may wait. */
-function waits(room: Anteroom<number>, host: string, times: number, standing: Standing, merchantId = host): number {
-  return Array.from({ length: times }, (_, row) => room.add(one(host, row, 0, merchantId), standing)).filter(Boolean)
+function waits(
+  buffer: DeliveryBuffer<number>,
+  host: string,
+  times: number,
+  health: HostHealth,
+  merchantId = host,
+): number {
+  return Array.from({ length: times }, (_, row) => buffer.add(one(host, row, 0, merchantId), health)).filter(Boolean)
     .length;
 }
 
-test("a host's line is bounded, and goes in by its order", () => {
-  const room = new Anteroom<number>();
-  expect(waits(room, "a", 100, "unproven")).toBe(16);
-  expect(room.roomFor("a", "unproven")).toBe(0);
+test("a host's queue is bounded, and is sent in its order", () => {
+  const buffer = new DeliveryBuffer<number>();
+  expect(waits(buffer, "a", 100, "unknown")).toBe(16);
+  expect(buffer.capacityFor("a", "unknown")).toBe(0);
   const entered: number[] = [];
-  room.admit("a", ({ row }) => entered.length < 2 && entered.push(row) > 0);
-  expect([entered, room.waitingFor("a"), room.size]).toEqual([[0, 1], 14, 14]);
+  buffer.drain("a", ({ row }) => entered.length < 2 && entered.push(row) > 0);
+  expect([entered, buffer.waitingFor("a"), buffer.size]).toEqual([[0, 1], 14, 14]);
 });
 
-test("hosts in doubt leave room for bursts at those that answer, and for a new host of somebody else", () => {
-  const room = new Anteroom<number>();
+test("hosts that are not healthy leave room for bursts at healthy ones, and for a new host of another merchant", () => {
+  const buffer = new DeliveryBuffer<number>();
   for (const merchant of ["x", "y", "z"])
-    for (let host = 0; host < 16; host++) waits(room, `${merchant}-${host}`, 16, "unproven", merchant);
-  expect(waits(room, "new", 4, "unproven", "honest")).toBe(4);
-  expect(waits(room, "good", 128, "proven", "busy")).toBe(128);
+    for (let host = 0; host < 16; host++) waits(buffer, `${merchant}-${host}`, 16, "unknown", merchant);
+  expect(waits(buffer, "new", 4, "unknown", "honest")).toBe(4);
+  expect(waits(buffer, "good", 128, "healthy", "busy")).toBe(128);
 });
 
-test("merchants with proven hosts leave room for each other", () => {
-  const room = new Anteroom<number>();
-  for (let host = 0; host < 8; host++) waits(room, `a-${host}`, 128, "proven", "a");
-  expect(room.size).toBe(256);
-  for (let host = 0; host < 8; host++) waits(room, `b-${host}`, 128, "proven", "b");
-  expect(waits(room, "c", 64, "proven")).toBe(64);
+test("merchants with healthy hosts leave room for each other", () => {
+  const buffer = new DeliveryBuffer<number>();
+  for (let host = 0; host < 8; host++) waits(buffer, `a-${host}`, 128, "healthy", "a");
+  expect(buffer.size).toBe(256);
+  for (let host = 0; host < 8; host++) waits(buffer, `b-${host}`, 128, "healthy", "b");
+  expect(waits(buffer, "c", 64, "healthy")).toBe(64);
 });
 
-test("whoever was held back by something else than the host is looked at in turn", () => {
-  const room = new Anteroom<number>();
-  for (const host of ["a", "b", "c"]) room.add(one(host, host.charCodeAt(0)), "proven");
+test("hosts whose deliveries another limit held back are tried in turn", () => {
+  const buffer = new DeliveryBuffer<number>();
+  for (const host of ["a", "b", "c"]) buffer.add(one(host, host.charCodeAt(0)), "healthy");
   const entered: number[] = [];
-  for (let turn = 0; turn < 3; turn++) room.admit("nobody", ({ row }) => entered.push(row) > 0);
+  for (let turn = 0; turn < 3; turn++) buffer.drain("nobody", ({ row }) => entered.push(row) > 0);
   expect(entered).toEqual([97, 98, 99]);
 });
 
-test("who waits too long is taken out, and all are at the end", () => {
-  const room = new Anteroom<number>();
+test("what waits too long is removed, and everything at the end", () => {
+  const buffer = new DeliveryBuffer<number>();
   for (const [row, at] of [
     [1, 10],
     [2, 20],
     [3, 30],
   ] as const)
-    room.add(one("a", row, at), "proven");
-  expect(room.takeOut(20).map(({ row }) => row)).toEqual([1]);
-  expect(room.takeOut().map(({ row }) => row)).toEqual([2, 3]);
-  expect(room.size).toBe(0);
+    buffer.add(one("a", row, at), "healthy");
+  expect(buffer.remove(20).map(({ row }) => row)).toEqual([1]);
+  expect(buffer.remove().map(({ row }) => row)).toEqual([2, 3]);
+  expect(buffer.size).toBe(0);
 });
 
-test("a burst may wait: more is fetched for a host while its line is short, and what was just made joins it until three quarters are taken", () => {
-  const room = new Anteroom<number>();
+test("a burst may wait: more is claimed for a host while its queue is short, and new deliveries join it until it is three quarters full", () => {
+  const buffer = new DeliveryBuffer<number>();
   const seen = Array.from({ length: 128 }, (_, row) => {
-    const state = [room.isShort("a", "proven"), room.isOpen("a", "proven")];
-    room.add(one("a", row, 0, `merchant ${row % 4}`), "proven");
+    const state = [buffer.isLow("a", "healthy"), buffer.hasCapacityForNew("a", "healthy")];
+    buffer.add(one("a", row, 0, `merchant ${row % 4}`), "healthy");
     return state;
   });
   expect(seen.filter(([short]) => short)).toHaveLength(33);
   expect(seen.filter(([, open]) => open)).toHaveLength(97);
 });
 
-test("whatever comes and goes, each delivery leaves once", () => {
+test("whatever happens, each delivery leaves once", () => {
   const step = fc.record({
     host: fc.constantFrom("a", "b", "c"),
     merchantId: fc.constantFrom("m", "n"),
-    standing: fc.constantFrom<Standing[]>("proven", "slow", "unproven", "suspect"),
+    health: fc.constantFrom<HostHealth[]>("healthy", "slow", "unknown", "failing"),
     free: fc.constantFrom(0, 0, 0, 1),
     out: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
     at: fc.nat(50),
   });
   fc.assert(
     fc.property(fc.array(step, { size: "large" }), (steps) => {
-      const room = new Anteroom<number>(small);
+      const buffer = new DeliveryBuffer<number>(small);
       const waiting = new Map<number, Entry>();
-      steps.forEach(({ host, merchantId, standing, free, out, at }, row) => {
-        const places = room.roomFor(host, standing, merchantId);
-        const doubtful = standing !== "proven";
+      steps.forEach(({ host, merchantId, health, free, out, at }, row) => {
+        const places = buffer.capacityFor(host, health, merchantId);
+        const unhealthy = health !== "healthy";
         const count = (by: (of: Entry) => boolean): number => [...waiting.values()].filter(by).length;
         const own = (of: Entry): boolean => of.merchantId === merchantId;
         const may =
-          count((of) => of.host === host) < small.line[standing] &&
+          count((of) => of.host === host) < small.perHost[health] &&
           count(own) < small.all - waiting.size &&
-          (!doubtful ||
-            count((of) => own(of) && of.doubtful) + count((of) => of.host === host) <
-              small.doubtful - count((of) => of.doubtful));
-        const added = room.add(one(host, row, at, merchantId), standing);
+          (!unhealthy ||
+            count((of) => own(of) && of.unhealthy) + count((of) => of.host === host) <
+              small.unhealthy - count((of) => of.unhealthy));
+        const added = buffer.add(one(host, row, at, merchantId), health);
         expect([added, places > 0]).toEqual([may, may]);
-        if (added) waiting.set(row, { host, merchantId, doubtful });
-        if (added) expect(room.roomFor(host, standing, merchantId)).toBe(places - 1);
-        let seats = free;
-        room.admit(host, (entry) => seats-- > 0 && waiting.delete(entry.row));
-        if (out) for (const entry of room.takeOut(at)) expect(waiting.delete(entry.row)).toBe(true);
-        expect(room.size).toBe(waiting.size);
+        if (added) waiting.set(row, { host, merchantId, unhealthy });
+        if (added) expect(buffer.capacityFor(host, health, merchantId)).toBe(places - 1);
+        let slots = free;
+        buffer.drain(host, (entry) => slots-- > 0 && waiting.delete(entry.row));
+        if (out) for (const entry of buffer.remove(at)) expect(waiting.delete(entry.row)).toBe(true);
+        expect(buffer.size).toBe(waiting.size);
       });
-      for (const entry of room.takeOut()) expect(waiting.delete(entry.row)).toBe(true);
-      expect([room.size, waiting.size]).toEqual([0, 0]);
+      for (const entry of buffer.remove()) expect(waiting.delete(entry.row)).toBe(true);
+      expect([buffer.size, waiting.size]).toEqual([0, 0]);
     }),
   );
 });

@@ -1,9 +1,10 @@
-// The anteroom: deliveries that were claimed and found no seat yet. They keep their leases and go in as soon as a seat of their
-// host is free; those that would wait too long are given back. Pure but for what it remembers.
+// The delivery buffer: claimed deliveries that wait for a slot. They keep their leases and are sent as soon as a slot of their
+// host is free; those that would wait too long are given back. No I/O.
 import type { Micros } from "../ground/clock.ts";
-import type { Standing } from "./concurrency-limiter.ts";
+import type { HostHealth } from "./concurrency-limiter.ts";
 
-export interface Waiting<Row> {
+/** A delivery that this process holds under a lease. */
+export interface LeasedDelivery<Row> {
   host: string;
   merchantId: string;
   row: Row;
@@ -11,36 +12,36 @@ export interface Waiting<Row> {
   claimedAt: Micros;
 }
 
-export interface AnteroomLimits {
+export interface BufferLimits {
   /** All that may wait at the same time. */
   all: number;
-  /** Of them, for hosts that were not proven when they came: the rest is kept for bursts at hosts that answer. */
-  doubtful: number;
-  /** For one host: about as many as leave within a lease. */
-  line: Record<Standing, number>;
+  /** Of them, for hosts that were not healthy when they were added: the rest is kept for bursts at healthy hosts. */
+  unhealthy: number;
+  /** For one host: about as many as are sent while a delivery may wait. */
+  perHost: Record<HostHealth, number>;
 }
 
-const anteroomLimits: AnteroomLimits = {
+const bufferLimits: BufferLimits = {
   all: 512,
-  doubtful: 192,
-  line: { proven: 128, slow: 16, unproven: 16, suspect: 16 },
+  unhealthy: 192,
+  perHost: { healthy: 128, slow: 16, unknown: 16, failing: 16 },
 };
-/** Of so many other hosts those that wait are looked at when a seat becomes free. */
-const TURNS = 8;
+/** So many other hosts are tried when a slot becomes free. */
+const OTHERS_MAX = 8;
 
-const nobody = { all: 0, doubtful: 0 };
+const none = { all: 0, unhealthy: 0 };
 
-type Entry<Row> = Waiting<Row> & { doubtful: boolean };
+type Entry<Row> = LeasedDelivery<Row> & { unhealthy: boolean };
 
-export class Anteroom<Row> {
-  /** Hosts in the order in which they are looked at; each with its deliveries, the oldest first. */
+export class DeliveryBuffer<Row> {
+  /** Hosts in the order in which they are tried; each with its deliveries, the oldest first. */
   private readonly hosts = new Map<string, Entry<Row>[]>();
-  private readonly merchants = new Map<string, { all: number; doubtful: number }>();
-  private readonly limits: AnteroomLimits;
+  private readonly merchants = new Map<string, { all: number; unhealthy: number }>();
+  private readonly limits: BufferLimits;
   private count = 0;
-  private doubtful = 0;
+  private unhealthy = 0;
 
-  constructor(limits: AnteroomLimits = anteroomLimits) {
+  constructor(limits: BufferLimits = bufferLimits) {
     this.limits = limits;
   }
 
@@ -53,94 +54,99 @@ export class Anteroom<Row> {
     return this.count;
   }
 
-  /** Hosts that something waits for, each with the merchants whose it is. */
-  awaited(): Map<string, Set<string>> {
-    return new Map([...this.hosts].map(([host, line]) => [host, new Set(line.map(({ merchantId }) => merchantId))]));
+  /** Hosts with waiting deliveries, each with the merchants whose deliveries they are. */
+  waitingByHost(): Map<string, Set<string>> {
+    return new Map([...this.hosts].map(([host, queue]) => [host, new Set(queue.map(({ merchantId }) => merchantId))]));
   }
 
-  /** How many more may wait for a host that stands so: of one merchant, whose share counts too, or of any that waits nowhere. */
-  roomFor(host: string, standing: Standing, merchantId = ""): number {
+  /** How many more may wait for a host of this health: of a merchant, whose share counts too, or of any that has nothing waiting. */
+  capacityFor(host: string, health: HostHealth, merchantId = ""): number {
     const waiting = this.waitingFor(host);
-    const own = this.merchants.get(merchantId) ?? nobody;
-    const rooms = [
-      this.limits.line[standing] - waiting,
+    const own = this.merchants.get(merchantId) ?? none;
+    const capacities = [
+      this.limits.perHost[health] - waiting,
       Math.ceil((this.limits.all - this.count - own.all) / 2),
-      ...(standing === "proven"
+      ...(health === "healthy"
         ? []
-        : [Math.ceil((this.limits.doubtful - this.doubtful - own.doubtful - waiting) / 3)]),
+        : [Math.ceil((this.limits.unhealthy - this.unhealthy - own.unhealthy - waiting) / 3)]),
     ];
-    return Math.max(0, Math.min(...rooms));
+    return Math.max(0, Math.min(...capacities));
   }
 
   /** True while so few wait for a host that more should be on their way from the database. */
-  isShort(host: string, standing: Standing): boolean {
-    return this.waitingFor(host) <= this.limits.line[standing] / 4;
+  isLow(host: string, health: HostHealth): boolean {
+    return this.waitingFor(host) <= this.limits.perHost[health] / 4;
   }
 
-  /** True while what was just made for a host may wait here: a burst may, a backlog may not. */
-  isOpen(host: string, standing: Standing): boolean {
-    return this.waitingFor(host) <= (this.limits.line[standing] * 3) / 4;
+  /** True while a delivery that is just being written may wait here for a host: a burst may, a backlog may not. */
+  hasCapacityForNew(host: string, health: HostHealth): boolean {
+    return this.waitingFor(host) <= (this.limits.perHost[health] * 3) / 4;
   }
 
   /**
-   * Lets a delivery wait, or gives false when too many do: for its host, in all, or of its merchant, which never has more
-   * places than are left for others. Places for hosts in doubt are shared among hosts as seats are.
+   * Adds a delivery, or gives false when too many wait: for its host, in all, or of its merchant, which never has more
+   * places than are left for others. Places for hosts that are not healthy are shared among hosts as slots are.
    */
-  add(waiting: Waiting<Row>, standing: Standing): boolean {
+  add(waiting: LeasedDelivery<Row>, health: HostHealth): boolean {
     const { host, merchantId } = waiting;
-    const own = this.merchants.get(merchantId) ?? { ...nobody };
-    const doubtful = standing !== "proven";
-    if (this.roomFor(host, standing, merchantId) === 0) return false;
-    const line = this.hosts.get(host) ?? [];
-    line.push({ ...waiting, doubtful });
-    this.hosts.set(host, line);
+    const own = this.merchants.get(merchantId) ?? { ...none };
+    const unhealthy = health !== "healthy";
+    if (this.capacityFor(host, health, merchantId) === 0) return false;
+    const queue = this.hosts.get(host) ?? [];
+    queue.push({ ...waiting, unhealthy });
+    this.hosts.set(host, queue);
     this.count++;
     own.all++;
-    if (doubtful) {
-      this.doubtful++;
-      own.doubtful++;
+    if (unhealthy) {
+      this.unhealthy++;
+      own.unhealthy++;
     }
     this.merchants.set(merchantId, own);
     return true;
   }
 
   /**
-   * Lets in who may when a seat of a host is free: of some others in turn (what held them back may have been something else
-   * than their host, and a host that has waited longer comes first), then of this one. `enter` takes a seat for the delivery
-   * and gives whether there was one.
+   * Sends what can be sent when a slot of a host is free: of some other hosts in turn (what held them back may have been another limit
+   * than their host's, and a host that has waited longer comes first), then of this one. `send` takes a slot for the delivery and
+   * gives whether there was one.
    */
-  admit(host: string, enter: (waiting: Waiting<Row>) => boolean): void {
-    const others = [...this.hosts.keys().take(TURNS)].filter((other) => other !== host);
+  drain(host: string, send: (waiting: LeasedDelivery<Row>) => boolean): void {
+    const others = [...this.hosts.keys().take(OTHERS_MAX)].filter((other) => other !== host);
     for (const next of [...others, host]) {
-      const line = this.hosts.get(next);
-      if (!line) continue;
-      while (line[0] && enter(line[0])) this.left(line.shift());
+      const queue = this.hosts.get(next);
+      if (!queue) continue;
+      while (queue[0] && send(queue[0])) this.uncount(queue.shift());
       this.hosts.delete(next);
-      if (line.length > 0) this.hosts.set(next, line); // behind the others
+      if (queue.length > 0) this.hosts.set(next, queue); // behind the others
     }
   }
 
-  /** Those that were claimed before a moment, and all of them without one. They wait no longer. */
-  takeOut(claimedBefore?: Micros): Waiting<Row>[] {
+  /** Every delivery that waits. */
+  all(): LeasedDelivery<Row>[] {
+    return [...this.hosts.values()].flat();
+  }
+
+  /** Removes those that were claimed before a moment, or all without one. */
+  remove(claimedBefore?: Micros): LeasedDelivery<Row>[] {
     const out: Entry<Row>[] = [];
-    for (const [host, line] of this.hosts) {
-      const stay = claimedBefore === undefined ? [] : line.filter(({ claimedAt }) => claimedAt >= claimedBefore);
-      out.push(...line.filter((waiting) => !stay.includes(waiting)));
+    for (const [host, queue] of this.hosts) {
+      const stay = claimedBefore === undefined ? [] : queue.filter(({ claimedAt }) => claimedAt >= claimedBefore);
+      out.push(...queue.filter((waiting) => !stay.includes(waiting)));
       if (stay.length > 0) this.hosts.set(host, stay);
       else this.hosts.delete(host);
     }
-    for (const waiting of out) this.left(waiting);
+    for (const waiting of out) this.uncount(waiting);
     return out;
   }
 
-  private left(waiting: Entry<Row> | undefined): void {
+  private uncount(waiting: Entry<Row> | undefined): void {
     if (!waiting) return;
     const own = this.merchants.get(waiting.merchantId);
     this.count--;
-    if (waiting.doubtful) this.doubtful--;
+    if (waiting.unhealthy) this.unhealthy--;
     if (!own) return;
     own.all--;
-    if (waiting.doubtful) own.doubtful--;
+    if (waiting.unhealthy) own.unhealthy--;
     if (own.all === 0) this.merchants.delete(waiting.merchantId);
   }
 }

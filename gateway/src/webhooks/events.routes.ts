@@ -11,7 +11,6 @@ import {
   selectEvents,
   selectSince,
 } from "../events/events.sql.ts";
-import type { Outbox } from "../events/outbox.ts";
 import type { Micros } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
@@ -39,13 +38,8 @@ const RESEND_MAX = 1_000;
 
 const nothing = z.strictObject({});
 
-export interface EventParts {
-  database: Database;
-  outbox: Outbox;
-}
-
-export function eventEndpoints(parts: EventParts): Endpoint[] {
-  return [...readingEndpoints(parts.database), resendEndpoint(parts), bulkEndpoint(parts)];
+export function eventEndpoints(database: Database): Endpoint[] {
+  return [...readingEndpoints(database), resendEndpoint(database), bulkEndpoint(database)];
 }
 
 function readingEndpoints(database: Database): Endpoint[] {
@@ -82,7 +76,7 @@ function readingEndpoints(database: Database): Endpoint[] {
   ];
 }
 
-function resendEndpoint({ database, outbox }: EventParts): Endpoint {
+function resendEndpoint(database: Database): Endpoint {
   return writeEndpoint<{ event?: ToldEvent | undefined }>({
     path: "/v1/events/{id}/resend",
     summary: "Try an event once more, now, at the address where it belongs today",
@@ -96,14 +90,14 @@ function resendEndpoint({ database, outbox }: EventParts): Endpoint {
       return { event: await readEvent(database, call.merchant.merchantId, call.params.id ?? "") };
     },
     command(call, { event }) {
-      const command = resendEvent({ outbox, merchant: call.merchant, book: call.book }, event);
+      const command = resendEvent({ merchant: call.merchant, book: call.book }, event);
       return answering(command, (sent) => reply(200, eventView(sent)));
     },
     lane: "move",
   });
 }
 
-function bulkEndpoint({ database, outbox }: EventParts): Endpoint {
+function bulkEndpoint(database: Database): Endpoint {
   return writeEndpoint<ResendBody & { choice?: Choice }>({
     path: "/v1/events/resend",
     summary: "Try several events once more: those named, or those since a moment, oldest first, at most 1,000",
@@ -119,7 +113,7 @@ function bulkEndpoint({ database, outbox }: EventParts): Endpoint {
     command(call, { choice }) {
       assert(choice, "a body that was judged has its events chosen");
       const { chosen, next } = choice;
-      const command = resendEvents({ outbox, merchant: call.merchant, book: call.book }, chosen);
+      const command = resendEvents({ merchant: call.merchant, book: call.book }, chosen);
       return answering(command, (resent) => reply(200, { resent, has_more: next !== null, next_cursor: next }));
     },
     lane: "move",

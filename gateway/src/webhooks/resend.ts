@@ -2,19 +2,18 @@
 import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
 import type { Delivery, ToldEvent } from "../events/events.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
-import type { Outbox } from "../events/outbox.ts";
+import { markDue } from "../events/outbox.ts";
 import { type Resendable, resendables } from "../events/resend.sql.ts";
 import type { Micros } from "../ground/clock.ts";
 import { Fault, showable, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
+import { type Book, bookClocks, bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
 
-/** Whose events, and who is told that something is due. */
+/** Whose events. */
 export interface ResendParts {
-  outbox: Outbox;
   merchant: Merchant;
   book: Book;
 }
@@ -32,7 +31,7 @@ const isEventId = (text: string): boolean => isId("event", text);
  * then. Throws OBJECT_NOT_FOUND (the event, or any address for it), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
 export function resendEvent(parts: ResendParts, event: ToldEvent | undefined): Command<ToldEvent> {
-  const { book, outbox } = parts;
+  const { book } = parts;
   const own = event?.book.environment === book.environment ? event : undefined;
   return {
     name: "resend event",
@@ -43,7 +42,7 @@ export function resendEvent(parts: ResendParts, event: ToldEvent | undefined): C
       if (!found) throw noSuchEvent();
       const tried = tryAgain(parts, set, found, bookNow(set, book, realNow));
       if ("objection" in tried) throw tried.objection;
-      set.afterCommit(() => outbox.wake(bookKey(book)));
+      markDue(set, book);
       return { ...own, delivery: tried.delivery };
     },
   };
@@ -59,7 +58,7 @@ export type Chosen =
  * or any address for it or for all that were found), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
 export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number> {
-  const { book, outbox } = parts;
+  const { book } = parts;
   const eventIds = "found" in chosen ? chosen.found : chosen.eventIds;
   return {
     name: "resend events",
@@ -74,7 +73,7 @@ export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number
       const objections = tried.flatMap((one) => ("objection" in one ? [one.objection] : []));
       const [objection] = objections;
       if (objection && ("eventIds" in chosen || objections.length === tried.length)) throw objection;
-      set.afterCommit(() => outbox.wake(bookKey(book)));
+      markDue(set, book);
       return tried.length - objections.length;
     },
   };
