@@ -41,7 +41,7 @@ export interface Lease {
 export interface NewDelivery extends EventKey {
   url: string;
   nextAttemptAt: Micros;
-  /** Absent when whoever is first may claim it. */
+  /** Absent when any process may claim it. */
   lease?: Lease | undefined;
 }
 
@@ -73,7 +73,7 @@ const heldArrays = (held: readonly HeldLease[]): string[][] => [
   held.map(({ token }) => token),
 ];
 
-/** Ends the leases of deliveries that were not sent. Nobody claims them before `until`; anyone may at once without one. */
+/** Ends the leases of deliveries that were not sent. No process claims them before `until`; without one any may at once. */
 export function parkDeliveries(held: readonly HeldLease[], until: Micros | undefined): Statement {
   return {
     name: "park deliveries",
@@ -178,8 +178,8 @@ returning event_id`;
 /**
  * Records attempts and moves their deliveries on, in one statement: an attempt whose lease was lost meanwhile is not
  * recorded, because another worker has it now. Gives the events recorded. Its commit does not wait for the disk, as nobody waits for
- * it: a record that a power cut forgets leaves a lease that runs out, and a try that is made again under the same number, as when this
- * process ends before it has recorded.
+ * it: a record that a power cut loses leaves a lease that ends, and an attempt that is made again under the same number, as when this
+ * process dies before it has recorded.
  */
 export function recordAttempts(records: readonly AttemptRecord[]): Statement {
   return { name: "record attempts", text: recording, values: arraysOf(recordColumns, records) };

@@ -1,5 +1,5 @@
 // What an operator sees of a merchant's events and their deliveries, and sending one again.
-import type { ToldEvent } from "../events/events.sql.ts";
+import type { StoredEvent } from "../events/events.sql.ts";
 import { reply } from "../http/envelope.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
@@ -26,7 +26,7 @@ export interface OperatorEventParts {
 
 export function operatorEventEndpoints({ database, directory, lanes }: OperatorEventParts): OperatorEndpoint[] {
   const errors = ["OBJECT_NOT_FOUND"] as const;
-  const find = async (book: Book, eventId = ""): Promise<ToldEvent> => {
+  const find = async (book: Book, eventId = ""): Promise<StoredEvent> => {
     const event = await readEvent(database, book.merchantId, eventId);
     if (event?.book.environment !== book.environment) throw noSuchEvent();
     return event;

@@ -1,8 +1,8 @@
-// The HTTP of events: what was told, how its delivery went (section 6.6), and sending it again (section 6.4).
+// The HTTP of events: reading them and their attempts (section 6.6), and sending them again (section 6.4).
 import { z } from "zod";
 import {
   type Attempt,
-  type ToldEvent,
+  type StoredEvent,
   attemptOfRow,
   eventOfRow,
   selectAttempts,
@@ -77,7 +77,7 @@ function readingEndpoints(database: Database): Endpoint[] {
 }
 
 function resendEndpoint(database: Database): Endpoint {
-  return writeEndpoint<{ event?: ToldEvent | undefined }>({
+  return writeEndpoint<{ event?: StoredEvent | undefined }>({
     path: "/v1/events/{id}/resend",
     summary: "Try an event once more, now, at the address where it belongs today",
     tag: "Events",
@@ -108,7 +108,7 @@ function bulkEndpoint(database: Database): Endpoint {
     body: resendRules,
     async judge(call, _input, found) {
       if ("fault" in found) throw found.fault;
-      return { ...found.value, choice: await choose(database, call.book, found.value) };
+      return { ...found.value, choice: await selectEventsToResend(database, call.book, found.value) };
     },
     command(call, { choice }) {
       assert(choice, "a body that was judged has its events chosen");
@@ -126,8 +126,8 @@ interface Choice {
   next: string | null;
 }
 
-/** The events that a body means, as they stand before the lane; there they are looked at again. */
-async function choose(database: Database, book: Book, body: ResendBody): Promise<Choice> {
+/** The events that a body selects, as they are before the lane, which reads them again. */
+async function selectEventsToResend(database: Database, book: Book, body: ResendBody): Promise<Choice> {
   if (body.event_ids) {
     const eventIds = [...new Set(body.event_ids)];
     const rows = await database.query(
@@ -153,13 +153,13 @@ export async function readEvent(
   database: Database,
   merchantId: string,
   eventId: string,
-): Promise<ToldEvent | undefined> {
+): Promise<StoredEvent | undefined> {
   if (!isId("event", eventId)) return undefined;
   const [row] = await database.query(selectEvent(merchantId, eventId));
   return row && eventOfRow(row);
 }
 
-async function findEvent(database: Database, call: Call): Promise<ToldEvent> {
+async function findEvent(database: Database, call: Call): Promise<StoredEvent> {
   const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
   if (!event) throw noSuchEvent();
   if (event.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
@@ -190,7 +190,7 @@ export async function listEvents(
 /** A page of an event's attempts. `query` has passed `attemptsQuerySchema`. */
 export async function listAttempts(
   database: Database,
-  event: ToldEvent,
+  event: StoredEvent,
   query: z.infer<typeof attemptsQuerySchema>,
 ): Promise<Reply> {
   const { delivery } = event;

@@ -33,6 +33,7 @@ import {
   written,
   startRig,
   stopRig,
+  timing,
 } from "../../test/event-rig.ts";
 
 beforeAll(startRig);
@@ -304,7 +305,10 @@ describe("the same request again", () => {
 
   test("many at once, under keys of their own and from two processes, leave numbers without gaps", async () => {
     const database = await cloneDatabase();
-    const [left, right] = [await startService({ config, database }), await startService({ config, database })];
+    const [left, right] = [
+      await startService({ config, timing, database }),
+      await startService({ config, timing, database }),
+    ];
     try {
       const path = "/200/crowd";
       const of = await shop(left, path);

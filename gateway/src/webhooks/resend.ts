@@ -1,6 +1,6 @@
 // Sending events again, by hand: one more try, now, of the same bytes, to where the event belongs today. For the lanes.
 import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
-import type { Delivery, ToldEvent } from "../events/events.sql.ts";
+import type { Delivery, StoredEvent } from "../events/events.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
 import { markDue } from "../events/outbox.ts";
 import { type Resendable, resendables } from "../events/resend.sql.ts";
@@ -30,7 +30,7 @@ const isEventId = (text: string): boolean => isId("event", text);
  * Tries one event again; `event` is what was read of it, of either environment, if anything was. Gives it as it stands
  * then. Throws OBJECT_NOT_FOUND (the event, or any address for it), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
-export function resendEvent(parts: ResendParts, event: ToldEvent | undefined): Command<ToldEvent> {
+export function resendEvent(parts: ResendParts, event: StoredEvent | undefined): Command<StoredEvent> {
   const { book } = parts;
   const own = event?.book.environment === book.environment ? event : undefined;
   return {

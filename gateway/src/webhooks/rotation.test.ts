@@ -1,5 +1,6 @@
 // Goal: a secret can be changed without losing a delivery, and what we send is what a published library verifies. Method: a
 // service before a TLS receiver, deliveries checked with the library `standardwebhooks` and with the interface's own rule.
+import { timing } from "../../test/event-rig.ts";
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import { Webhook } from "standardwebhooks";
@@ -22,7 +23,7 @@ beforeAll(async () => {
   certificates = await makeCertificates();
   tls.setDefaultCACertificates([...trusted, readFileSync(certificates.caFile, "utf8")]);
   receiver = await Receiver.start(certificates);
-  service = await startService({ config });
+  service = await startService({ config, timing });
 });
 afterAll(async () => {
   await service.stop();
