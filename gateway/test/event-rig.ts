@@ -13,7 +13,7 @@ import { attemptListSchema, eventListSchema, eventSchema, resentSchema } from ".
 import { type TestService, asOwner, paymentBody, startService } from "./kit.ts";
 
 /** Pauses of the deliverer, short enough to be waited for. */
-export const timing = { pollMs: 100, parkMs: 200, faultRefreshMs: 50, rotationMs: 100 };
+export const timing = { pollMs: 50, parkMs: 100, faultRefreshMs: 50, rotationMs: 50 };
 /** Three of the deliverer's polls: what is due by then has been tried, on a busy machine too. */
 export const A_POLL_MS = 3 * timing.pollMs;
 export const config = { webhookAllowHosts: new Set(["localhost"]) };

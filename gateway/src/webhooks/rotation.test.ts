@@ -1,12 +1,12 @@
 // Goal: a secret can be changed without losing a delivery, and what we send is what a published library verifies. Method: a
 // service before a TLS receiver, deliveries checked with the library `standardwebhooks` and with the interface's own rule.
-import { timing } from "../../test/event-rig.ts";
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer } from "../../../e2e/kit/client.ts";
 import { type Certificates, type Received, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
+import { timing } from "../../test/event-rig.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { forgetHistory } from "../events/history.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";

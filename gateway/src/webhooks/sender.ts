@@ -233,7 +233,8 @@ export class Sender {
         onResponseEnd: () => end(),
         onResponseError: (_controller, error) => end(error),
       };
-      const time = { headersTimeout: deadlineMs, bodyTimeout: deadlineMs };
+      // The client's own timers are off by up to half a second: they must not end a call before the deadline.
+      const time = { headersTimeout: deadlineMs + 1_000, bodyTimeout: deadlineMs + 1_000 };
       try {
         this.agent.dispatch({ ...request, ...time, method: "POST" }, handler);
       } catch (error) {
