@@ -1,7 +1,7 @@
 // Goal: whatever happens to the workers and to the receiver, every committed event ends delivered or undelivered, told with
 // the same bytes, its attempts numbered without a gap. Method: an API process, a worker process that is killed again and
 // again while payments flow, a receiver that answers by script, another that has moods, and then time moved to the end of the
-// ladder. The leases of the last worker that is killed run out by themselves.
+// ladder. The leases of the last worker that is killed end by themselves.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -126,29 +126,26 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
     await pause(600);
     await worker.kill("SIGKILL");
     expect(made).toBeGreaterThan(before);
-    // Nobody has what it had claimed; the time until its leases end by themselves is not waited for.
+    // Nobody has what it had claimed; the time until its leases end is not waited for.
     await database.query("update deliveries set leased_until = now() where leased_until is not null");
     await worker.start();
   }
   // The last one leaves what it was waiting for in its leases, and another keeps away from it for as long as they last.
   await vi.waitFor(async () => expect(await leased()).not.toHaveLength(0), { timeout: 30_000, interval: 100 });
   await worker.kill("SIGKILL");
+  const { rows: killed } = await database.query<{ at: string }>("select now()::text as at");
   flowing.on = false;
   await Promise.all(flows);
   const orphans = await leased();
   expect(orphans).not.toHaveLength(0);
-  await worker.start();
-  // As those leases end, some payments that meet each mood in turn: their second attempts are due when time moves, not before.
-  await vi.waitFor(
-    async () => {
-      const { rows } = await database.query(
-        "select from deliveries where event_id = any($1) and leased_until > now() + interval '12 seconds'",
-        [orphans.map(({ event_id: eventId }) => eventId)],
-      );
-      expect(rows).toHaveLength(0);
-    },
-    { timeout: 60_000, interval: 250 },
+  // What a dead process held can be claimed by another one within 15 seconds, half a second of them until the next poll.
+  const { rows: long } = await database.query(
+    "select from deliveries where leased_until > $1::timestamptz + interval '14.5 seconds'",
+    [killed[0]?.at],
   );
+  expect(long).toHaveLength(0);
+  await worker.start();
+  // While those leases last, some payments that meet each mood in turn: their second attempts are due when time moves, not before.
   for (let number = 0; number < MOODY_AT_LAST; number++) await pay(`moody-${number}`, moody.url());
   await idle();
   for (const { event_id: eventId, leased_until: until } of orphans) {
@@ -198,7 +195,7 @@ async function leased(): Promise<{ event_id: string; leased_until: string }[]> {
   const { rows } = await database.query<{ event_id: string; leased_until: string }>(
     `select event_id, leased_until::text
 from deliveries
-where lease_token is not null and leased_until > now() + interval '15 seconds' and attempts = 0`,
+where lease_token is not null and leased_until > now() + interval '3 seconds' and attempts = 0`,
   );
   return rows;
 }

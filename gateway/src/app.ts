@@ -52,7 +52,7 @@ import { doctorEndpoints } from "./diagnostics/diagnosis.routes.ts";
 import { Examiner } from "./diagnostics/receiver-test.ts";
 import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
-import { misbehaveEndpoints } from "./sandbox/misbehave.routes.ts";
+import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { PayerTokens, openPayerPages } from "./sandbox/payer-page.ts";
 import { Clocks } from "./sandbox/clock.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
@@ -65,11 +65,12 @@ import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
 import { WriteHealth } from "./store/write-health.ts";
 import { version } from "./ground/version.ts";
-import { bookKey } from "./merchants/books.ts";
+import { Deliverer } from "./webhooks/deliverer.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
 import { Names } from "./webhooks/names.ts";
 import { Sender } from "./webhooks/sender.ts";
+import type { DeliveryTiming } from "./webhooks/timing.ts";
 import { Worker } from "./worker.ts";
 
 export interface AppOptions {
@@ -86,6 +87,8 @@ export interface AppOptions {
   roles: ReadonlySet<"api" | "worker">;
   /** Acquirers beyond the simulated ones of the sandbox. */
   acquirers?: readonly Acquirer[];
+  /** The times of delivering webhooks, where they are not the usual ones. */
+  deliveryTiming?: DeliveryTiming | undefined;
 }
 
 export interface App {
@@ -124,7 +127,14 @@ export function createApp(options: AppOptions): App {
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
-  const lanes = new Lanes({ database, clock, metrics, log, onEnding: writes.observe });
+  const { deliveryTiming: timing } = options;
+  const deliverer = options.roles.has("worker")
+    ? new Deliverer({ database, directory, merchants, config, clock, metrics, log, timing })
+    : undefined;
+  const lanes = new Lanes(
+    { database, clock, metrics, log, onEnding: writes.observe },
+    deliverer && ((set) => deliverer.beforeWrite(set)),
+  );
   const outbox = new Outbox();
   const tokens = new PayerTokens(vault.derive("payer pages"));
   let baseUrl = config.baseUrl ?? "http://127.0.0.1/v1";
@@ -154,7 +164,7 @@ export function createApp(options: AppOptions): App {
       await sweepExpired({ database, lanes, directory, payments, clock, log }, book);
       await loseOverdue({ database, lanes, directory, outbox, clock, log }, book);
       await settleDue({ database, lanes, directory, outbox, clock, log }, book);
-      worker.hint(bookKey(book));
+      deliverer?.notify(book);
     },
   });
   const names = new Names(config.webhookAllowHosts);
@@ -166,6 +176,8 @@ export function createApp(options: AppOptions): App {
     return kept;
   };
   const worker = new Worker({
+    deliverer,
+    rotationMs: timing?.rotationMs,
     clocks,
     database,
     directory,
@@ -193,7 +205,7 @@ export function createApp(options: AppOptions): App {
     ...disputeEndpoints({ database, outbox }),
     ...settlementEndpoints({ database, outbox }),
     ...refundEndpoints({ database, outbox, acquirer: (code) => router.acquirer(code) }),
-    ...eventEndpoints({ database, outbox }),
+    ...eventEndpoints(database),
     ...sandboxEndpoints({
       ...payments,
       database,
@@ -201,7 +213,7 @@ export function createApp(options: AppOptions): App {
       clocks,
     }),
     ...triggerEndpoints({ outbox }),
-    ...misbehaveEndpoints({ database }),
+    ...faultInjectionEndpoints(database, timing?.faultRefreshMs),
     ...examEndpoints({ examiner, database }),
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
     ...listening.endpoints(),
@@ -265,7 +277,7 @@ export function createApp(options: AppOptions): App {
     ...receiptEndpoints(database, lanes),
     ...contradictionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
-    ...operatorEventEndpoints({ database, directory, lanes, outbox }),
+    ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...auditEndpoints(audit),
   ];

@@ -19,16 +19,14 @@ import type { PaymentParts } from "./payments/payments.ts";
 import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
-import { Deliverer } from "./webhooks/deliverer.ts";
-import { Misbehaviours } from "./webhooks/misbehaviour.ts";
-import { ProbingSender } from "./webhooks/probing.ts";
+import type { Deliverer } from "./webhooks/deliverer.ts";
+import { deliveryTiming } from "./webhooks/timing.ts";
 
 const EXPIRY_MS = 500;
 const ACQUIRERS_MS = 250;
 const DISPUTES_MS = 1_000;
 const SETTLEMENTS_MS = 1_000;
 const CLOCKS_MS = 5_000;
-const ROTATION_MS = 1_000;
 const RETENTION_MS = 30_000;
 const NONCES_MS = 15_000;
 
@@ -47,20 +45,20 @@ export interface WorkerParts {
   clocks: Clocks;
   /** False while the clock is too far from the database's to delete anything or to end anything. */
   maySweep(): boolean;
+  /** Absent in a process that does not deliver. */
+  deliverer: Deliverer | undefined;
+  rotationMs?: number | undefined;
 }
 
 export class Worker {
-  private readonly sender: ProbingSender;
-  private readonly deliverer: Deliverer;
+  private readonly deliverer: Deliverer | undefined;
   private readonly operations: DueOperations;
   private readonly loops: Loop[];
   private running = false;
 
   constructor(parts: WorkerParts) {
     const { database, directory, lanes, payments, clock, config, merchants } = parts;
-    const { webhookHeaderPrefix: prefix, serviceName, webhookAllowHosts: allowed } = config;
-    this.sender = new ProbingSender({ clock, prefix, serviceName, allowed }, merchants, parts.log);
-    this.deliverer = new Deliverer({ ...parts, sender: this.sender, misbehaviours: new Misbehaviours(parts) });
+    this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.asking);
     const { log } = parts;
     /** What deletes or ends something waits while the clock is wrong. */
@@ -73,9 +71,8 @@ export class Worker {
       new Loop("nonces", NONCES_MS, log, () => emptyDeadSlots(database)),
       new Loop("clocks", CLOCKS_MS, parts.log, () => parts.clocks.moveLeft()),
       sweep("disputes", DISPUTES_MS, () => loseOverdue(parts)),
-      new Loop("rotation", ROTATION_MS, parts.log, async () => {
-        const carried = this.deliverer.takePreviousNeeded().map((mark) => ({ ...mark, fact: "carried" as const }));
-        const marks = [...carried, ...this.sender.takeFindings()];
+      new Loop("rotation", parts.rotationMs ?? deliveryTiming.rotationMs, parts.log, async () => {
+        const marks = this.deliverer?.takeMarks() ?? [];
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
       sweep("history", RETENTION_MS, (signal) =>
@@ -87,19 +84,14 @@ export class Worker {
 
   start(): void {
     this.running = true;
-    this.deliverer.start();
+    this.deliverer?.start();
     for (const loop of this.loops) loop.start();
   }
 
-  /** A book may have deliveries due. */
-  hint(bookKey: string): void {
-    if (this.running) this.deliverer.hint(bookKey);
-  }
-
   async stop(): Promise<void> {
-    if (!this.running) return this.sender.close();
+    if (!this.running) return this.deliverer?.stop();
     const loops = this.loops.map((loop) => loop.stop());
-    await Promise.all([this.deliverer.stop(), this.operations.stop(), ...loops]);
+    await Promise.all([this.deliverer?.stop(), this.operations.stop(), ...loops]);
   }
 }
 

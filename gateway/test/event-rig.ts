@@ -12,8 +12,10 @@ import type { Environment } from "../src/merchants/books.ts";
 import { attemptListSchema, eventListSchema, eventSchema, resentSchema } from "../src/webhooks/events.schema.ts";
 import { type TestService, asOwner, paymentBody, startService } from "./kit.ts";
 
+/** Pauses of the deliverer, short enough to be waited for. */
+export const timing = { pollMs: 50, parkMs: 100, faultRefreshMs: 50, rotationMs: 50 };
 /** Three of the deliverer's polls: what is due by then has been tried, on a busy machine too. */
-export const A_POLL_MS = 1_500;
+export const A_POLL_MS = 3 * timing.pollMs;
 export const config = { webhookAllowHosts: new Set(["localhost"]) };
 const trusted = tls.getCACertificates("default");
 
@@ -38,7 +40,10 @@ export async function startRig(): Promise<void> {
     const status = Number(delivery.path.split("/")[1]);
     response.writeHead(status, { "x-shop": "kopi" }).end(`answer ${status}`);
   };
-  const [service, still] = await Promise.all([startService({ config }), startService({ config, roles: ["api"] })]);
+  const [service, still] = await Promise.all([
+    startService({ config, timing }),
+    startService({ config, timing, roles: ["api"] }),
+  ]);
   Object.assign(rig, { receiver, service, still });
 }
 

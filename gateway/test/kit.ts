@@ -16,6 +16,7 @@ import type { SettingsChange } from "../src/merchants/settings.ts";
 import { createMetrics } from "../src/ground/metrics.ts";
 import { Database } from "../src/store/database.ts";
 import { Lanes } from "../src/store/lanes.ts";
+import { type DeliveryTiming, deliveryTiming } from "../src/webhooks/timing.ts";
 
 export interface TestDatabase {
   url: string;
@@ -94,6 +95,8 @@ export interface TestServiceOptions {
   logLevel?: string;
   /** Acquirers beyond the simulated ones. */
   acquirers?: readonly Acquirer[];
+  /** Times of delivering webhooks that differ from the usual ones. */
+  timing?: Partial<DeliveryTiming>;
 }
 
 /** The app of a service that has not begun. */
@@ -108,6 +111,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     log: createLog(options.logLevel ?? "silent"),
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
+    deliveryTiming: { ...deliveryTiming, ...options.timing },
   });
 }
 

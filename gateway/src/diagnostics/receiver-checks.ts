@@ -1,8 +1,9 @@
 // What the receiver exam checks: what is sent, which answer is right, and how the guide says to do it.
 import type { EventType } from "../events/event.ts";
 import type { Micros } from "../ground/clock.ts";
-import { forged, reordered, stale, unheardOf } from "../webhooks/misbehaviour.ts";
-import { type AttemptResult, DELIVERY_TIMEOUT_MS, type OutgoingDelivery } from "../webhooks/sender.ts";
+import { forged, reordered, stale, unheardOf } from "../webhooks/fault-injection.ts";
+import type { AttemptResult, OutgoingDelivery } from "../webhooks/sender.ts";
+import { deliveryTiming } from "../webhooks/timing.ts";
 
 export const checkNames = [
   "accepts_genuine",
@@ -153,7 +154,7 @@ export const checks: Record<CheckName, Check> = {
   },
   answers_in_time: {
     rounds: (make) => [[make("payment.succeeded")]],
-    isRight: ({ status, durationMs }) => status !== undefined && durationMs <= DELIVERY_TIMEOUT_MS,
+    isRight: ({ status, durationMs }) => status !== undefined && durationMs <= deliveryTiming.deadlineMs,
     expected: "an answer within 10 seconds",
     guide: {
       anchor: "answer-first-work-later",

@@ -11,7 +11,7 @@ import { type Certificates, type Received, Receiver, isGenuine, makeCertificates
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { eventTypes } from "../events/event.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { modes } from "../webhooks/misbehaviours.sql.ts";
+import { modes } from "../webhooks/fault-injection.sql.ts";
 import type { CheckResult } from "./receiver-test.ts";
 import { type CheckName, checkNames, checks } from "./receiver-checks.ts";
 

@@ -2,7 +2,7 @@
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
-import { secretsOf } from "../webhooks/deliverer.ts";
+import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import type { AttemptResult, OutgoingDelivery, Sender } from "../webhooks/sender.ts";
 import { type CheckName, type Make, checkNames, checks } from "./receiver-checks.ts";
 import type { Receiver } from "../sandbox/receiver.ts";

@@ -1,5 +1,5 @@
-// Claiming: which deliveries a worker takes next. What it does with them is settled in `outbox.sql.ts`.
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+// Claiming: which deliveries a worker takes next. What becomes of them is written by `outbox.sql.ts`.
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
@@ -15,13 +15,17 @@ export interface ClaimedRow extends Record<string, unknown> {
   next_attempt_at: Micros;
   clock_offset_seconds: bigint;
   host: string;
-  /** Tries that somebody asked for. */
+  /** Attempts that somebody asked for. */
   by_hand: number;
-  /** What it was before somebody asked for this one try; it goes back to that if the try fails. */
+  /** Its state before somebody asked for this one attempt; it goes back to that if the attempt fails. */
   resend_of: "delivered" | "undelivered" | null;
 }
 
-/** Of a book, at most twice as many queues are looked at in one claim; with more, each claim begins elsewhere among them. */
+/** First attempts, or later ones. */
+export type AttemptKind = "first" | "retry";
+
+const MILLISECOND: Micros = 1_000;
+/** Of a book, one claim visits at most twice as many queues; with more, each claim begins elsewhere among them. */
 const STEPS = 100;
 
 /**
@@ -30,7 +34,7 @@ const STEPS = 100;
  */
 export const SAME_URL = "url = d.url";
 
-/** How what a merchant owes to a host is called in `rooms`. */
+/** The key in `capacities` of a merchant's queue to a host. */
 export function queueKey(merchantUuid: string, host: string): string {
   return `${merchantUuid} ${host}`;
 }
@@ -49,8 +53,8 @@ const named = `unnest($8::uuid[], $9::text[]::environment[]) as n(merchant_id, e
     ) b`;
 
 /**
- * Leases what is due, oldest first in each queue, a queue being what a book owes to one host: at most as many of a host as
- * it has room for, `perBook` of each of `books` (all books when undefined) and `limit` in all. Each book is asked with its
+ * Leases what is due, oldest first in each queue, a queue being a book's deliveries to one host: of each host at most as many as
+ * it has capacity for, `perBook` of each of `books` (all books when undefined) and `limit` in all. Each book is asked with its
  * own clock.
  *
  * One book with 100,000 due at a host that takes no more, and 50 newer ones at another (PostgreSQL 18, time to find them):
@@ -62,18 +66,18 @@ const named = `unnest($8::uuid[], $9::text[]::environment[]) as n(merchant_id, e
 export function claimDeliveries(claim: {
   books: readonly Book[] | undefined;
   realNow: Micros;
-  leaseSeconds: number;
+  leaseMs: number;
   token: string;
   perBook: number;
   limit: number;
   /** First attempts, or later ones: each has its own part of the index, so that neither waits behind the other. */
-  which: "first" | "again";
+  which: AttemptKind;
   /**
-   * How many more a host takes at this moment of a merchant (by `queueKey`), any host of a merchant (by its identity), and a host
-   * of any merchant (by its name), where that is not `roomElsewhere`. The first that is there counts.
+   * How many more deliveries a host takes now of a merchant (by `queueKey`), any host of a merchant (by its identity), and a host
+   * of any merchant (by its name), where that is not `capacityElsewhere`. The first that is there counts.
    */
-  rooms: ReadonlyMap<string, number>;
-  roomElsewhere: number;
+  capacities: ReadonlyMap<string, number>;
+  capacityElsewhere: number;
 }): Statement {
   const { books, realNow, which } = claim;
   const [merchants, environments] = bookArrays(books ?? []);
@@ -149,11 +153,11 @@ order by l.next_attempt_at`,
     values: [
       sqlTime(realNow),
       claim.token,
-      sqlTime(realNow + claim.leaseSeconds * SECOND),
+      sqlTime(realNow + claim.leaseMs * MILLISECOND),
       claim.perBook,
       claim.limit,
-      JSON.stringify(Object.fromEntries(claim.rooms)),
-      claim.roomElsewhere,
+      JSON.stringify(Object.fromEntries(claim.capacities)),
+      claim.capacityElsewhere,
       ...(books ? [merchants, environments] : []),
     ],
   };

@@ -52,13 +52,13 @@ const claim = (changes: Partial<Parameters<typeof claimDeliveries>[0]>): Stateme
   claimDeliveries({
     books: undefined,
     realNow: systemClock.now(),
-    leaseSeconds: 45,
+    leaseMs: 12_000,
     token: randomUUID(),
     perBook: 128,
     limit: 128,
     which: "first",
-    rooms: new Map(),
-    roomElsewhere: 20,
+    capacities: new Map(),
+    capacityElsewhere: 20,
     ...changes,
   });
 
@@ -93,35 +93,35 @@ async function rowsLookedAt({ text, values = [] }: Statement): Promise<number> {
 
 for (const [which, attempts] of [
   ["first", 0],
-  ["again", 1],
+  ["retry", 1],
 ] as const)
   test(`a long backlog at a host that takes no more is not walked past (${which})`, async () => {
     const book = await bookWith({ "full.example": BACKLOG, "good.example": 3 }, attempts);
-    const rooms = new Map([["full.example", 0]]);
-    expect(await rowsLookedAt(claim({ books: [book], which, rooms }))).toBeLessThan(1_000);
-    expect(await claimed({ books: [book], which, rooms })).toEqual({}); // the look above has leased them
+    const capacities = new Map([["full.example", 0]]);
+    expect(await rowsLookedAt(claim({ books: [book], which, capacities }))).toBeLessThan(1_000);
+    expect(await claimed({ books: [book], which, capacities })).toEqual({}); // the look above has leased them
     expect(await claimed({ books: [book], which })).toEqual({ "full.example": 20 });
   });
 
 test("a host gives as many as it has room for, oldest first, and a book what it may", async () => {
   const book = await bookWith({ "a.example": 50, "b.example": 50, "c.example": 50 });
-  const rooms = new Map([
+  const capacities = new Map([
     ["a.example", 0],
     ["b.example", 30],
   ]);
-  expect(await claimed({ books: [book], rooms })).toEqual({ "b.example": 30, "c.example": 20 });
-  const few = await claimed({ books: [book], rooms, perBook: 25 });
+  expect(await claimed({ books: [book], capacities })).toEqual({ "b.example": 30, "c.example": 20 });
+  const few = await claimed({ books: [book], capacities, perBook: 25 });
   expect(Object.values(few).reduce((sum, count) => sum + count, 0)).toBe(25);
 });
 
 test("what a host takes of one merchant is not what it takes of another", async () => {
   const books = await Promise.all([bookWith({ "a.example": 9 }), bookWith({ "a.example": 9 })]);
   const [full, other] = books.map(({ merchantId }) => uuidOf(merchantId)) as [string, string];
-  const rooms = new Map([
+  const capacities = new Map([
     ["a.example", 5],
     [queueKey(full, "a.example"), 1],
   ]);
-  const rows = await asService.query<ClaimedRow>(claim({ books, rooms }));
+  const rows = await asService.query<ClaimedRow>(claim({ books, capacities }));
   const counts = [full, other].map((uuid) => rows.filter((row) => row.merchant_id === uuid).length);
   expect(counts).toEqual([1, 5]);
   // One that has used up its share is asked for one at any host that nothing is known of.
@@ -132,7 +132,11 @@ test("what a host takes of one merchant is not what it takes of another", async 
     [queueKey(uuid, "b.example"), 4],
     ["c.example", 7],
   ]);
-  expect(await claimed({ books: [spread], rooms: known })).toEqual({ "a.example": 1, "b.example": 4, "c.example": 1 });
+  expect(await claimed({ books: [spread], capacities: known })).toEqual({
+    "a.example": 1,
+    "b.example": 4,
+    "c.example": 1,
+  });
 });
 
 test("among more hosts than are looked at in one claim, each has its turn", async () => {

@@ -1,4 +1,4 @@
-// Reading events: what was told, where its delivery stands, and every attempt as it went. Writes nothing.
+// Reading events: each with the state of its delivery and every attempt. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow, otherBook } from "../merchants/books.ts";
@@ -8,7 +8,7 @@ import type { EventType } from "./event.ts";
 export const deliveryStates = ["pending", "delivered", "undelivered"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** Where the way of an event to its address stands. */
+/** The state of an event's delivery. */
 export interface Delivery {
   state: DeliveryState;
   url: string;
@@ -17,7 +17,7 @@ export interface Delivery {
   nextAttemptAt: Micros;
 }
 
-export interface ToldEvent {
+export interface StoredEvent {
   book: Book;
   eventId: string;
   /** The envelope, as the bytes that every attempt sends. */
@@ -38,7 +38,7 @@ export interface Attempt {
   reason: string | undefined;
   address: string | undefined;
   requestHeaders: Record<string, string>;
-  /** What was sent where it was not the event's own body: a sandbox was told to misbehave. */
+  /** What was sent where it was not the event's own body: fault injection changed it. */
   requestBody: string | undefined;
   /** What was done on purpose, in plain words. */
   note: string | undefined;
@@ -58,7 +58,7 @@ export function leastIdOf(at: Micros): string {
 
 const columns = `e.merchant_id, e.environment, e.event_id, e.body, d.state, d.url, d.attempts, d.next_attempt_at`;
 
-export function eventOfRow(row: Row): ToldEvent {
+export function eventOfRow(row: Row): StoredEvent {
   return {
     book: bookOfRow(row),
     eventId: idOf("event", row.event_id as string),
@@ -76,7 +76,7 @@ export function deliveryOfRow(row: Row): Delivery {
   };
 }
 
-/** One event of a merchant in whichever environment: the caller tells "other environment" from "not found". */
+/** One event of a merchant in whichever environment: the caller distinguishes "other environment" from "not found". */
 export function selectEvent(merchantId: string, eventId: string): Statement {
   return {
     name: "select event",

@@ -1,20 +1,20 @@
-// All SQL of forgetting: which books have something to forget, what of it may go, and what is kept for another while.
+// The SQL of deleting history: which books have expired events, which of them may be deleted, and which are kept for a while.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { leastIdOf } from "./events.sql.ts";
 
-/** How much of one book is looked at in one step. */
+/** How many events of one book one step examines. */
 export const STEP = 250;
 const DAY = 86_400;
 
 export interface OldBookRow extends Record<string, unknown> {
-  /** By the book's clock: what happened before it is old. */
+  /** The retention watermark, by the book's clock: events before it are old. */
   forgotten_before: Micros;
   swept_to: string | null;
 }
 
-/** Books with old events that were not looked at yet, or with kept ones that are to be looked at again. */
+/** Books with old events that were not examined yet, or with kept ones that are due to be examined again. */
 export function booksWithHistory(realNow: Micros, days: number): Statement {
   return {
     name: "books with old events",
@@ -41,9 +41,9 @@ where e.created_at < t.forgotten_before - interval '1 minute'
   };
 }
 
-export function moveHorizons(books: readonly Book[], before: readonly Micros[]): Statement {
+export function moveWatermarks(books: readonly Book[], before: readonly Micros[]): Statement {
   return {
-    name: "move event horizons",
+    name: "move retention watermarks",
     text: `insert into event_horizons as h (merchant_id, environment, forgotten_before)
 select *
 from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[])
@@ -60,8 +60,8 @@ export interface OldEventRow extends Record<string, unknown> {
   last_attempt_at: Micros | null;
 }
 
-/** What is known of events where it is decided whether they may go. By the primary keys alone, one look for each event. */
-const standing = `left join deliveries d using (merchant_id, environment, event_id)
+/** What decides whether an event may be deleted. By the primary keys alone, one probe for each event. */
+const facts = `left join deliveries d using (merchant_id, environment, event_id)
 left join lateral (
   select a.started_at
   from delivery_attempts a
@@ -76,7 +76,7 @@ export function selectOld(book: Book, after: string | null, before: Micros): Sta
     name: "old events",
     text: `select e.event_id, coalesce(d.state = 'pending', false) as pending, a.started_at as last_attempt_at
 from events e
-${standing}
+${facts}
 where e.merchant_id = any($1::uuid[]) and e.environment = any($2::text[]::environment[])
   and ($3::uuid is null or e.event_id > $3::uuid) and e.event_id < $4::uuid
 order by e.event_id
@@ -85,13 +85,13 @@ limit ${STEP}`,
   };
 }
 
-/** Kept events that it is time to look at again. One that is gone meanwhile is among them, as one that may go. */
+/** Kept events that are due to be examined again. One that was deleted meanwhile is among them, as one that may be deleted. */
 export function selectRetained(book: Book, realNow: Micros): Statement {
   return {
     name: "retained events",
     text: `select e.event_id, coalesce(d.state = 'pending', false) as pending, a.started_at as last_attempt_at
 from retained_events e
-${standing}
+${facts}
 where e.merchant_id = any($1::uuid[]) and e.environment = any($2::text[]::environment[]) and e.look_at <= $3::timestamptz
 order by e.look_at
 limit ${STEP}`,
@@ -114,8 +114,8 @@ set look_at = excluded.look_at`,
 }
 
 /**
- * Deletes events with their deliveries and attempts, and gives which. A delivery that somebody holds, because it is just being
- * sent again, stays; one that waits for an attempt by now, too. `sweptTo` is how far the book has been looked at.
+ * Deletes events with their deliveries and attempts, and gives which. A delivery that is locked, because it is just being
+ * sent again, stays; one that waits for an attempt by now, too. `sweptTo` is how far the book has been examined.
  */
 export function forgetEvents(book: Book, eventIds: readonly string[], sweptTo: string | null): Statement {
   return {
@@ -147,10 +147,10 @@ export function forgetEvents(book: Book, eventIds: readonly string[], sweptTo: s
 ), retained as (
   delete from retained_events r using old
   where r.merchant_id = old.merchant_id and r.environment = old.environment and r.event_id = old.event_id
-), told as (
+), gone as (
   delete from events e using old
   where e.merchant_id = old.merchant_id and e.environment = old.environment and e.event_id = old.event_id
-), horizon as (
+), watermark as (
   update event_horizons h
   set swept_to = greatest(h.swept_to, $4::uuid),
     last_forgotten = greatest(h.last_forgotten, (select event_id from old order by event_id desc limit 1))

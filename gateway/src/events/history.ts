@@ -1,4 +1,4 @@
-// Forgetting the history of events, in small steps. An event goes with its attempts, when it is old by its book's clock and
+// Deletes the history of events, in small steps. An event goes with its attempts, when it is old by its book's clock and
 // its last attempt is as old in real time: moving a sandbox's clock, or a re-send on the last day, takes nothing away that was
 // made just now. What still waits for its delivery stays, however old it is.
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -11,39 +11,39 @@ import {
   STEP,
   booksWithHistory,
   forgetEvents,
-  moveHorizons,
+  moveWatermarks,
   retainEvents,
   selectOld,
   selectRetained,
 } from "./history.sql.ts";
 
 const DAY = 86_400 * SECOND;
-/** A re-send that looked before the horizon moved has ended by then. */
+/** A re-send that read before the watermark moved has ended by then. */
 const MARGIN = 60 * SECOND;
 
-/** Forgets events older than `days`, and all about them, at a pace that nobody notices. Gives how many went. */
+/** Deletes events older than `days`, and all about them, throttled. Gives how many. */
 export async function forgetHistory(
   database: Database,
   realNow: Micros,
   days: number,
-  pace: Pace = new Pace(),
+  throttle: Pace = new Pace(),
 ): Promise<number> {
   const rows = await database.query<OldBookRow>(booksWithHistory(realNow, days));
   if (rows.length === 0) return 0;
-  // Where a book's history begins is written down first, so that nobody takes a forgotten event for one that was never there.
+  // The watermark is written first, so that no reader takes a deleted event for one that never existed.
   const books = rows.map((row) => bookOfRow(row));
   const before = rows.map((row) => row.forgotten_before);
-  await database.query(moveHorizons(books, before));
+  await database.query(moveWatermarks(books, before));
   const sweeps = rows.map((row) => new Sweep(database, row, realNow, days));
-  // One step of each book in turn, of what grew old and of what was kept: nobody's history waits for somebody else's.
+  // One step of each book in turn, of old events and of kept ones: no book's history waits for another's.
   await inTurns(
-    pace,
-    sweeps.flatMap((sweep) => [() => sweep.lookAtOld(), () => sweep.lookAtRetained()]),
+    throttle,
+    sweeps.flatMap((sweep) => [() => sweep.examineOld(), () => sweep.examineRetained()]),
   );
   return sweeps.reduce((sum, { forgotten }) => sum + forgotten, 0);
 }
 
-/** The history of one book on its way out. */
+/** The deletion of one book's history. */
 class Sweep {
   forgotten = 0;
   private readonly database: Database;
@@ -62,19 +62,19 @@ class Sweep {
     this.sweptTo = row.swept_to;
   }
 
-  /** Takes the next events by age. Each is looked at once here; those that stay are looked at again when their time comes. */
-  async lookAtOld(): Promise<boolean> {
+  /** Examines the next events by age. Each is examined once here; those that stay are examined again when they are due. */
+  async examineOld(): Promise<boolean> {
     const old = await this.database.query<OldEventRow>(selectOld(this.book, this.sweptTo, this.before));
     this.sweptTo = old.at(-1)?.event_id ?? this.sweptTo;
     return this.decide(old);
   }
 
-  /** Takes the next that were kept until now. */
-  async lookAtRetained(): Promise<boolean> {
+  /** Examines the next that were kept until now. */
+  async examineRetained(): Promise<boolean> {
     return this.decide(await this.database.query<OldEventRow>(selectRetained(this.book, this.realNow)));
   }
 
-  /** Lets go what may go, and notes of the rest when to look again. Gives whether there may be more. */
+  /** Deletes what may be deleted, and notes of the rest when to examine it again. Gives whether there may be more. */
   private async decide(found: readonly OldEventRow[]): Promise<boolean> {
     if (found.length === 0) return false;
     const { database, book, realNow, attemptedBefore, sweptTo } = this;
@@ -84,14 +84,14 @@ class Sweep {
         ? [{ eventId, lookAt: realNow + (at - attemptedBefore) + SECOND }]
         : [];
     });
-    // Noted before it counts as looked at: a process that dies in between loses sight of nothing.
+    // Noted before the sweep moves on: a process that dies in between forgets no kept event.
     if (kept.length > 0) await database.query(retainEvents(book, kept));
     const staying = new Set(kept.map(({ eventId }) => eventId));
     const over = found.filter(({ event_id: eventId }) => !staying.has(eventId)).map(({ event_id: eventId }) => eventId);
     const rows = await database.query<{ event_id: string }>(forgetEvents(book, over, sweptTo));
     const gone = new Set(rows.map(({ event_id: eventId }) => eventId));
     const held = over.filter((eventId) => !gone.has(eventId));
-    // Somebody holds them at this moment. Should this not be noted any more, they stay: more than promised, never less.
+    // Another statement has them locked. Should this note be lost, they stay: kept longer than promised, never shorter.
     if (held.length > 0)
       await database.query(
         retainEvents(

@@ -1,4 +1,4 @@
-// SQL of events and deliveries: written by the lanes, settled by the workers of the webhooks room. How deliveries are claimed
+// SQL of events and deliveries: inserted by the lanes, updated by the workers of the webhooks room. How deliveries are claimed
 // is in `claim.sql.ts`.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidBytes } from "../ground/ids.ts";
@@ -40,7 +40,7 @@ export interface Lease {
 export interface NewDelivery extends EventKey {
   url: string;
   nextAttemptAt: Micros;
-  /** Absent when whoever is first may claim it. */
+  /** Absent when any process may claim it. */
   lease?: Lease | undefined;
 }
 
@@ -58,22 +58,54 @@ export const deliveries: Table<EventKey, NewDelivery> = {
   }),
 };
 
-/** Sets claimed deliveries aside for a moment, untried; or gives them back, without a moment. Nobody has them then. */
-export function parkDeliveries(rows: readonly ClaimedRow[], token: string, until: Micros | undefined): Statement {
+/** A delivery that a process holds, and the token of its lease. */
+export interface HeldLease {
+  row: Pick<ClaimedRow, "merchant_id" | "environment" | "event_id">;
+  token: string;
+}
+
+const heldArrays = (held: readonly HeldLease[]): string[][] => [
+  held.map(({ row }) => row.merchant_id),
+  held.map(({ row }) => row.environment),
+  held.map(({ row }) => row.event_id),
+  held.map(({ token }) => token),
+];
+
+/** Ends the leases of deliveries that were not sent. No process claims them before `until`; without one any may at once. */
+export function parkDeliveries(held: readonly HeldLease[], until: Micros | undefined): Statement {
   return {
     name: "park deliveries",
     text: `update deliveries d
 set ${SAME_URL}, leased_until = $5::timestamptz, lease_token = null
-from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[]) as v(merchant_id, environment, event_id)
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::uuid[]) as v(merchant_id, environment, event_id, lease_token)
 where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
-  and d.lease_token = $4::uuid`,
-    values: [
-      rows.map((row) => row.merchant_id),
-      rows.map((row) => row.environment),
-      rows.map((row) => row.event_id),
-      token,
-      until === undefined ? null : sqlTime(until),
-    ],
+  and d.lease_token = v.lease_token`,
+    values: [...heldArrays(held), until === undefined ? null : sqlTime(until)],
+  };
+}
+
+/**
+ * Makes the leases of deliveries last until a later moment, where they are still held. What another statement has locked is left out:
+ * it is being recorded or claimed, and this one never waits while it holds locks of its own.
+ */
+export function renewLeases(held: readonly HeldLease[], until: Micros): Statement {
+  return {
+    name: "renew leases",
+    text: `update deliveries d
+set ${SAME_URL}, leased_until = $5::timestamptz
+from (
+  select d.merchant_id, d.environment, d.event_id
+  from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::uuid[]) as v(merchant_id, environment, event_id, lease_token)
+  cross join lateral (
+    select d.merchant_id, d.environment, d.event_id
+    from deliveries d
+    where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
+      and d.lease_token = v.lease_token
+    for update skip locked
+  ) d
+) v
+where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id`,
+    values: [...heldArrays(held), sqlTime(until)],
   };
 }
 
@@ -113,18 +145,18 @@ const attemptColumns: Columns<AttemptRecord> = {
   request_body: ["text", (record) => record.requestBody],
   note: ["text", (record) => record.note],
 };
-const settledColumns: Columns<AttemptRecord> = {
+const outcomeColumns: Columns<AttemptRecord> = {
   lease_token: ["uuid", (record) => record.leaseToken],
   state: ["delivery_state", (record) => record.state],
   next_attempt_at: ["timestamptz", (record) => record.nextAttemptAt],
 };
-const recordColumns = { ...attemptColumns, ...settledColumns };
+const recordColumns = { ...attemptColumns, ...outcomeColumns };
 
 const recording = `with lazily as (
   select set_config('synchronous_commit', 'off', true) as setting
 ), v as (
 ${rowsOf(recordColumns)}
-), settled as (
+), moved as (
   update deliveries d
   set ${SAME_URL}, state = v.state, attempts = v.attempt, next_attempt_at = v.next_attempt_at, lease_token = null,
     leased_until = null, resend_of = null
@@ -134,18 +166,18 @@ ${rowsOf(recordColumns)}
   returning d.merchant_id, d.environment, d.event_id, d.url
 )
 insert into delivery_attempts (url, ${Object.keys(attemptColumns).join(", ")})
-select settled.url, ${Object.keys(attemptColumns)
+select moved.url, ${Object.keys(attemptColumns)
   .map((name) => `v.${name}`)
   .join(", ")}
 from v
-join settled using (merchant_id, environment, event_id), lazily
+join moved using (merchant_id, environment, event_id), lazily
 returning event_id`;
 
 /**
  * Records attempts and moves their deliveries on, in one statement: an attempt whose lease was lost meanwhile is not
  * recorded, because another worker has it now. Gives the events recorded. Its commit does not wait for the disk, as nobody waits for
- * it: a record that a power cut forgets leaves a lease that runs out, and a try that is made again under the same number, as when this
- * process ends before it has recorded.
+ * it: a record that a power cut loses leaves a lease that ends, and an attempt that is made again under the same number, as when this
+ * process dies before it has recorded.
  */
 export function recordAttempts(records: readonly AttemptRecord[]): Statement {
   return { name: "record attempts", text: recording, values: arraysOf(recordColumns, records) };

@@ -1,53 +1,48 @@
-// Goal: what becomes of an event's delivery once it is committed: taken, looked for at once, or left for later. Method: an outbox
-// without a database, and a courier that says what the test wants.
+// Goal: emitting an event changes the working set and nothing else. Method: the function and a set, without a database.
 import { expect, test } from "vitest";
 import { systemClock } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
-import { type Book, bookKey } from "../merchants/books.ts";
+import type { Book } from "../merchants/books.ts";
 import { WorkingSet } from "../store/working-set.ts";
 import { hostOf } from "./event.ts";
-import { type Courier, Outbox } from "./outbox.ts";
+import { dueBooks, emitEvent, markDue } from "./outbox.ts";
+import { deliveries, events } from "./outbox.sql.ts";
 
 const book: Book = { merchantId: idOf("merchant", "01900000-0000-7000-8000-000000000001"), environment: "sandbox" };
 const url = "https://Shop.example:8443/hook?x=1";
+const now = systemClock.now();
 
-/** Emits one event; gives what happened before and after the commit. */
-function told(
-  courier: Partial<Courier> | undefined,
-  end: "committed" | "unknown" = "committed",
-): { before: string[]; after: string[]; leased: boolean } {
-  const outbox = new Outbox();
-  const heard: string[] = [];
-  outbox.onDeliverable((key) => heard.push(`woken ${key}`));
-  if (courier)
-    outbox.setCourier({
-      leaseFor: () => undefined,
-      isFull: () => false,
-      release: ({ host }) => heard.push(`released ${host}`),
-      take: ({ host, url: to, attempts }) => heard.push(`taken ${host} ${to} ${attempts}`),
-      ...courier,
-    });
+/** The set after one event. */
+function emitted(to: string | undefined): { set: WorkingSet; eventId: string } {
   const set = new WorkingSet();
-  const event = { book, type: "payment.created", subjectId: undefined, url, data: {} } as const;
-  outbox.emit(set, event, systemClock.now());
+  const event = { book, type: "payment.created", subjectId: undefined, url: to, data: { x: 1 } } as const;
+  const eventId = emitEvent(set, event, now);
   set.keep();
-  const before = [...heard];
-  const values = set.writes().flatMap(({ statement }) => statement.values as Buffer[]);
-  set[end]();
-  return { before, after: heard, leased: values.some((value) => value.includes(Buffer.from("ab".repeat(16), "hex"))) };
+  return { set, eventId };
 }
 
-const lease = { token: "abababab-abab-abab-abab-abababababab", until: systemClock.now() };
+test("an event is written with its envelope, and a delivery that nobody has yet", () => {
+  const { set, eventId } = emitted(url);
+  const [event, ...others] = set.inserted(events);
+  expect(others).toEqual([]);
+  expect(event).toMatchObject({ book, eventId, type: "payment.created", createdAt: now, subjectId: undefined });
+  expect(JSON.parse(event?.body ?? "")).toMatchObject({ id: eventId, type: "payment.created", data: { x: 1 } });
+  expect(set.inserted(deliveries)).toEqual([{ book, eventId, url, nextAttemptAt: now }]);
+});
 
-test("a delivery is taken, looked for, or left to the next poll; never before the commit", () => {
-  const woken = [`woken ${bookKey(book)}`];
-  expect(told(undefined)).toEqual({ before: [], after: woken, leased: false });
-  expect(told({})).toEqual({ before: [], after: woken, leased: false });
-  const taken = ["taken shop.example:8443 https://Shop.example:8443/hook?x=1 0"];
-  expect(told({ leaseFor: () => lease })).toEqual({ before: [], after: taken, leased: true });
-  expect(told({ leaseFor: () => lease }, "unknown").after).toEqual(["released shop.example:8443"]);
-  expect(told({}, "unknown").after).toEqual([]);
-  expect(told({ isFull: () => true })).toEqual({ before: [], after: [], leased: false });
+test("without an address there is an event and no delivery", () => {
+  const { set } = emitted(undefined);
+  expect([set.inserted(events).length, set.inserted(deliveries).length]).toEqual([1, 0]);
+});
+
+test("a book that is marked due is in the set once, and nothing of it is written", () => {
+  const set = new WorkingSet();
+  markDue(set, book);
+  set.keep();
+  markDue(set, book);
+  set.keep();
+  expect(set.inserted(dueBooks)).toEqual([book]);
+  expect(set.writes()).toEqual([]);
 });
 
 test("a host is what stands between the scheme and what follows it, in small letters", () => {

@@ -17,14 +17,14 @@ export interface Resendable extends EventKey {
 export interface HeldDelivery extends Delivery {
   /** A worker has it: it is being tried at this moment, and must be left alone. */
   leased: boolean;
-  /** Tries that somebody asked for ahead of the schedule: they are no rungs of it. */
+  /** Attempts that somebody asked for ahead of the schedule: they do not count in it. */
   byHand: number;
-  /** What it was before somebody asked for one more try. */
+  /** Its state before somebody asked for one more attempt. */
   resendOf: "delivered" | "undelivered" | undefined;
 }
 
 const heldOf = ({ delivery }: Resendable): HeldDelivery => {
-  assert(delivery && !delivery.leased, "only a delivery that nobody has is changed");
+  assert(delivery && !delivery.leased, "only a delivery without a lease is changed");
   return delivery;
 };
 
@@ -44,7 +44,7 @@ cross join lateral (
   select *
   from events e
   where e.merchant_id = w.merchant_id and e.environment = w.environment and e.event_id = w.event_id
-    -- what is being forgotten is not told again; what is kept for its attempts has a delivery, which is locked below
+    -- what is being deleted is not sent again; what is kept for its attempts has a delivery, which is locked below
     and (e.created_at >= coalesce((
       select h.forgotten_before
       from event_horizons h

@@ -1,6 +1,5 @@
 // What an operator sees of a merchant's events and their deliveries, and sending one again.
-import type { ToldEvent } from "../events/events.sql.ts";
-import type { Outbox } from "../events/outbox.ts";
+import type { StoredEvent } from "../events/events.sql.ts";
 import { reply } from "../ground/reply.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
@@ -23,12 +22,11 @@ export interface OperatorEventParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
-  outbox: Outbox;
 }
 
-export function operatorEventEndpoints({ database, directory, lanes, outbox }: OperatorEventParts): OperatorEndpoint[] {
+export function operatorEventEndpoints({ database, directory, lanes }: OperatorEventParts): OperatorEndpoint[] {
   const errors = ["OBJECT_NOT_FOUND"] as const;
-  const find = async (book: Book, eventId = ""): Promise<ToldEvent> => {
+  const find = async (book: Book, eventId = ""): Promise<StoredEvent> => {
     const event = await readEvent(database, book.merchantId, eventId);
     if (event?.book.environment !== book.environment) throw noSuchEvent();
     return event;
@@ -82,7 +80,7 @@ export function operatorEventEndpoints({ database, directory, lanes, outbox }: O
       errors,
       async handle({ params }) {
         const { book, merchant } = await findBook(directory, params);
-        const command = resendEvent({ outbox, merchant, book }, await find(book, params.event_id));
+        const command = resendEvent({ merchant, book }, await find(book, params.event_id));
         return reply(200, eventView(await lanes.move(book.merchantId, command)));
       },
     }),

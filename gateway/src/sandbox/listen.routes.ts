@@ -10,7 +10,7 @@ import { timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client, Directory, Webhook } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import { secretsOf } from "../webhooks/deliverer.ts";
+import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
 import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
 import { type HeardRow, selectHeard, selectNewest } from "./listen.sql.ts";

@@ -6,18 +6,19 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type Certificates, type Received, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
+import { A_POLL_MS, timing } from "../../test/event-rig.ts";
 import { type TestService, asOwner, cloneDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { attemptDelaysSeconds } from "../events/event.ts";
-import { SECOND } from "../ground/clock.ts";
+import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { nextStep } from "./deliverer.ts";
+import { nextStep } from "./delivery-attempt.ts";
 
 const LADDER = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200];
-/** Three of the deliverer's polls: what is due by then has been tried, on a busy machine too. */
-const A_POLL_MS = 1_500;
 /** How long anything is waited for that is sure to come. */
 const PATIENCE_MS = 15_000;
 const config = { webhookAllowHosts: new Set(["localhost"]) };
+/** Real time, which a test may move on. */
+const clock = { ahead: 0, now: (): Micros => systemClock.now() + clock.ahead };
 const trusted = tls.getCACertificates("default");
 let certificates: Certificates;
 let receiver: Receiver;
@@ -32,7 +33,7 @@ beforeAll(async () => {
     const status = Number(delivery.path.split("/")[1]);
     response.writeHead(status, { location: "/200/elsewhere", "x-shop": "kopi" }).end(`answer ${status}`);
   };
-  service = await startService({ config });
+  service = await startService({ config, timing, clock });
 });
 
 afterAll(async () => {
@@ -211,7 +212,7 @@ test("each attempt is formed anew: same body, fresh timestamp and signature; a s
   };
   await create(client, { expires_in: 86_400 });
   await settled(merchantId, 1);
-  await pause(1_100); // so that the next attempt falls into another second
+  clock.ahead += SECOND; // so that the next attempt falls into another second
   await advance(client, 31);
   await settled(merchantId, 2);
   await advance(client, 90);
@@ -288,15 +289,15 @@ test("an answer that comes late but in time, and then trickles, counts by its st
     setTimeout(() => {
       response.writeHead(200);
       response.write("o");
-      setTimeout(() => response.end("k"), 300);
-    }, 700);
+      setTimeout(() => response.end("k"), 100);
+    }, 400);
   };
   await create(client);
   await pause(A_POLL_MS); // a poll goes by while it is on its way
   expect(await settled(merchantId, 1)).toMatchObject({ state: "delivered" });
   expect(at(path)).toHaveLength(1);
   const [attempt] = await attemptsOf(merchantId);
-  expect(attempt?.duration_ms).toBeGreaterThanOrEqual(650);
+  expect(attempt?.duration_ms).toBeGreaterThanOrEqual(390);
 });
 
 test("a long jump of the clock fires one attempt, not all that were missed", async () => {
@@ -400,7 +401,7 @@ test("merchants whose hosts hang, dead or with an answer that never ends, keep n
 }, 60_000);
 
 test("a delivery to a host that answers is this process's own as soon as it is written; the first one waits to be claimed", async () => {
-  const { client, merchantId } = await shop("/200/newborn");
+  const { client, merchantId } = await shop("/200/direct");
   await asOwner(service.database, (owner) =>
     owner.query(`create table written as select event_id, false as leased from deliveries limit 0;
 create function note_written() returns trigger language plpgsql security definer as
@@ -421,7 +422,7 @@ create trigger note_written after insert on deliveries for each row execute func
     owner.query("drop trigger note_written on deliveries; drop function note_written; drop table written"),
   );
   expect(rows.map(({ leased }) => leased)).toEqual([false, true, true]);
-  expect(at("/200/newborn")).toHaveLength(3);
+  expect(at("/200/direct")).toHaveLength(3);
 });
 
 test("what a merchant owes to dead hosts is left alone in the database until one of them has a place", async () => {
@@ -445,7 +446,7 @@ test("what a merchant owes to dead hosts is left alone in the database until one
         versions.set(id, version);
       }
       await create(client); // for a host that answers: each makes the deliverer look again at what is due
-      await pause(100);
+      await pause(timing.pollMs / 5);
     }
     expect(versions.size).toBeGreaterThanOrEqual(holes.length * 16);
     expect(changes).toBeLessThan(100);
@@ -457,7 +458,10 @@ test("what a merchant owes to dead hosts is left alone in the database until one
 
 test("two processes on one database deliver each event once", async () => {
   const database = await cloneDatabase();
-  const [left, right] = [await startService({ config, database }), await startService({ config, database })];
+  const [left, right] = [
+    await startService({ config, timing, database }),
+    await startService({ config, timing, database }),
+  ];
   try {
     const path = "/200/both";
     const { client, merchantId } = await left.merchant();

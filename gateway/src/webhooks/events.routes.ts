@@ -1,8 +1,8 @@
-// The HTTP of events: what was told, how its delivery went (section 6.6), and sending it again (section 6.4).
+// The HTTP of events: reading them and their attempts (section 6.6), and sending them again (section 6.4).
 import { z } from "zod";
 import {
   type Attempt,
-  type ToldEvent,
+  type StoredEvent,
   attemptOfRow,
   eventOfRow,
   selectAttempts,
@@ -11,7 +11,6 @@ import {
   selectEvents,
   selectSince,
 } from "../events/events.sql.ts";
-import type { Outbox } from "../events/outbox.ts";
 import type { Micros } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
@@ -39,13 +38,8 @@ const RESEND_MAX = 1_000;
 
 const nothing = z.strictObject({});
 
-export interface EventParts {
-  database: Database;
-  outbox: Outbox;
-}
-
-export function eventEndpoints(parts: EventParts): Endpoint[] {
-  return [...readingEndpoints(parts.database), resendEndpoint(parts), bulkEndpoint(parts)];
+export function eventEndpoints(database: Database): Endpoint[] {
+  return [...readingEndpoints(database), resendEndpoint(database), bulkEndpoint(database)];
 }
 
 function readingEndpoints(database: Database): Endpoint[] {
@@ -82,8 +76,8 @@ function readingEndpoints(database: Database): Endpoint[] {
   ];
 }
 
-function resendEndpoint({ database, outbox }: EventParts): Endpoint {
-  return writeEndpoint<{ event?: ToldEvent | undefined }>({
+function resendEndpoint(database: Database): Endpoint {
+  return writeEndpoint<{ event?: StoredEvent | undefined }>({
     path: "/v1/events/{id}/resend",
     summary: "Try an event once more, now, at the address where it belongs today",
     tag: "Events",
@@ -96,14 +90,14 @@ function resendEndpoint({ database, outbox }: EventParts): Endpoint {
       return { event: await readEvent(database, call.merchant.merchantId, call.params.id ?? "") };
     },
     command(call, { event }) {
-      const command = resendEvent({ outbox, merchant: call.merchant, book: call.book }, event);
+      const command = resendEvent({ merchant: call.merchant, book: call.book }, event);
       return answering(command, (sent) => reply(200, eventView(sent)));
     },
     lane: "move",
   });
 }
 
-function bulkEndpoint({ database, outbox }: EventParts): Endpoint {
+function bulkEndpoint(database: Database): Endpoint {
   return writeEndpoint<ResendBody & { choice?: Choice }>({
     path: "/v1/events/resend",
     summary: "Try several events once more: those named, or those since a moment, oldest first, at most 1,000",
@@ -114,12 +108,12 @@ function bulkEndpoint({ database, outbox }: EventParts): Endpoint {
     body: resendRules,
     async judge(call, _input, found) {
       if ("fault" in found) throw found.fault;
-      return { ...found.value, choice: await choose(database, call.book, found.value) };
+      return { ...found.value, choice: await selectEventsToResend(database, call.book, found.value) };
     },
     command(call, { choice }) {
       assert(choice, "a body that was judged has its events chosen");
       const { chosen, next } = choice;
-      const command = resendEvents({ outbox, merchant: call.merchant, book: call.book }, chosen);
+      const command = resendEvents({ merchant: call.merchant, book: call.book }, chosen);
       return answering(command, (resent) => reply(200, { resent, has_more: next !== null, next_cursor: next }));
     },
     lane: "move",
@@ -132,8 +126,8 @@ interface Choice {
   next: string | null;
 }
 
-/** The events that a body means, as they stand before the lane; there they are looked at again. */
-async function choose(database: Database, book: Book, body: ResendBody): Promise<Choice> {
+/** The events that a body selects, as they are before the lane, which reads them again. */
+async function selectEventsToResend(database: Database, book: Book, body: ResendBody): Promise<Choice> {
   if (body.event_ids) {
     const eventIds = [...new Set(body.event_ids)];
     const rows = await database.query(
@@ -159,13 +153,13 @@ export async function readEvent(
   database: Database,
   merchantId: string,
   eventId: string,
-): Promise<ToldEvent | undefined> {
+): Promise<StoredEvent | undefined> {
   if (!isId("event", eventId)) return undefined;
   const [row] = await database.query(selectEvent(merchantId, eventId));
   return row && eventOfRow(row);
 }
 
-async function findEvent(database: Database, call: Call): Promise<ToldEvent> {
+async function findEvent(database: Database, call: Call): Promise<StoredEvent> {
   const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
   if (!event) throw noSuchEvent();
   if (event.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
@@ -196,7 +190,7 @@ export async function listEvents(
 /** A page of an event's attempts. `query` has passed `attemptsQuerySchema`. */
 export async function listAttempts(
   database: Database,
-  event: ToldEvent,
+  event: StoredEvent,
   query: z.infer<typeof attemptsQuerySchema>,
 ): Promise<Reply> {
   const { delivery } = event;

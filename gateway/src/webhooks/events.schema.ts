@@ -1,7 +1,7 @@
 // The shapes of events and their deliveries on the wire, and how what is kept becomes them.
 import { z } from "zod";
 import { eventTypes } from "../events/event.ts";
-import { type Attempt, type Delivery, type ToldEvent, deliveryStates } from "../events/events.sql.ts";
+import { type Attempt, type Delivery, type StoredEvent, deliveryStates } from "../events/events.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import type { FieldRules } from "../http/fields.ts";
@@ -125,7 +125,7 @@ export const resentSchema = z.strictObject({
   next_cursor: z.string().nullable().meta({ description: "`starting_after` of the call that goes on." }),
 });
 
-export function eventView({ body, delivery }: ToldEvent): z.infer<typeof eventSchema> {
+export function eventView({ body, delivery }: StoredEvent): z.infer<typeof eventSchema> {
   const envelope = JSON.parse(body) as Omit<z.infer<typeof eventSchema>, "delivery">;
   return { ...envelope, delivery: delivery ? deliveryView(delivery) : null };
 }

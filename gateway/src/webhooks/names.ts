@@ -1,6 +1,6 @@
-// Names at the door: whether the host of a callback_url leads somewhere that webhooks may not go, asked on the way to a payment.
-// Whoever is not answered in a moment is let in, because the guard asks again at each attempt: this is for the merchant's sake,
-// who learns it from a refusal instead of from deliveries that fail.
+// Checks while a payment is created whether the host of its callback_url leads to an address that webhooks may not go to. A host whose
+// look-up takes too long is accepted, because the guard looks it up again at each attempt: this check exists so that the merchant
+// learns of the mistake from a refusal instead of from deliveries that fail.
 import { isIP } from "node:net";
 import { stopwatchMs } from "../ground/clock.ts";
 import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
@@ -55,10 +55,10 @@ export class Names {
     const verdict = this.running.get(host) ?? this.begin(host, merchantId);
     if (verdict === undefined) return false;
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<Verdict>((resolve) => {
+    const timeout = new Promise<Verdict>((resolve) => {
       timer = setTimeout(() => resolve("unknown"), this.limits.waitMs);
     });
-    const found = await Promise.race([verdict, patience]);
+    const found = await Promise.race([verdict, timeout]);
     clearTimeout(timer);
     return found === "forbidden";
   }

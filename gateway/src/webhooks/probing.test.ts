@@ -11,11 +11,13 @@ import {
   attempts,
   create,
   ids,
+  pause,
   rig,
   settled,
   shop,
   startRig,
   stopRig,
+  timing,
 } from "../../test/event-rig.ts";
 import { asOwner } from "../../test/kit.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
@@ -118,7 +120,7 @@ test("a receiver that refuses either has said nothing about secrets, and its eve
   await settled(of, id, "pending", 1);
   expect(at(path).map(signatures)).toEqual([1, 2]);
   expect((await attempts(of, id)).data).toMatchObject([{ attempt: 1, succeeded: false, status: 500 }]);
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await pause(3 * timing.rotationMs);
   expect(await previous(of)).toMatchObject({ last_needed_at: null, last_not_needed_at: null });
 });
 

@@ -1,25 +1,25 @@
-// Finding out whether the secret before a rotation is still needed. An answer of 2xx to a delivery that carries both signatures
-// does not tell which of them was verified. So during the overlap now and then one delivery is sent with the new secret's
+// Probes whether the secret before a rotation is still needed. An answer of 2xx to a delivery that carries both signatures
+// does not say which of them was verified. So during the overlap now and then one delivery is sent with the new secret's
 // signature alone; where that is refused, it is sent with both at once.
 //
 // Why this is safe enough to do to production. The header of the interface carries the new signature alone anyway, so only
 // receivers of the Standard-Webhooks headers see a difference. A refusal costs its event no time and no attempt: the second
-// sending follows at once, within the same attempt, and decides it; both are on record. It is never done to more than one first
-// attempt a minute and book, whoever delivers, and after a refusal, which may wake somebody at the receiver's, much more rarely.
-// The first minute after a rotation is left alone. Silence is not asked about twice: it is no word about a signature.
+// sending follows at once, within the same attempt, and decides it; both are on record. No more than one first attempt a minute
+// and book is a probe, in all processes together, and much fewer after a refusal, which may alarm somebody at the receiver.
+// The first minute after a rotation has no probe. A call without an answer is not repeated: it says nothing about a signature.
 //
-// What it does not tell: a receiver that verifies nothing takes the new signature alone, too; and one that stumbles over
-// anything else just then looks as if it needed the old one. The doubt is on the side of keeping a secret for longer.
+// What a probe does not show: a receiver that verifies nothing takes the new signature alone, too; and one that fails for
+// another reason just then looks as if it needed the old one. The doubt is on the side of keeping a secret for longer.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { PreviousSecretMark } from "../merchants/merchants.ts";
-import { type AttemptResult, type OutgoingDelivery, Sender } from "./sender.ts";
+import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
 
 const PROBE_SECONDS = 60;
 const BOOKS_MAX = 10_000;
 
-/** Who may probe a book. */
+/** Which process may probe a book, and when. */
 export interface ProbeTurns {
   /** Takes the turn of a book if it is time, in all processes together. Gives when the next one is, and whether this one is taken. */
   takeProbe(book: Book, next: Micros): Promise<{ taken: boolean; next: Micros }>;
@@ -29,7 +29,7 @@ export class ProbingSender extends Sender {
   private readonly turns: ProbeTurns;
   private readonly log: Log;
   private readonly now: () => Micros;
-  /** When a book's turn is, as far as this process knows. Until then nobody is asked. */
+  /** When a book's next turn is, as far as this process knows. Until then the database is not asked. */
   private readonly next = new Map<string, Micros>();
   private found: PreviousSecretMark[] = [];
 
@@ -39,17 +39,24 @@ export class ProbingSender extends Sender {
       prefix,
       serviceName,
       allowed,
-    }: { clock: Clock; prefix: string; serviceName: string; allowed: ReadonlySet<string> },
+      timing,
+    }: {
+      clock: Clock;
+      prefix: string;
+      serviceName: string;
+      allowed: ReadonlySet<string>;
+      timing: SenderTiming;
+    },
     turns: ProbeTurns,
     log: Log,
   ) {
-    super(clock, prefix, serviceName, allowed);
+    super(clock, prefix, serviceName, allowed, timing);
     this.turns = turns;
     this.log = log;
     this.now = () => clock.now();
   }
 
-  /** What was found out since it was last asked. */
+  /** What probes have shown since the last call. */
   takeFindings(): PreviousSecretMark[] {
     return this.found.splice(0);
   }
@@ -78,14 +85,14 @@ export class ProbingSender extends Sender {
     const key = bookKey(book);
     const now = this.now();
     if (now < (this.next.get(key) ?? -Infinity)) return false;
-    // Whoever comes meanwhile does not ask as well.
+    // Deliveries that come meanwhile do not ask as well.
     this.remember(key, now + PROBE_SECONDS * SECOND);
     try {
       const { taken, next } = await this.turns.takeProbe(book, now + PROBE_SECONDS * SECOND);
       this.remember(key, next);
       return taken;
     } catch (error) {
-      this.log.warn({ err: error }, "whose turn a probe is could not be asked; the delivery is made as usual");
+      this.log.warn({ err: error }, "the turn of a probe could not be read; the delivery is made as usual");
       return false;
     }
   }

@@ -33,6 +33,7 @@ import {
   written,
   startRig,
   stopRig,
+  timing,
 } from "../../test/event-rig.ts";
 
 beforeAll(startRig);
@@ -304,7 +305,10 @@ describe("the same request again", () => {
 
   test("many at once, under keys of their own and from two processes, leave numbers without gaps", async () => {
     const database = await cloneDatabase();
-    const [left, right] = [await startService({ config, database }), await startService({ config, database })];
+    const [left, right] = [
+      await startService({ config, timing, database }),
+      await startService({ config, timing, database }),
+    ];
     try {
       const path = "/200/crowd";
       const of = await shop(left, path);
@@ -331,13 +335,13 @@ describe("the same request again", () => {
   });
 
   test("an event that had no address gets one delivery, however many ask at once in two processes", async () => {
+    const of = await shop(rig.still);
+    for (let round = 0; round < 5; round++) await create(of.client);
+    await register(of, "/200/first");
+    // Started now, it knows of the registration.
     const second = await startService({ config, roles: ["api"], database: rig.still.database });
     try {
-      const of = await shop(rig.still);
       const other = { ...of, client: await second.client(of.merchantId) };
-      for (let round = 0; round < 5; round++) await create(of.client);
-      await register(of, "/200/first");
-      await pause(1_100); // longer than the other process may take to hear of a registration
       const all = await ids(of);
       const answers = await Promise.all(
         all.flatMap((id) => [resend(of, id), resend(other, id), resend(of, id), resend(other, id)]),

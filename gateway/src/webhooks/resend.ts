@@ -1,20 +1,19 @@
 // Sending events again, by hand: one more try, now, of the same bytes, to where the event belongs today. For the lanes.
 import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
-import type { Delivery, ToldEvent } from "../events/events.sql.ts";
+import type { Delivery, StoredEvent } from "../events/events.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
-import type { Outbox } from "../events/outbox.ts";
+import { markDue } from "../events/outbox.ts";
 import { type Resendable, resendables } from "../events/resend.sql.ts";
 import type { Micros } from "../ground/clock.ts";
 import { Fault, showable, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
+import { type Book, bookClocks, bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
 
-/** Whose events, and who is told that something is due. */
+/** Whose events. */
 export interface ResendParts {
-  outbox: Outbox;
   merchant: Merchant;
   book: Book;
 }
@@ -31,8 +30,8 @@ const isEventId = (text: string): boolean => isId("event", text);
  * Tries one event again; `event` is what was read of it, of either environment, if anything was. Gives it as it stands
  * then. Throws OBJECT_NOT_FOUND (the event, or any address for it), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
-export function resendEvent(parts: ResendParts, event: ToldEvent | undefined): Command<ToldEvent> {
-  const { book, outbox } = parts;
+export function resendEvent(parts: ResendParts, event: StoredEvent | undefined): Command<StoredEvent> {
+  const { book } = parts;
   const own = event?.book.environment === book.environment ? event : undefined;
   return {
     name: "resend event",
@@ -44,7 +43,7 @@ export function resendEvent(parts: ResendParts, event: ToldEvent | undefined): C
       if (!found) throw noSuchEvent();
       const tried = tryAgain(parts, set, found, bookNow(set, book, realNow));
       if ("objection" in tried) throw tried.objection;
-      set.afterCommit(() => outbox.wake(bookKey(book)));
+      markDue(set, book);
       return { ...own, delivery: tried.delivery };
     },
   };
@@ -60,7 +59,7 @@ export type Chosen =
  * or any address for it or for all that were found), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
 export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number> {
-  const { book, outbox } = parts;
+  const { book } = parts;
   const eventIds = "found" in chosen ? chosen.found : chosen.eventIds;
   return {
     name: "resend events",
@@ -76,7 +75,7 @@ export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number
       const objections = tried.flatMap((one) => ("objection" in one ? [one.objection] : []));
       const [objection] = objections;
       if (objection && ("eventIds" in chosen || objections.length === tried.length)) throw objection;
-      set.afterCommit(() => outbox.wake(bookKey(book)));
+      markDue(set, book);
       return tried.length - objections.length;
     },
   };

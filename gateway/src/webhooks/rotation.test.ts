@@ -6,6 +6,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer } from "../../../e2e/kit/client.ts";
 import { type Certificates, type Received, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
+import { timing } from "../../test/event-rig.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { forgetHistory } from "../events/history.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
@@ -22,7 +23,7 @@ beforeAll(async () => {
   certificates = await makeCertificates();
   tls.setDefaultCACertificates([...trusted, readFileSync(certificates.caFile, "utf8")]);
   receiver = await Receiver.start(certificates);
-  service = await startService({ config });
+  service = await startService({ config, timing });
 });
 afterAll(async () => {
   await service.stop();

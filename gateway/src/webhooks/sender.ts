@@ -1,5 +1,5 @@
-// The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line, and a
-// moment more for what comes after it.
+// The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line and one more
+// second for the body.
 import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
@@ -11,13 +11,11 @@ import type { Book } from "../merchants/books.ts";
 import type { WebhookSecret } from "../merchants/directory.ts";
 import { watchAddress } from "./addresses.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
+import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
 /** Sockets that one host may hold, dead or alive. */
 export const CONNECTIONS_PER_HOST = 32;
-export const DELIVERY_TIMEOUT_MS = 10_000;
 const ANSWER_MAX_BYTES = 16_384;
-/** How long the rest of an answer is listened to once its status line has decided. */
-const BODY_MS = 1_000;
 
 export interface OutgoingDelivery {
   url: string;
@@ -37,6 +35,8 @@ export interface OutgoingDelivery {
   /** Sends the body in pieces over a few seconds; a sandbox can ask for it. */
   slowly?: boolean;
 }
+
+export type SenderTiming = Pick<DeliveryTiming, "deadlineMs" | "bodyMs" | "slowBodyMs">;
 
 /** What the headers of a delivery are made of. */
 export interface SignedDelivery extends Pick<
@@ -95,21 +95,45 @@ export interface AttemptResult {
   note?: string | undefined;
 }
 
+/** The result of an attempt for which nothing was sent. */
+export function unsent(now: Micros, reason: string | undefined): AttemptResult {
+  return {
+    startedAt: now,
+    durationMs: 0,
+    heldMs: 0,
+    succeeded: false,
+    status: undefined,
+    reason,
+    address: undefined,
+    requestHeaders: {},
+    responseHeaders: undefined,
+    responseBody: undefined,
+  };
+}
+
 export class Sender {
   private readonly agent: Agent;
   private readonly clock: Clock;
   private readonly prefix: string;
   private readonly serviceName: string;
   private readonly allowed: ReadonlySet<string>;
+  private readonly timing: SenderTiming;
 
   /** `prefix` begins the service's own headers; `allowed` hosts are exempt from the public-address rule (development). */
-  constructor(clock: Clock, prefix: string, serviceName: string, allowed: ReadonlySet<string>) {
+  constructor(
+    clock: Clock,
+    prefix: string,
+    serviceName: string,
+    allowed: ReadonlySet<string>,
+    timing: SenderTiming = deliveryTiming,
+  ) {
     this.clock = clock;
     this.prefix = prefix;
     this.serviceName = serviceName;
     this.allowed = allowed;
+    this.timing = timing;
     this.agent = new Agent({
-      connect: guardedConnector(allowed),
+      connect: guardedConnector(allowed, timing.deadlineMs),
       allowH2: false,
       connections: CONNECTIONS_PER_HOST,
       pipelining: 1,
@@ -126,19 +150,10 @@ export class Sender {
     const timestamp = Math.floor(startedAt / SECOND) + (delivery.timestampSkewSeconds ?? 0);
     const { prefix, serviceName } = this;
     const requestHeaders = deliveryHeaders({ ...delivery, prefix, serviceName, timestamp });
-    const result: AttemptResult = {
-      startedAt,
-      durationMs: 0,
-      heldMs: 0,
-      succeeded: false,
-      status: undefined,
-      reason: undefined,
-      address: undefined,
-      requestHeaders,
-      responseHeaders: undefined,
-      responseBody: undefined,
-    };
-    const body = delivery.slowly ? Readable.from(inPieces(delivery.body)) : Buffer.from(delivery.body);
+    const result: AttemptResult = { ...unsent(startedAt, undefined), requestHeaders };
+    const body = delivery.slowly
+      ? Readable.from(inPieces(delivery.body, this.timing.slowBodyMs))
+      : Buffer.from(delivery.body);
     const address = watchAddress(body);
     const decided = (): void => {
       result.durationMs = Math.round(stopwatchMs() - begun);
@@ -158,7 +173,7 @@ export class Sender {
       result.responseBody = await rest;
     } catch (error) {
       decided();
-      result.reason = explain(error);
+      result.reason = explain(error, this.timing.deadlineMs);
     }
     result.address = address();
     result.heldMs = Math.round(stopwatchMs() - begun);
@@ -167,7 +182,7 @@ export class Sender {
 
   /**
    * Posts once. Resolves at the status line; `rest` are the first bytes of what follows, as far as they come in time, and never rejects.
-   * Throws what the network says, and `Expired` when the status line does not come within ten seconds, the name server and the
+   * Throws what the network says, and `Expired` when the status line does not come before the deadline, the name server and the
    * handshake counted too: the client's own signal is not heard before there is a connection.
    */
   private post(request: {
@@ -176,6 +191,7 @@ export class Sender {
     headers: Record<string, string>;
     body: Buffer | Readable;
   }): Promise<{ status: number; responseHeaders: Record<string, string>; rest: Promise<Buffer> }> {
+    const { deadlineMs, bodyMs } = this.timing;
     return new Promise((resolve, reject) => {
       const parts: Buffer[] = [];
       let size = 0;
@@ -195,7 +211,7 @@ export class Sender {
         end(error);
         controller?.abort(error);
       };
-      let timer = setTimeout(() => hangUp(new Expired()), DELIVERY_TIMEOUT_MS);
+      let timer = setTimeout(() => hangUp(new Expired()), deadlineMs);
       const handler: Dispatcher.DispatchHandler = {
         onRequestStart(started) {
           if (over) return started.abort(new Expired());
@@ -204,7 +220,7 @@ export class Sender {
         onResponseStart(_controller, status, headers) {
           if (over || status < 200) return;
           clearTimeout(timer);
-          timer = setTimeout(() => hangUp(new Expired()), BODY_MS);
+          timer = setTimeout(() => hangUp(new Expired()), bodyMs);
           const rest = new Promise<Buffer>((give) => (giveRest = give));
           resolve({ status, responseHeaders: flatten(headers), rest });
         },
@@ -217,7 +233,8 @@ export class Sender {
         onResponseEnd: () => end(),
         onResponseError: (_controller, error) => end(error),
       };
-      const time = { headersTimeout: DELIVERY_TIMEOUT_MS, bodyTimeout: DELIVERY_TIMEOUT_MS };
+      // The client's own timers are off by up to half a second: they must not end a call before the deadline.
+      const time = { headersTimeout: deadlineMs + 1_000, bodyTimeout: deadlineMs + 1_000 };
       try {
         this.agent.dispatch({ ...request, ...time, method: "POST" }, handler);
       } catch (error) {
@@ -231,21 +248,24 @@ export class Sender {
   }
 }
 
+/** Of a body that is sent slowly. */
+const PIECES = 6;
+
 const length = (body: string): string => String(Buffer.byteLength(body));
 
-/** A body that takes about three seconds to arrive. */
-async function* inPieces(body: string): AsyncGenerator<Buffer> {
+/** A body that takes so long to arrive. */
+async function* inPieces(body: string, durationMs: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body);
-  const size = Math.ceil(bytes.length / 6);
+  const size = Math.ceil(bytes.length / PIECES);
   for (let at = 0; at < bytes.length; at += size) {
     yield bytes.subarray(at, at + size);
-    await pause(500);
+    await pause(durationMs / PIECES);
   }
 }
 
 /** Resolves once, vets every address, connects to a vetted one, and looks at where the socket really went. */
-function guardedConnector(allowed: ReadonlySet<string>): buildConnector.connector {
-  const connect = buildConnector({ timeout: DELIVERY_TIMEOUT_MS, allowH2: false, maxCachedSessions: 1000 });
+function guardedConnector(allowed: ReadonlySet<string>, timeout: number): buildConnector.connector {
+  const connect = buildConnector({ timeout, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
     const refuse = (cause: unknown): void => {
@@ -289,9 +309,10 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
 class Expired extends Error {}
 
 /** An error of the network, as a person would say it. Never the receiver's own words. */
-function explain(error: unknown): string {
+function explain(error: unknown, deadlineMs: number): string {
+  const late = `The receiver did not answer within ${deadlineMs / 1_000} seconds.`;
   if (error instanceof ForbiddenAddress) return `Refused: ${error.message}`;
-  if (error instanceof Expired) return "The receiver did not answer within 10 seconds.";
+  if (error instanceof Expired) return late;
   const code = (error as { code?: unknown } | null)?.code;
   const known: Record<string, string> = {
     ENOTFOUND: "The host name does not exist.",
@@ -302,7 +323,7 @@ function explain(error: unknown): string {
     ENETUNREACH: "The network cannot be reached.",
     UND_ERR_SOCKET: "The connection was closed before an answer came.",
     UND_ERR_CONNECT_TIMEOUT: "The connection could not be made in time.",
-    UND_ERR_HEADERS_TIMEOUT: "The receiver did not answer within 10 seconds.",
+    UND_ERR_HEADERS_TIMEOUT: late,
     UND_ERR_HEADERS_OVERFLOW: "The headers of the answer were too large.",
     DEPTH_ZERO_SELF_SIGNED_CERT: "The TLS certificate is self-signed.",
     SELF_SIGNED_CERT_IN_CHAIN: "The TLS certificate chain is self-signed.",

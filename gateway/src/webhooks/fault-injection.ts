@@ -1,4 +1,4 @@
-// Misbehaviour on purpose: what a sandbox's deliveries do to a receiver that is to be tested, and which try does it.
+// Fault injection (`misbehave` in the API): what a sandbox's deliveries do to a receiver under test, and which attempt does it.
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
@@ -7,53 +7,57 @@ import type { Log } from "../ground/log.ts";
 import { type Book, bookKey, bookOfRow } from "../merchants/books.ts";
 import { webhookSecret } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import { type Misbehaviour, type SwitchRow, selectMisbehaving, takeMisbehaviour } from "./misbehaviours.sql.ts";
-import type { AttemptResult, OutgoingDelivery, Sender } from "./sender.ts";
+import { type InjectedFault, type SwitchRow, selectActiveFaults, takeFault } from "./fault-injection.sql.ts";
+import { type AttemptResult, type OutgoingDelivery, type Sender, unsent } from "./sender.ts";
+import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
-/** How long a process may go on without knowing that a book was told to misbehave, or to stop. */
-export const HEARD_MS = 1_000;
-const REORDER_MS = 3_000;
-const DELAY_MS = 5_000;
+export type FaultTiming = Pick<DeliveryTiming, "faultRefreshMs" | "reorderMs" | "delayMs">;
+
 /** Twice what a receiver tolerates (interface 6.3). */
 const STALE_SECONDS = 600;
-/** A type that is in no list, and never will be. */
+/** A type that no list has, and none will. */
 export const UNHEARD_OF = "sandbox.unheard_of";
 
-/** One part of what a try does. A send that does not count is something beside the delivery. */
+/** One part of what an attempt does. A send that does not count is something beside the delivery. */
 export type Step =
   | { do: "wait"; ms: number }
   | { do: "send"; delivery: OutgoingDelivery; copies: number; counts: boolean }
   | { do: "fail"; reason: string };
 
-/** How a try went, and what was sent where it was not the event's own body. */
-export interface MisbehavedResult extends AttemptResult {
+/** How an attempt went, and what was sent where it was not the event's own body. */
+export interface FaultResult extends AttemptResult {
   requestBody?: string | undefined;
 }
 
-/** What each mode does to a try, as its history tells it. What came of it follows where it is not the attempt's own answer. */
-const notes: Record<Misbehaviour, string> = {
+/** What each mode does to an attempt, for its record. The result follows where it is not the attempt's own answer. */
+const notes = ({ reorderMs, delayMs }: FaultTiming): Record<InjectedFault, string> => ({
   duplicate: "On purpose: sent twice at the same time, with the same headers.",
-  reorder: `On purpose: held back for ${REORDER_MS / 1000} seconds, while later deliveries overtook it.`,
-  delay: `On purpose: held back for ${DELAY_MS / 1000} seconds.`,
+  reorder: `On purpose: held back for ${reorderMs / 1000} seconds, while later deliveries overtook it.`,
+  delay: `On purpose: held back for ${delayMs / 1000} seconds.`,
   drop: "On purpose: not sent.",
   stale_timestamp: `On purpose: the timestamp was ${STALE_SECONDS} seconds old, and validly signed.`,
   wrong_signature: "On purpose: signed with a secret that is not yours.",
   unknown_type: `On purpose: an event of type ${UNHEARD_OF} came before it.`,
   byte_order: "On purpose: the fields of the body came in another order, as shown here, and that is what was signed.",
   slow_body: "On purpose: the body was sent in pieces, over some seconds.",
-};
+});
 const NOTE_MAX = 1_000;
 
-/** What a misbehaving try does, in order. `now` is real time. Pure but for the random parts of a secret and an identity. */
-export function planMisbehaviour(mode: Misbehaviour, delivery: OutgoingDelivery, now: Micros): Step[] {
+/** What an attempt with a fault does, in order. `now` is real time. Pure but for the random parts of a secret and an identity. */
+export function planFault(
+  mode: InjectedFault,
+  delivery: OutgoingDelivery,
+  now: Micros,
+  { reorderMs, delayMs }: FaultTiming = deliveryTiming,
+): Step[] {
   const send = (changed: OutgoingDelivery): Step => ({ do: "send", delivery: changed, copies: 1, counts: true });
   switch (mode) {
     case "duplicate":
       return [{ do: "send", delivery, copies: 2, counts: true }];
     case "reorder":
-      return [{ do: "wait", ms: REORDER_MS }, send(delivery)];
+      return [{ do: "wait", ms: reorderMs }, send(delivery)];
     case "delay":
-      return [{ do: "wait", ms: DELAY_MS }, send(delivery)];
+      return [{ do: "wait", ms: delayMs }, send(delivery)];
     case "drop":
       return [{ do: "fail", reason: "Not sent: the sandbox was told to drop this delivery." }];
     case "stale_timestamp":
@@ -102,34 +106,37 @@ function turned(value: unknown): unknown {
   );
 }
 
-export interface MisbehaviourParts {
+export interface FaultInjectionParts {
   database: Database;
   clock: Clock;
   log: Log;
+  timing?: FaultTiming;
 }
 
 /**
- * Who misbehaves, and whose try it is. While nobody does, a delivery costs a look into an empty map: that it is empty is
- * asked at most once in `HEARD_MS`, for all books together, and never more than that ago.
+ * Which books have faults switched on, and which attempt takes the next one. While none has, a delivery costs a look into an empty
+ * map. The map is read from the database at most once in `faultRefreshMs`, for all books together, and is never older.
  */
-export class Misbehaviours {
+export class FaultInjection {
   private readonly database: Database;
   private readonly log: Log;
   readonly clock: Clock;
-  private known = new Map<string, Misbehaviour>();
-  private askedAt = -Infinity;
-  private asking: Promise<void> | undefined;
+  readonly timing: FaultTiming;
+  private known = new Map<string, InjectedFault>();
+  private readAt = -Infinity;
+  private reading: Promise<void> | undefined;
   /** Books one of whose deliveries is held back so that others overtake it, and until when. */
   private readonly held = new Map<string, number>();
 
-  constructor({ database, clock, log }: MisbehaviourParts) {
+  constructor({ database, clock, log, timing = deliveryTiming }: FaultInjectionParts) {
     this.database = database;
     this.clock = clock;
     this.log = log;
+    this.timing = timing;
   }
 
-  /** What the try that is made now has to do to the receiver; undefined when it just delivers. Never throws. */
-  async take(book: Book): Promise<Misbehaviour | undefined> {
+  /** The fault of the attempt that is made now; undefined when it just delivers. Never throws. */
+  async take(book: Book): Promise<InjectedFault | undefined> {
     if (book.environment !== "sandbox") return undefined;
     try {
       await this.fresh();
@@ -137,11 +144,11 @@ export class Misbehaviours {
       const expected = this.known.get(key);
       if (expected === undefined) return undefined;
       if (expected === "reorder" && !this.hold(key)) return undefined;
-      const [row] = await this.database.query<Pick<SwitchRow, "mode">>(takeMisbehaviour(book));
+      const [row] = await this.database.query<Pick<SwitchRow, "mode">>(takeFault(book));
       if (row?.mode !== "reorder") this.held.delete(key);
       return row?.mode;
     } catch (error) {
-      this.log.warn({ err: error }, "who is to misbehave could not be asked; the delivery is made as usual");
+      this.log.warn({ err: error }, "faults could not be read; the delivery is made as usual");
       return undefined;
     }
   }
@@ -150,40 +157,40 @@ export class Misbehaviours {
   private hold(key: string): boolean {
     const now = stopwatchMs();
     if ((this.held.get(key) ?? -Infinity) > now) return false;
-    this.held.set(key, now + REORDER_MS);
+    this.held.set(key, now + this.timing.reorderMs);
     return true;
   }
 
   private async fresh(): Promise<void> {
-    if (stopwatchMs() - this.askedAt < HEARD_MS) return;
-    this.asking ??= this.ask().finally(() => {
-      this.asking = undefined;
+    if (stopwatchMs() - this.readAt < this.timing.faultRefreshMs) return;
+    this.reading ??= this.read().finally(() => {
+      this.reading = undefined;
     });
-    await this.asking;
+    await this.reading;
   }
 
-  private async ask(): Promise<void> {
+  private async read(): Promise<void> {
     const begun = stopwatchMs();
-    const rows = await this.database.query<SwitchRow>(selectMisbehaving);
+    const rows = await this.database.query<SwitchRow>(selectActiveFaults);
     this.known = new Map(rows.map((row) => [bookKey(bookOfRow(row)), row.mode]));
     for (const key of this.held.keys()) if (!this.known.has(key)) this.held.delete(key);
-    this.askedAt = begun;
+    this.readAt = begun;
   }
 }
 
-/** Sends a delivery, or does to it what its sandbox asked for. Never throws: whatever happens is a result. */
-export async function misbehavingSend(
+/** Sends a delivery, with the fault that its sandbox asked for. Never throws: whatever happens is a result. */
+export async function sendWithFaults(
   sender: Pick<Sender, "send">,
-  misbehaviours: Misbehaviours,
+  faults: FaultInjection,
   book: Book,
   delivery: OutgoingDelivery,
-): Promise<MisbehavedResult> {
-  const mode = await misbehaviours.take(book);
+): Promise<FaultResult> {
+  const mode = await faults.take(book);
   if (mode === undefined) return sender.send(delivery);
-  const { clock } = misbehaviours;
-  let result: MisbehavedResult = unsent(clock.now(), "Nothing was sent.");
-  const told = [notes[mode]];
-  for (const step of planMisbehaviour(mode, delivery, clock.now())) {
+  const { clock, timing } = faults;
+  let result: FaultResult = unsent(clock.now(), "Nothing was sent.");
+  const said = [notes(timing)[mode]];
+  for (const step of planFault(mode, delivery, clock.now(), timing)) {
     if (step.do === "wait") await pause(step.ms);
     else if (step.do === "fail") result = unsent(clock.now(), step.reason);
     else {
@@ -194,32 +201,17 @@ export async function misbehavingSend(
       const { body, eventId } = step.delivery;
       if (step.counts && worst) {
         result = { ...worst, requestBody: body === delivery.body ? undefined : body };
-        if (worst.note !== undefined) told.push(worst.note);
+        if (worst.note !== undefined) said.push(worst.note);
         const others = results.filter((one) => one !== worst);
-        told.push(...others.map((one) => `The other copy ${takenHow(one)}.`));
-      } else told.push(...results.map((one) => `That was ${eventId}, with the same data, and ${takenHow(one)}.`));
+        said.push(...others.map((one) => `The other copy ${resultOf(one)}.`));
+      } else said.push(...results.map((one) => `That was ${eventId}, with the same data, and ${resultOf(one)}.`));
     }
   }
-  return { ...result, note: told.join(" ").slice(0, NOTE_MAX) };
+  return { ...result, note: said.join(" ").slice(0, NOTE_MAX) };
 }
 
-/** What became of something that has no record of its own, to be read in a sentence. */
-function takenHow({ status, durationMs, reason }: AttemptResult): string {
+/** The result of a send that has no record of its own, as part of a sentence. */
+function resultOf({ status, durationMs, reason }: AttemptResult): string {
   if (status === undefined) return `got no answer (${(reason ?? "no reason is known").replace(/\.$/, "")})`;
   return `was answered ${status} in ${durationMs} ms`;
-}
-
-function unsent(now: Micros, reason: string): AttemptResult {
-  return {
-    startedAt: now,
-    durationMs: 0,
-    heldMs: 0,
-    succeeded: false,
-    status: undefined,
-    reason,
-    address: undefined,
-    requestHeaders: {},
-    responseHeaders: undefined,
-    responseBody: undefined,
-  };
 }

@@ -1,23 +1,25 @@
-// The recorder: writes down how attempts went, many at once, and loses none while there is a database to write to.
+// The attempt recorder: writes down how attempts went, many at once, and loses none while there is a database to write to.
+import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
 import type { Log } from "../ground/log.ts";
 import { type Database, isConnectionLoss } from "../store/database.ts";
+import { deliveryTiming } from "./timing.ts";
 
 const BATCH_MAX = 128;
-/** What ends within this time is written together: nobody waits for a record, and a statement costs as much as several rows. */
-const GATHER_MS = 20;
 const TRIES = 20;
 
-export class Recorder {
+export class AttemptRecorder {
   private readonly database: Database;
   private readonly log: Log;
+  private readonly gatherMs: number;
   private finished: AttemptRecord[] = [];
   private recording: Promise<void> | undefined;
   private stopping = false;
 
-  constructor(database: Database, log: Log) {
+  constructor(database: Database, log: Log, gatherMs = deliveryTiming.gatherMs) {
     this.database = database;
     this.log = log;
+    this.gatherMs = gatherMs;
   }
 
   /** Attempts that end soon after, or while a batch is being written, go into the next one together. */
@@ -30,12 +32,12 @@ export class Recorder {
 
   private async recordAll(): Promise<void> {
     while (this.finished.length > 0) {
-      if (this.finished.length < BATCH_MAX && !this.stopping) await pause(GATHER_MS);
+      if (this.finished.length < BATCH_MAX && !this.stopping) await pause(this.gatherMs);
       await this.recordBatch(this.finished.splice(0, BATCH_MAX));
     }
   }
 
-  /** Waits for a database that is away; a record that the database refuses costs the others nothing. */
+  /** Waits for a database that is away. A record that the database refuses is taken out of its batch. */
   private async recordBatch(batch: AttemptRecord[]): Promise<void> {
     const { database, log } = this;
     for (let tries = 1; ; tries++) {
@@ -60,14 +62,14 @@ export class Recorder {
           await this.recordBatch([plain(refused)]);
           return;
         }
-        // The lease runs out and the delivery is tried again with the same number: at least once, never lost.
+        // The lease ends and the delivery is sent again with the same number: at least once, never lost.
         log.warn({ err: error, attempts: batch.length }, "attempts could not be recorded");
         return;
       }
     }
   }
 
-  /** Writes what is left; a database that is away is not waited for any more. */
+  /** Writes what is left, without waiting for a database that is away. */
   async stop(): Promise<void> {
     this.stopping = true;
     while (this.recording) await this.recording;
@@ -80,7 +82,7 @@ function isPlain({ reason }: AttemptRecord): boolean {
   return reason === PLAIN_REASON;
 }
 
-/** What can be kept of an attempt whatever came back. A record that is refused must not make its delivery go on for ever. */
+/** What can be kept of an attempt whatever came back: a refused record must not make its delivery go on for ever. */
 function plain(record: AttemptRecord): AttemptRecord {
   return {
     ...record,
@@ -91,8 +93,4 @@ function plain(record: AttemptRecord): AttemptRecord {
     responseHeaders: undefined,
     responseBody: undefined,
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,5 +1,5 @@
-// Goal: how attempts went is written down together, soon, and without a wait for the disk that nobody asked for. Method: the recorder
-// itself, on a real PostgreSQL, with deliveries that only its rows know of.
+// Goal: attempts are recorded together, soon, and without waiting for the disk. Method: the recorder itself on a real PostgreSQL, with
+// deliveries that have no events.
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { newId, uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import { Recorder } from "./recorder.ts";
+import { AttemptRecorder } from "./attempt-recorder.ts";
 
 const name = await cloneDatabase();
 const database = openDatabase(name);
@@ -35,7 +35,7 @@ async function attempts(count: number): Promise<AttemptRecord[]> {
   await asOwner(name, (owner) =>
     owner.query(
       `insert into deliveries (merchant_id, environment, event_id, url, next_attempt_at, lease_token, leased_until)
-select $1::uuid, 'sandbox', event_id, 'https://shop.example/hook', now(), $2::uuid, now() + interval '45 s'
+select $1::uuid, 'sandbox', event_id, 'https://shop.example/hook', now(), $2::uuid, now() + interval '12 s'
 from unnest($3::uuid[]) as v(event_id)`,
       [uuidOf(book.merchantId), leaseToken, eventIds.map(uuidOf)],
     ),
@@ -73,7 +73,7 @@ where event_id = any($1::uuid[]) and state = 'delivered' and lease_token is null
 }
 
 test("what ends soon after one another is one statement", async () => {
-  const recorder = new Recorder(database, createLog("silent"));
+  const recorder = new AttemptRecorder(database, createLog("silent"));
   const records = await attempts(5);
   for (const record of records) {
     recorder.record(record);
@@ -85,7 +85,7 @@ test("what ends soon after one another is one statement", async () => {
 });
 
 test("a stop writes down what is left, at once or soon", async () => {
-  const recorder = new Recorder(database, createLog("silent"));
+  const recorder = new AttemptRecorder(database, createLog("silent"));
   const records = await attempts(300);
   for (const record of records) recorder.record(record);
   await recorder.stop();

@@ -1,17 +1,11 @@
-// How a sandbox's webhooks misbehave on purpose, so that a merchant's receiver meets every hardship before production.
+// Fault injection, switched by the merchant: what a sandbox's webhooks do wrong on purpose, so that a receiver meets it before production.
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import type { Database } from "../store/database.ts";
-import { HEARD_MS } from "../webhooks/misbehaviour.ts";
-import {
-  type Mode,
-  type SwitchRow,
-  misbehaviourSwitches,
-  modes,
-  selectMisbehaviour,
-} from "../webhooks/misbehaviours.sql.ts";
+import { type Mode, type SwitchRow, faultSwitches, modes, selectFault } from "../webhooks/fault-injection.sql.ts";
+import { deliveryTiming } from "../webhooks/timing.ts";
 
 const path = "/v1/sandbox/webhook/misbehave";
 const FOR_NEXT_MAX = 1_000;
@@ -50,7 +44,8 @@ const shownSchema = z.strictObject({
   for_next: z.int().min(1).max(FOR_NEXT_MAX).nullable().meta({ description: "Attempts left; null when unlimited." }),
 });
 
-export function misbehaveEndpoints({ database }: { database: Database }): Endpoint[] {
+/** `refreshMs`: after this time every process knows a new setting. */
+export function faultInjectionEndpoints(database: Database, refreshMs = deliveryTiming.faultRefreshMs): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof switchSchema>>({
       method: "PUT",
@@ -64,18 +59,18 @@ export function misbehaveEndpoints({ database }: { database: Database }): Endpoi
       body: { schema: switchSchema, order: ["mode", "for_next"] },
       lane: "move",
       command: ({ book }, { mode, for_next: remaining }) => ({
-        name: "switch misbehaviour",
+        name: "switch fault injection",
         book,
         needs: [],
         execute(set) {
           const wanted = { book, mode, remaining };
-          if (set.get(misbehaviourSwitches, book)) set.update(misbehaviourSwitches, wanted);
-          else set.insert(misbehaviourSwitches, wanted);
+          if (set.get(faultSwitches, book)) set.update(faultSwitches, wanted);
+          else set.insert(faultSwitches, wanted);
           return reply(200, { mode, for_next: remaining ?? null });
         },
       }),
-      // By then every process has heard of it, so the next event already finds what was asked for.
-      after: () => pause(HEARD_MS),
+      // The answer waits until every process knows the setting, so that the next event already finds it.
+      after: () => pause(refreshMs),
     }),
     readEndpoint({
       path,
@@ -87,7 +82,7 @@ export function misbehaveEndpoints({ database }: { database: Database }): Endpoi
       success: { status: 200, description: "What holds now.", schema: shownSchema },
       query: z.strictObject({}),
       async handle({ book }) {
-        const [row] = await database.query<SwitchRow>(selectMisbehaviour(book));
+        const [row] = await database.query<SwitchRow>(selectFault(book));
         return reply(200, { mode: row?.mode ?? "none", for_next: row?.remaining ?? null });
       },
     }),

@@ -1,4 +1,4 @@
-// All SQL of misbehaviour on purpose: switched by the lanes, used up by whoever delivers. Only what is switched on has a row.
+// All SQL of fault injection: switched on and off by the lanes, counted down by the attempts. Only what is switched on has a row.
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookArrays, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
@@ -18,17 +18,17 @@ export const modes = [
   "slow_body",
 ] as const;
 export type Mode = (typeof modes)[number];
-export type Misbehaviour = Exclude<Mode, "none">;
+export type InjectedFault = Exclude<Mode, "none">;
 
 export interface Switch {
   book: Book;
   mode: Mode;
-  /** Tries that are left; undefined: until it is switched off. */
+  /** Attempts that are left; undefined: until it is switched off. */
   remaining: number | undefined;
 }
 
-/** Written whole, never read before: the newest word counts. */
-export const misbehaviourSwitches: Table<Book, Switch> = {
+/** Written whole, never read before: the newest setting counts. */
+export const faultSwitches: Table<Book, Switch> = {
   name: "misbehaviours",
   rank: 52,
   keyText: bookKey,
@@ -39,7 +39,7 @@ export const misbehaviourSwitches: Table<Book, Switch> = {
 
 function putSwitches(switches: readonly Switch[]): Statement {
   return {
-    name: "put misbehaviours",
+    name: "put faults",
     text: `with v as (
   select *
   from unnest($1::uuid[], $2::text[]::environment[], $3::text[], $4::integer[])
@@ -64,14 +64,14 @@ set mode = excluded.mode, remaining = excluded.remaining`,
 }
 
 export interface SwitchRow extends Record<string, unknown> {
-  mode: Misbehaviour;
+  mode: InjectedFault;
   remaining: number | null;
 }
 
-/** How a book misbehaves; no row when it does not. */
-export function selectMisbehaviour(book: Book): Statement {
+/** The fault that is switched on for a book; no row when none is. */
+export function selectFault(book: Book): Statement {
   return {
-    name: "select misbehaviour",
+    name: "select fault",
     text: `select mode, remaining
 from misbehaviours
 where merchant_id = $1::uuid and environment = $2::environment`,
@@ -79,16 +79,16 @@ where merchant_id = $1::uuid and environment = $2::environment`,
   };
 }
 
-/** Every book that misbehaves. There are few at any time: what is used up or switched off is gone. */
-export const selectMisbehaving: Statement = {
-  name: "select misbehaving books",
+/** Every book with a fault switched on. There are few at any time: what is used up or switched off is deleted. */
+export const selectActiveFaults: Statement = {
+  name: "select active faults",
   text: "select merchant_id, environment, mode from misbehaviours",
 };
 
-/** Takes one try off a book's count, whoever else delivers for it at this moment, and gives the mode of that try. */
-export function takeMisbehaviour(book: Book): Statement {
+/** Takes one attempt off a book's count, whichever other process delivers for it at this moment, and gives the fault of that attempt. */
+export function takeFault(book: Book): Statement {
   return {
-    name: "take misbehaviour",
+    name: "take fault",
     text: `with found as (
   select merchant_id, environment, mode, remaining
   from misbehaviours

@@ -1,5 +1,5 @@
-// Goal: what is changed on purpose is changed in that way only, and deliveries of everybody else cost and notice nothing.
-// Method: changes by property; a database that counts what it is asked, and one that is away.
+// Goal: what is changed on purpose is changed in that way only, and deliveries of other books cost nothing.
+// Method: changes by property; a database that counts its queries, and one that is away.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { systemClock } from "../ground/clock.ts";
@@ -8,11 +8,12 @@ import { createLog } from "../ground/log.ts";
 import type { Book } from "../merchants/books.ts";
 import { webhookSecret } from "../merchants/directory.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
-import { HEARD_MS, Misbehaviours, misbehavingSend, planMisbehaviour, reordered, unheardOf } from "./misbehaviour.ts";
-import { type Misbehaviour, modes } from "./misbehaviours.sql.ts";
+import { FaultInjection, sendWithFaults, planFault, reordered, unheardOf } from "./fault-injection.ts";
+import { type InjectedFault, modes } from "./fault-injection.sql.ts";
 import type { AttemptResult, OutgoingDelivery } from "./sender.ts";
 
 const now = systemClock.now();
+const timing = { faultRefreshMs: 30, reorderMs: 3, delayMs: 5 };
 const log = createLog("silent");
 const sandbox: Book = { merchantId: newId("merchant", now), environment: "sandbox" };
 
@@ -32,7 +33,7 @@ function database(rows: Row[] | Error): { asked: string[]; database: Database } 
   return { asked, database: { query } as unknown as Database };
 }
 
-const misbehaving = (mode: Misbehaviour): Row => ({
+const switchedOn = (mode: InjectedFault): Row => ({
   merchant_id: uuidOf(sandbox.merchantId),
   environment: "sandbox",
   mode,
@@ -63,42 +64,42 @@ test("an event of an unknown type is another event with the same data, at its fi
   );
 });
 
-test("every plan but that of drop sends the delivery once or twice, and waits less than a lease lasts", () => {
+test("every plan but that of drop sends the delivery once or twice, and waits for five seconds at most", () => {
   const delivery = deliveryOf('{"id":"evt_1"}');
   for (const mode of modes.filter((name) => name !== "none")) {
-    const steps = planMisbehaviour(mode, delivery, now);
+    const steps = planFault(mode, delivery, now);
     const counted = steps.flatMap((step) => (step.do === "send" && step.counts ? [step.copies] : []));
     expect([mode, counted]).toEqual([mode, mode === "drop" ? [] : [mode === "duplicate" ? 2 : 1]]);
     expect(steps.reduce((sum, step) => sum + (step.do === "wait" ? step.ms : 0), 0)).toBeLessThanOrEqual(5_000);
   }
 });
 
-test("while nobody misbehaves one question a second is asked for all deliveries together, and none for production", async () => {
+test("while no fault is switched on, one query a second serves all deliveries together, and production needs none", async () => {
   const { asked, database: counting } = database([]);
-  const misbehaviours = new Misbehaviours({ database: counting, clock: systemClock, log });
+  const faults = new FaultInjection({ database: counting, clock: systemClock, log, timing });
   const live: Book = { ...sandbox, environment: "production" };
-  await Promise.all(Array.from({ length: 100 }, () => misbehaviours.take(live)));
+  await Promise.all(Array.from({ length: 100 }, () => faults.take(live)));
   expect(asked).toEqual([]);
   const taken = await Promise.all(
-    Array.from({ length: 1_000 }, () => misbehaviours.take({ ...sandbox, merchantId: newId("merchant", now) })),
+    Array.from({ length: 1_000 }, () => faults.take({ ...sandbox, merchantId: newId("merchant", now) })),
   );
   expect(new Set(taken)).toEqual(new Set([undefined]));
-  expect(asked).toEqual(["select misbehaving books"]);
-  await new Promise((resolve) => setTimeout(resolve, HEARD_MS + 20));
-  await misbehaviours.take(sandbox);
+  expect(asked).toEqual(["select active faults"]);
+  await new Promise((resolve) => setTimeout(resolve, timing.faultRefreshMs + 20));
+  await faults.take(sandbox);
   expect(asked).toHaveLength(2);
 });
 
-test("a book that misbehaves is asked for at each of its deliveries, and no other is", async () => {
-  const { asked, database: counting } = database([misbehaving("drop")]);
-  const misbehaviours = new Misbehaviours({ database: counting, clock: systemClock, log });
-  expect(await misbehaviours.take({ ...sandbox, merchantId: newId("merchant", now) })).toBeUndefined();
-  expect(asked).toEqual(["select misbehaving books"]);
-  expect(await misbehaviours.take(sandbox)).toBe("drop");
-  expect(asked).toEqual(["select misbehaving books", "take misbehaviour"]);
+test("each delivery of a book with a fault takes one, and no other book's does", async () => {
+  const { asked, database: counting } = database([switchedOn("drop")]);
+  const faults = new FaultInjection({ database: counting, clock: systemClock, log });
+  expect(await faults.take({ ...sandbox, merchantId: newId("merchant", now) })).toBeUndefined();
+  expect(asked).toEqual(["select active faults"]);
+  expect(await faults.take(sandbox)).toBe("drop");
+  expect(asked).toEqual(["select active faults", "take fault"]);
 });
 
-test("each misbehaving try says what was done, and keeps the body only where it is not the event's own", async () => {
+test("each attempt with a fault says what was done, and keeps the body only where it is not the event's own", async () => {
   const delivery = deliveryOf('{"id":"evt_1","type":"payment.created"}');
   let sent = 0;
   const sender = {
@@ -117,8 +118,8 @@ test("each misbehaving try says what was done, and keeps the body only where it 
     "byte_order",
   ] as const) {
     sent = 0;
-    const misbehaviours = new Misbehaviours({ ...database([misbehaving(mode)]), clock: systemClock, log });
-    const { note, requestBody } = await misbehavingSend(sender, misbehaviours, sandbox, delivery);
+    const faults = new FaultInjection({ ...database([switchedOn(mode)]), clock: systemClock, log });
+    const { note, requestBody } = await sendWithFaults(sender, faults, sandbox, delivery);
     expect(note).toMatch(/^On purpose: /);
     expect(requestBody).toBe(mode === "byte_order" ? '{"type":"payment.created","id":"evt_1"}' : undefined);
     if (mode === "duplicate") expect(note).toMatch(/ The other copy got no answer \(It hung up\)\.$/);
@@ -128,7 +129,7 @@ test("each misbehaving try says what was done, and keeps the body only where it 
 });
 
 test("with the database away a delivery is made as usual", async () => {
-  const misbehaviours = new Misbehaviours({ ...database(new Error("away")), clock: systemClock, log });
+  const faults = new FaultInjection({ ...database(new Error("away")), clock: systemClock, log });
   const sent: OutgoingDelivery[] = [];
   const sender = {
     send(delivery: OutgoingDelivery): Promise<AttemptResult> {
@@ -137,6 +138,6 @@ test("with the database away a delivery is made as usual", async () => {
     },
   };
   const delivery = deliveryOf('{"id":"evt_1"}');
-  expect(await misbehavingSend(sender, misbehaviours, sandbox, delivery)).toMatchObject({ succeeded: true });
+  expect(await sendWithFaults(sender, faults, sandbox, delivery)).toMatchObject({ succeeded: true });
   expect(sent).toEqual([delivery]);
 });

@@ -1,0 +1,152 @@
+// The local dispatcher: direct dispatch of deliveries, which this process sends as soon as they are committed, without claiming them from
+// the database. Only where nothing older waits that they would overtake, and where there is capacity. No I/O.
+import { randomUUID } from "node:crypto";
+import type { ClaimedRow } from "../events/claim.sql.ts";
+import { type OutboxEvent, hostOf } from "../events/event.ts";
+import { dueBooks } from "../events/outbox.ts";
+import { type NewDelivery, deliveries, events } from "../events/outbox.sql.ts";
+import type { Clock } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { type Book, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { WorkingSet } from "../store/working-set.ts";
+import type { LeasedDelivery } from "./delivery-buffer.ts";
+
+/** So many are sent in one turn of the event loop. */
+const TURN_MAX = 16;
+/** While so many wait for their turn, new deliveries are left to be claimed. */
+const WAITING_MAX = 128;
+/** Of so many queues the last observation is remembered. */
+const QUEUES_MAX = 10_000;
+
+export interface DispatcherParts {
+  clock: Clock;
+  leaseMs: number;
+  /** Whether a host is healthy, and few enough deliveries wait for it. */
+  hasCapacity(host: string): boolean;
+  /** Whether a host is not healthy and takes no more deliveries of a merchant. */
+  isFull(host: string, merchantUuid: string): boolean;
+  /** Sends a delivery or lets it wait for a slot; false when it can do neither. */
+  send(delivery: LeasedDelivery<ClaimedRow>): boolean;
+  /** Ends the lease of a delivery that was not sent: any process may claim it then, this one too. */
+  giveBack(delivery: LeasedDelivery<ClaimedRow>): void;
+  /** A book has deliveries due that must be claimed. */
+  notify(book: Book): void;
+}
+
+export class LocalDispatcher {
+  private readonly parts: DispatcherParts;
+  /** Of each queue (a book's deliveries to one host): whether first attempts wait in the database, and which observation said so. */
+  private readonly queues = new Map<string, { waiting: boolean; at: number }>();
+  private observations = 0;
+  /** Committed, and to be sent in this turn or the next ones. */
+  private waiting: LeasedDelivery<ClaimedRow>[] = [];
+  /** One token for all: each delivery is dispatched directly only once; a claim gives it another token. */
+  private readonly token = randomUUID();
+  private closed = false;
+
+  constructor(parts: DispatcherParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Decides about the deliveries that a batch adds, before it is written. It leases those that this process sends itself after the
+   * commit; for the others their books are notified. If this process dies before it sends, the lease ends and another one claims.
+   */
+  dispatch(set: WorkingSet): void {
+    const reported = new Map(set.inserted(events).map((event) => [event.eventId, event]));
+    const taken: LeasedDelivery<ClaimedRow>[] = [];
+    const left: { book: Book; host?: string }[] = set.inserted(dueBooks).map((book) => ({ book }));
+    for (const delivery of set.inserted(deliveries)) {
+      const host = hostOf(delivery.url);
+      const event = reported.get(delivery.eventId);
+      if (event && this.takes(delivery.book, host)) taken.push(this.lease(set, event, delivery, host));
+      else left.push({ book: delivery.book, host });
+    }
+    if (taken.length + left.length === 0) return;
+    const committed = (): void => {
+      for (const delivery of taken) this.take(delivery);
+      for (const { book, host } of left)
+        // In a queue without capacity a claim would find nothing that can be sent.
+        if (host === undefined || !this.parts.isFull(host, uuidOf(book.merchantId))) this.parts.notify(book);
+    };
+    set.afterCommit(committed, () => {
+      for (const delivery of taken) this.parts.giveBack(delivery); // written or not: whoever finds it may have it
+    });
+  }
+
+  /** Numbers an observation that begins. What is observed after it is newer than what it will find. */
+  beginObservation(): number {
+    return ++this.observations;
+  }
+
+  /**
+   * Notes whether first attempts wait in a queue. That they do is noted at any time; that they do not, only if nothing newer
+   * is known.
+   */
+  observed(book: Book, host: string, waiting: boolean, observation = this.beginObservation()): void {
+    const queue = queueOf(book, host);
+    const known = this.queues.get(queue);
+    if (!waiting && known?.waiting && known.at > observation) return;
+    this.queues.delete(queue);
+    this.queues.set(queue, { waiting, at: observation });
+    const [oldest] = this.queues.keys();
+    if (this.queues.size > QUEUES_MAX && oldest !== undefined) this.queues.delete(oldest);
+  }
+
+  /** Takes no more, and gives those that were not sent yet. */
+  close(): LeasedDelivery<ClaimedRow>[] {
+    this.closed = true;
+    return this.waiting.splice(0);
+  }
+
+  private takes(book: Book, host: string): boolean {
+    if (this.closed || this.queues.get(queueOf(book, host))?.waiting !== false) return false;
+    if (this.waiting.length < WAITING_MAX && this.parts.hasCapacity(host)) return true;
+    this.observed(book, host, true); // this delivery will wait there
+    return false;
+  }
+
+  private lease(set: WorkingSet, event: OutboxEvent, delivery: NewDelivery, host: string): LeasedDelivery<ClaimedRow> {
+    const { clock, leaseMs } = this.parts;
+    const claimedAt = clock.now();
+    const { token } = this;
+    set.update(deliveries, { ...delivery, lease: { token, until: claimedAt + leaseMs * 1_000 } });
+    const { book, url, nextAttemptAt } = delivery;
+    const row: ClaimedRow = {
+      merchant_id: uuidOf(book.merchantId),
+      environment: book.environment,
+      event_id: uuidOf(event.eventId),
+      url,
+      host,
+      attempts: 0,
+      by_hand: 0,
+      resend_of: null,
+      type: event.type,
+      body: event.body,
+      event_created_at: event.createdAt,
+      next_attempt_at: nextAttemptAt,
+      clock_offset_seconds: BigInt(set.get(bookClocks, book)?.offsetSeconds ?? 0),
+    };
+    return { host, merchantId: row.merchant_id, row, token, claimedAt };
+  }
+
+  private take(delivery: LeasedDelivery<ClaimedRow>): void {
+    if (this.closed) return this.parts.giveBack(delivery);
+    this.waiting.push(delivery);
+    if (this.waiting.length === 1) setImmediate(() => this.sendSome());
+  }
+
+  /** A few in each turn: the callers whose requests caused them are answered in between. */
+  private sendSome(): void {
+    for (const delivery of this.waiting.splice(0, TURN_MAX)) {
+      if (this.parts.send(delivery)) continue;
+      this.observed(bookOfRow(delivery.row), delivery.host, true);
+      this.parts.giveBack(delivery);
+    }
+    if (this.waiting.length > 0) setImmediate(() => this.sendSome());
+  }
+}
+
+function queueOf(book: Book, host: string): string {
+  return `${bookKey(book)} ${host}`;
+}

@@ -1,0 +1,153 @@
+// The send queue: sends each leased delivery when its host has a slot, keeps it in the delivery buffer until then, or rejects it.
+import { type AttemptKind, type ClaimedRow, merchantOf, queueKey } from "../events/claim.sql.ts";
+import { type Clock, stopwatchMs } from "../ground/clock.ts";
+import type { Log } from "../ground/log.ts";
+import { ConcurrencyLimiter, type HostHealth, type Slot } from "./concurrency-limiter.ts";
+import { DeliveryBuffer, type LeasedDelivery } from "./delivery-buffer.ts";
+import type { DeliveryTiming } from "./timing.ts";
+
+type Leased = LeasedDelivery<ClaimedRow>;
+
+export interface SendQueueParts {
+  clock: Clock;
+  log: Log;
+  timing: Pick<DeliveryTiming, "waitMs" | "parkMs">;
+  /** Makes the attempt. Gives the host's health after it; undefined when it was not called. */
+  attempt(delivery: Leased): Promise<HostHealth | undefined>;
+  /** Has a delivery that waited too long for a slot. */
+  onExpired(delivery: Leased): void;
+  /** Runs when few deliveries wait for a host, so that more should be claimed. */
+  onLow(): void;
+}
+
+export class SendQueue {
+  private readonly parts: SendQueueParts;
+  private readonly limiter = new ConcurrencyLimiter();
+  private readonly buffer = new DeliveryBuffer<ClaimedRow>();
+  private readonly calls = new Set<Leased>();
+  /** Queues that a delivery was rejected of, each until when by the stopwatch: nothing more of them is claimed. */
+  private readonly rejectedUntil = new Map<string, number>();
+  private stopping = false;
+
+  constructor(parts: SendQueueParts) {
+    this.parts = parts;
+  }
+
+  get inFlight(): number {
+    return this.limiter.inFlight;
+  }
+
+  /** How many more of a kind may be claimed. */
+  capacity(kind: AttemptKind): number {
+    return this.limiter.capacity(kind);
+  }
+
+  /** Every delivery that is held here, waiting or in flight. */
+  held(): Leased[] {
+    return [...this.calls, ...this.buffer.all()];
+  }
+
+  /** Sends a delivery if there is a slot, or lets it wait for one. False when it can do neither. */
+  add(delivery: Leased): boolean {
+    if (this.buffer.waitingFor(delivery.host) === 0 && this.trySend(delivery)) return true;
+    return this.buffer.add(delivery, this.healthOf(delivery.host));
+  }
+
+  /** Leaves the queue of a rejected delivery alone for a while. */
+  reject({ row }: Leased): void {
+    this.rejectedUntil.set(queueKey(row.merchant_id, row.host), stopwatchMs() + this.parts.timing.parkMs);
+  }
+
+  /**
+   * How many more find a slot or a place in the buffer: at each host that has something in flight or waiting, for each merchant
+   * whose it is and for any other; none in a queue that was just rejected of, and one at each other host of its merchant, whose
+   * share is used up.
+   */
+  capacities(): Map<string, number> {
+    const nowMs = stopwatchMs();
+    const capacities = new Map<string, number>();
+    const add = (host: string, merchantUuid: string | undefined): void => {
+      const key = merchantUuid === undefined ? host : queueKey(merchantUuid, host);
+      capacities.set(key, this.capacityFor(host, merchantUuid));
+    };
+    for (const hosts of [this.limiter.inFlightByHost(), this.buffer.waitingByHost()]) {
+      for (const [host, merchants] of hosts) {
+        add(host, undefined);
+        for (const merchantId of merchants) add(host, merchantId);
+      }
+    }
+    for (const [key, until] of this.rejectedUntil) {
+      if (until > nowMs) capacities.set(key, 0).set(merchantOf(key), 1);
+      else this.rejectedUntil.delete(key);
+    }
+    return capacities;
+  }
+
+  /** True while few deliveries wait for a host, so that more should be claimed. */
+  isLow(host: string): boolean {
+    return this.buffer.isLow(host, this.healthOf(host));
+  }
+
+  /** True while a delivery that is just being written may be sent without a claim. */
+  hasCapacityForNew(host: string): boolean {
+    return this.healthOf(host) === "healthy" && this.buffer.hasCapacityForNew(host, "healthy");
+  }
+
+  /** True when a host is not healthy and takes no more deliveries of a merchant. */
+  isFull(host: string, merchantUuid: string): boolean {
+    return this.healthOf(host) !== "healthy" && this.capacityFor(host, merchantUuid) === 0;
+  }
+
+  /** Removes deliveries that have waited too long for a slot. */
+  removeExpired(): Leased[] {
+    return this.buffer.remove(this.oldestClaim);
+  }
+
+  /** Sends nothing more, and gives every delivery that waits. */
+  close(): Leased[] {
+    this.stopping = true;
+    return this.buffer.remove();
+  }
+
+  /** How many more of a merchant, or of one that has nothing in flight, find a slot at a host or a place to wait for one. */
+  private capacityFor(host: string, merchantUuid: string | undefined): number {
+    const nowMs = stopwatchMs();
+    if (merchantUuid !== undefined && (this.rejectedUntil.get(queueKey(merchantUuid, host)) ?? 0) > nowMs) return 0;
+    const places = this.buffer.capacityFor(host, this.limiter.healthOf(host, nowMs), merchantUuid);
+    return this.limiter.capacityAt(host, nowMs, merchantUuid) + places;
+  }
+
+  private healthOf(host: string): HostHealth {
+    return this.limiter.healthOf(host, stopwatchMs());
+  }
+
+  private get oldestClaim(): number {
+    return this.parts.clock.now() - this.parts.timing.waitMs * 1_000;
+  }
+
+  private trySend(delivery: Leased): boolean {
+    if (delivery.claimedAt < this.oldestClaim) {
+      this.parts.onExpired(delivery);
+      return true;
+    }
+    const { host, merchantId, row } = delivery;
+    const slot = this.limiter.acquire({ host, merchantId, first: row.attempts === 0 }, stopwatchMs());
+    if (!slot) return false;
+    void this.send(delivery, slot);
+    return true;
+  }
+
+  private async send(delivery: Leased, slot: Slot): Promise<void> {
+    let health: HostHealth | undefined;
+    this.calls.add(delivery);
+    try {
+      health = await this.parts.attempt(delivery);
+    } catch (error) {
+      this.parts.log.error({ err: error }, "a delivery was not sent; its lease will end");
+    }
+    this.calls.delete(delivery);
+    this.limiter.release(slot, health);
+    if (!this.stopping) this.buffer.drain(delivery.host, (waiting) => this.trySend(waiting));
+    if (this.isLow(delivery.host)) this.parts.onLow();
+  }
+}
