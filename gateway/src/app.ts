@@ -6,7 +6,6 @@ import { openCallbacks } from "./callbacks/callbacks.routes.ts";
 import { performDue } from "./callbacks/due.ts";
 import { balanceEndpoints } from "./balances/balances.routes.ts";
 import { merchantContract } from "./contract.ts";
-import { Outbox } from "./events/outbox.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import { Vault } from "./ground/crypto.ts";
@@ -44,7 +43,8 @@ import { contradictionEndpoints } from "./operator/contradictions.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { Acquiring } from "./payments/acquiring.ts";
 import { sweepExpired } from "./payments/expiry.ts";
-import { paymentEndpoints } from "./payments/payments.routes.ts";
+import { planPayment, planRefund } from "./payments/planning.ts";
+import { createdReply, paymentEndpoints } from "./payments/payments.routes.ts";
 import type { PaymentParts } from "./payments/payments.ts";
 import { Router } from "./routing/routing.sql.ts";
 import { RuleSets } from "./routing/rules.sql.ts";
@@ -135,20 +135,19 @@ export function createApp(options: AppOptions): App {
     { database, clock, metrics, log, onEnding: writes.observe },
     deliverer && ((set) => deliverer.beforeWrite(set)),
   );
-  const outbox = new Outbox();
   const tokens = new PayerTokens(vault.derive("payer pages"));
   let baseUrl = config.baseUrl ?? "http://127.0.0.1/v1";
   const root = (): string => baseUrl.slice(0, -"/v1".length);
   const payments: PaymentParts = {
-    outbox,
     routingTable: () => router.table,
     isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
     payUrl: (book, reference) => `${root()}/pay/${tokens.make(book, reference)}`,
     acquirer: (code) => router.acquirer(code),
     callbackUrl: (code) => `${root()}/acquirers/${code}/callbacks`,
+    planPayment,
   };
   const { circuits } = router;
-  const asking = { ...payments, circuits, clock, metrics, log, database, directory, lanes };
+  const asking = { ...payments, createdReply, circuits, clock, metrics, log, database, directory, lanes };
   const acquiring = new Acquiring(asking);
   const checkUrl = (field: string) => (url: string) => {
     const objection = objectionTo(url, config.webhookAllowHosts);
@@ -161,9 +160,9 @@ export function createApp(options: AppOptions): App {
     clock,
     async catchUp(book) {
       await performDue({ ...asking, acquiring }, book);
-      await sweepExpired({ database, lanes, directory, payments, clock, log }, book);
-      await loseOverdue({ database, lanes, directory, outbox, clock, log }, book);
-      await settleDue({ database, lanes, directory, outbox, clock, log }, book);
+      await sweepExpired({ database, lanes, directory, clock, log }, book);
+      await loseOverdue({ database, lanes, directory, clock, log }, book);
+      await settleDue({ database, lanes, directory, clock, log }, book);
       deliverer?.notify(book);
     },
   });
@@ -182,7 +181,6 @@ export function createApp(options: AppOptions): App {
     database,
     directory,
     lanes,
-    outbox,
     payments,
     clock,
     metrics,
@@ -200,11 +198,11 @@ export function createApp(options: AppOptions): App {
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
   const refusals = new Refusals({ database, vault, clock, log });
   const endpoints: Endpoint[] = [
-    ...paymentEndpoints({ ...payments, database, clock, acquiring, checkCallbackUrl }),
+    ...paymentEndpoints({ ...payments, database, acquiring, checkCallbackUrl }),
     ...balanceEndpoints(database, clock),
-    ...disputeEndpoints({ database, outbox }),
-    ...settlementEndpoints({ database, outbox }),
-    ...refundEndpoints({ database, outbox, acquirer: (code) => router.acquirer(code) }),
+    ...disputeEndpoints({ database }),
+    ...settlementEndpoints({ database }),
+    ...refundEndpoints({ database, acquirer: (code) => router.acquirer(code), planRefund }),
     ...eventEndpoints(database),
     ...sandboxEndpoints({
       ...payments,
@@ -212,7 +210,7 @@ export function createApp(options: AppOptions): App {
       clock,
       clocks,
     }),
-    ...triggerEndpoints({ outbox }),
+    ...triggerEndpoints(),
     ...faultInjectionEndpoints(database, timing?.faultRefreshMs),
     ...examEndpoints({ examiner, database }),
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
@@ -271,10 +269,10 @@ export function createApp(options: AppOptions): App {
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
-    ...moneyEndpoints({ database, directory, lanes, outbox, payments }),
+    ...moneyEndpoints({ database, directory, lanes, payments }),
     ...bookEndpoints(database, directory),
-    ...operatorDisputeEndpoints({ database, directory, lanes, outbox }),
-    ...receiptEndpoints(database, lanes),
+    ...operatorDisputeEndpoints({ database, directory, lanes }),
+    ...receiptEndpoints(database, directory, lanes),
     ...contradictionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),

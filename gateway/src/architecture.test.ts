@@ -12,6 +12,7 @@ const floors: string[][] = [
   ["store"],
   ["merchants"],
   ["ledger", "events"],
+  ["commands"],
   ["acquirers"],
   ["risk", "routing"],
   ["auth"],

@@ -1,7 +1,6 @@
 // The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
 import { DueOperations, type DueParts } from "./callbacks/due.ts";
 import { loseOverdue } from "./disputes/silence.ts";
-import type { Outbox } from "./events/outbox.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
@@ -34,7 +33,6 @@ export interface WorkerParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
-  outbox: Outbox;
   payments: PaymentParts;
   clock: Clock;
   metrics: Metrics;
@@ -57,7 +55,7 @@ export class Worker {
   private running = false;
 
   constructor(parts: WorkerParts) {
-    const { database, directory, lanes, payments, clock, config, merchants } = parts;
+    const { database, directory, lanes, clock, config, merchants } = parts;
     this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.asking);
     const { log } = parts;
@@ -65,7 +63,7 @@ export class Worker {
     const sweep = (name: string, intervalMs: number, work: (ending: AbortSignal) => Promise<unknown>): Loop =>
       new Loop(name, intervalMs, log, async (ending) => (parts.maySweep() ? work(ending) : undefined));
     this.loops = [
-      sweep("expiry", EXPIRY_MS, () => sweepExpired({ database, lanes, directory, payments, clock, log })),
+      sweep("expiry", EXPIRY_MS, () => sweepExpired({ database, lanes, directory, clock, log })),
       new Loop("acquirers", ACQUIRERS_MS, parts.log, () => this.operations.poll()),
       sweep("settlements", SETTLEMENTS_MS, () => settleDue(parts)),
       new Loop("nonces", NONCES_MS, log, () => emptyDeadSlots(database)),

@@ -93,11 +93,10 @@ export function noticeNeeds(
 
 /** Writes it down, the first time. */
 export function notice(
-  set: WorkingSet,
+  { set, realNow }: { set: WorkingSet; realNow: Micros },
   { book, id, kind: operationKind, gatewayCode }: Operation,
   attempt: number,
   kind: ContradictionKind,
-  realNow: Micros,
 ): void {
   const key = { book, operationId: id, attempt, kind };
   if (set.get(contradictions, key)) return;

@@ -10,16 +10,16 @@ import {
   selectOperation,
   wasCalled,
 } from "../acquirers/operations.sql.ts";
+import { bookCommand } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
-import { bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "../payments/acquiring.ts";
 import { logContradiction } from "../payments/calls.ts";
-import { type PaymentParts, findLocked, paymentNeeds } from "../payments/payments.ts";
-import { accept, applyStanding, objectionTo, wordNeeds } from "../payments/words.ts";
-import { settleRefund } from "../refunds/acquiring.ts";
+import { findLocked, paymentNeeds } from "../payments/payments.ts";
+import { accept, applyStanding, objectionTo, notificationNeeds } from "../payments/words.ts";
+import { concludeRefund } from "../refunds/acquiring.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
 
@@ -34,9 +34,9 @@ export function openCallbacks(server: FastifyInstance, parts: AcquiringParts): v
     const operation = row && operationOfRow(row);
     if (!merchant || !operation || !wasAsked(parts, operation, name, code)) throw unknownOperation();
     if (callback.kind === "payment") {
-      await parts.lanes.move(merchant.merchantId, paymentWord(parts, merchant, name, code, callback.standing));
+      await parts.lanes.move(merchant.merchantId, paymentNotification(merchant, name, code, callback.standing));
     } else if (callback.status !== "pending") {
-      await takeRefundWord(parts, merchant, operation, name.attempt, callback.status);
+      await takeRefundNotification(parts, merchant, operation, name.attempt, callback.status);
     }
     return sendReply(response, reply(200, { received: true }));
   });
@@ -72,45 +72,47 @@ function wasAsked(
 }
 
 /**
- * Takes an acquirer's word of a payment. What belongs to another attempt than the present one moves nothing but its money.
+ * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
  * Throws VALIDATION_ERROR for money that contradicts what was reported before.
  */
-export function paymentWord(
-  parts: PaymentParts,
+export function paymentNotification(
   merchant: Merchant,
   { book, id, attempt }: OperationName,
   gatewayCode: string,
   standing: Standing,
 ): Command<void> {
-  return {
-    name: "take acquirer's word",
-    book,
-    needs: [...paymentNeeds(book, id), need(operations, { book, id }), ...wordNeeds(book, gatewayCode, standing)],
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const payment = findLocked(set, book, id);
-      const objection = objectionTo(set, payment, gatewayCode, standing);
-      if (objection) throw objection;
-      const operation = set.get(operations, { book, id });
-      const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
-      if (!present && standing.status !== "paid") return;
-      // It may speak before its answer to our call has arrived: then this is how we learn that it has the payment.
-      const taken = present
-        ? accept(parts, set, merchant, payment, { gatewayCode, instructions: undefined }, now)
-        : payment;
-      applyStanding(parts, set, merchant, taken, gatewayCode, standing, now);
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "take notification",
+      needs: [
+        ...paymentNeeds(book, id),
+        need(operations, { book, id }),
+        ...notificationNeeds(book, gatewayCode, standing),
+      ],
+      execute(context) {
+        const payment = findLocked(context, id);
+        const objection = objectionTo(context, payment, gatewayCode, standing);
+        if (objection) throw objection;
+        const operation = context.set.get(operations, { book, id });
+        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
+        if (!present && standing.status !== "paid") return;
+        // It may come before the answer to our call: then this is how we learn that the acquirer has the payment.
+        const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
+        applyStanding(context, taken, gatewayCode, standing);
+      },
     },
-  };
+  );
 }
 
-async function takeRefundWord(
+async function takeRefundNotification(
   parts: AcquiringParts,
   merchant: Merchant,
   operation: Operation,
   attempt: number,
   status: "succeeded" | "failed",
 ): Promise<void> {
-  const command = settleRefund(parts, merchant, { ...operation, attempt }, { kind: "known", status });
-  const contradiction = await parts.lanes.move(merchant.merchantId, command);
-  if (contradiction) logContradiction(parts.log, operation, contradiction);
+  const command = concludeRefund(merchant, { ...operation, attempt }, { kind: "known", status });
+  const exception = await parts.lanes.move(merchant.merchantId, command);
+  if (exception) logContradiction(parts.log, operation, exception);
 }

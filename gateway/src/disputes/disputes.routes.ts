@@ -1,6 +1,5 @@
 // The HTTP of disputes: the list of section 4.10, and the sandbox's way to open and decide one.
 import { z } from "zod";
-import type { Outbox } from "../events/outbox.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
@@ -48,7 +47,6 @@ const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
 
 export interface DisputeParts {
   database: Database;
-  outbox: Outbox;
 }
 
 export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
@@ -77,7 +75,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
         faultFor: (field) => (field === "amount_minor" ? new Fault("INVALID_AMOUNT") : undefined),
       },
       command(call, body) {
-        const command = openDispute(parts.outbox, call.merchant, call.book, call.params.reference ?? "", body);
+        const command = openDispute(call, call.params.reference ?? "", body);
         return answering(command, (dispute) => reply(201, disputeView(dispute)));
       },
       lane: "move",
@@ -100,7 +98,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       },
       command(call, { outcome, dispute }) {
         const key = { uuid: call.params.uuid ?? "", paymentReference: dispute?.paymentReference };
-        const command = resolveDispute(parts.outbox, call.merchant, call.book, key, outcome);
+        const command = resolveDispute(call, key, outcome);
         return answering(command, (resolved) => reply(200, disputeView(resolved)));
       },
       lane: "move",

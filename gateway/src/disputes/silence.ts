@@ -1,5 +1,4 @@
 // The worker that loses disputes which nobody answered by their book's clock.
-import type { Outbox } from "../events/outbox.ts";
 import type { Clock } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
@@ -16,7 +15,6 @@ export interface SilenceParts {
   database: Database;
   lanes: Lanes;
   directory: Directory;
-  outbox: Outbox;
   clock: Clock;
   log: Log;
 }
@@ -36,7 +34,7 @@ async function loseSome(parts: SilenceParts, book?: Book): Promise<number> {
         uuid: idOf("dispute", row.dispute_id as string),
         paymentReference: idOf("payment", row.payment_id as string),
       };
-      return merchant ? parts.lanes.move(owner.merchantId, loseUnanswered(parts.outbox, merchant, owner, key)) : false;
+      return merchant ? parts.lanes.move(owner.merchantId, loseUnanswered({ merchant, book: owner }, key)) : false;
     }),
   );
   for (const result of results) {

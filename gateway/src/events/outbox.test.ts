@@ -1,7 +1,7 @@
 // Goal: emitting an event changes the working set and nothing else. Method: the function and a set, without a database.
 import { expect, test } from "vitest";
 import { systemClock } from "../ground/clock.ts";
-import { idOf } from "../ground/ids.ts";
+import { idOf, newId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { WorkingSet } from "../store/working-set.ts";
 import { hostOf } from "./event.ts";
@@ -15,8 +15,8 @@ const now = systemClock.now();
 /** The set after one event. */
 function emitted(to: string | undefined): { set: WorkingSet; eventId: string } {
   const set = new WorkingSet();
-  const event = { book, type: "payment.created", subjectId: undefined, url: to, data: { x: 1 } } as const;
-  const eventId = emitEvent(set, event, now);
+  const event = { type: "payment.created", subjectId: undefined, url: to, data: { x: 1 } } as const;
+  const eventId = emitEvent({ set, book, now, newId: (kind) => newId(kind, now) }, event);
   set.keep();
   return { set, eventId };
 }

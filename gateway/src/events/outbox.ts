@@ -1,7 +1,6 @@
 // The outbox: an event is written in the transaction of what it reports, with the exact bytes that will be delivered. Who delivers it is
 // not decided here.
 import type { Micros } from "../ground/clock.ts";
-import { newId } from "../ground/ids.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { Table } from "../store/table.ts";
 import type { WorkingSet } from "../store/working-set.ts";
@@ -9,7 +8,6 @@ import { type EventType, envelopeOf } from "./event.ts";
 import { deliveries, events } from "./outbox.sql.ts";
 
 export interface NewEvent {
-  book: Book;
   type: EventType;
   subjectId: string | undefined;
   /** Where it is delivered; nowhere without one. */
@@ -17,19 +15,25 @@ export interface NewEvent {
   data: unknown;
 }
 
+/** What an event is written into: a command's context has it all. */
+export interface EventContext {
+  readonly set: WorkingSet;
+  readonly book: Book;
+  /** The book's time. */
+  readonly now: Micros;
+  newId(kind: "event"): string;
+}
+
 /**
- * Writes an event, and a delivery when there is an address. `now` is the book's time. Gives the event's identity.
- * Answers to section 1, fact 3: nothing is sent before the commit.
+ * Writes an event, and a delivery when there is an address. Gives the event's identity. Answers to section 1, fact 3: nothing is sent
+ * before the commit.
  */
-export function emitEvent(set: WorkingSet, { book, type, subjectId, url, data }: NewEvent, now: Micros): string {
-  const head = { book, eventId: newId("event", now), type, createdAt: now };
+export function emitEvent(context: EventContext, { type, subjectId, url, data }: NewEvent): string {
+  const { set, book, now } = context;
+  const head = { book, eventId: context.newId("event"), type, createdAt: now };
   set.insert(events, { ...head, subjectId, body: envelopeOf(head, data) });
   if (url !== undefined) set.insert(deliveries, { book, eventId: head.eventId, url, nextAttemptAt: now });
   return head.eventId;
-}
-
-export class Outbox {
-  readonly emit = emitEvent;
 }
 
 /** Books in which a batch made older deliveries due. In the working set alone: nothing of it is written. */

@@ -95,6 +95,7 @@ export function answering<Answer>(command: Command<Answer>, view: (answer: Answe
     name: command.name,
     book: command.book,
     needs: command.needs,
-    execute: (set, realNow) => view(command.execute(set, realNow)),
+    ...(command.onLocked && { onLocked: command.onLocked }),
+    execute: (set, moment) => view(command.execute(set, moment)),
   };
 }

@@ -4,7 +4,7 @@ import { type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command, Moment } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { consume } from "../auth/nonces.ts";
 import { type Nonce, usedNonces } from "../auth/nonces.sql.ts";
@@ -61,14 +61,14 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
     name: inner.name,
     book: inner.book,
     needs: [...nonceNeeds(intent), ...inner.needs, need(keyRecords, intent), need(bookClocks, book)],
-    execute(set: WorkingSet, realNow: Micros): Reply {
+    execute(set: WorkingSet, moment: Moment): Reply {
       if (intent.nonce) consume(set, intent.nonce);
-      const now = bookNow(set, book, realNow);
+      const now = bookNow(set, book, moment.realNow);
       const before = set.get(keyRecords, intent);
       if (before && isKept(before, now)) return answerOf(before, intent);
       let decided: Reply;
       try {
-        decided = inner.execute(set, realNow);
+        decided = inner.execute(set, moment);
       } catch (error) {
         if (!(error instanceof Fault) || !error.stored) throw error;
         if (!error.keepsChanges) set.drop(); // what led to the refusal leaves no trace; the refusal itself is kept
@@ -108,7 +108,7 @@ export function refuseUnlessRecorded(intent: Intent, fault: Fault): Command<Repl
     name: "refuse",
     book: intent.book,
     needs: [...nonceNeeds(intent), need(keyRecords, intent), need(bookClocks, intent.book)],
-    execute(set, realNow) {
+    execute(set, { realNow }) {
       if (intent.nonce) consume(set, intent.nonce);
       const record = set.get(keyRecords, intent);
       if (record && isKept(record, bookNow(set, intent.book, realNow))) return answerOf(record, intent);

@@ -48,10 +48,11 @@ function posting(
     name: "post",
     book,
     needs: ledgerNeeds(book),
-    execute: (set, now) =>
-      post(set, book, { groupId: newId("payment", now), kind, operationKey, postings }, now).entries.map((entry) =>
-        balanceOf(set, book, entry.account, entry.currency),
-      ),
+    execute: (set, { realNow: now }) =>
+      post(
+        { set, book, now, newId: (kind) => newId(kind, now) },
+        { groupId: newId("payment", now), kind, operationKey, postings },
+      ).entries.map((entry) => balanceOf(set, book, entry.account, entry.currency)),
   });
 }
 
@@ -137,8 +138,11 @@ test("one operation key moves money once, even through two processes", async () 
       name: "post",
       book,
       needs: ledgerNeeds(book),
-      execute: (set, now) =>
-        post(set, book, { groupId: newId("payment", now), kind: "test", operationKey: key, postings }, now).seq,
+      execute: (set, { realNow: now }) =>
+        post(
+          { set, book, now, newId: (kind) => newId(kind, now) },
+          { groupId: newId("payment", now), kind: "test", operationKey: key, postings },
+        ).seq,
     }),
   );
   const results = await Promise.allSettled(twice);

@@ -1,7 +1,6 @@
 // The ledger as commands use it: what they need, what an account holds, and posting a journal.
 import type { Micros } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
-import { newId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
@@ -18,8 +17,18 @@ export function balanceOf(set: WorkingSet, book: Book, account: string, currency
   return set.get(bookBalances, book)?.balances.get(`${account} ${currency}`) ?? 0n;
 }
 
+/** What a journal is posted into: a command's context has it all. */
+export interface PostingContext {
+  readonly set: WorkingSet;
+  readonly book: Book;
+  /** The book's time. */
+  readonly now: Micros;
+  newId(kind: "journal"): string;
+}
+
 /** Adds a journal to the book. Throws UNBALANCED_ENTRY when it is not zero-sum; nothing is posted then. */
-export function post(set: WorkingSet, book: Book, draft: JournalDraft, now: Micros): Journal {
+export function post(context: PostingContext, draft: JournalDraft): Journal {
+  const { set, book, now } = context;
   assertBalanced(draft.postings);
   const head = set.get(heads, book);
   assert(head, `${bookKey(book)} has no ledger`);
@@ -33,7 +42,7 @@ export function post(set: WorkingSet, book: Book, draft: JournalDraft, now: Micr
   const unsealed = {
     book,
     seq: head.seq + 1n,
-    journalId: newId("journal", now),
+    journalId: context.newId("journal"),
     groupId: draft.groupId,
     kind: draft.kind,
     operationKey: draft.operationKey,

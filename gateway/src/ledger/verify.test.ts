@@ -287,7 +287,11 @@ test("a sealed and balanced journal that no row asked for is found", async () =>
       name: "post",
       book,
       needs: ledgerNeeds(book),
-      execute: (set, now) => post(set, book, { groupId: group ?? reference, ...draft(reference) }, now).seq,
+      execute: (set, { realNow: now }) =>
+        post(
+          { set, book, now, newId: (kind) => newId(kind, now) },
+          { groupId: group ?? reference, ...draft(reference) },
+        ).seq,
     });
     return [(await verifyBook(database, book)).wrong, reference];
   };

@@ -75,7 +75,7 @@ export function contradictionEndpoints(database: Database, lanes: Lanes): Operat
           name: "close contradiction",
           book: found.book,
           needs: [contradictionNeed(found)],
-          execute(set, realNow) {
+          execute(set, { realNow }) {
             const one = close(set, found, note, realNow);
             if (!one) throw new Fault("OBJECT_NOT_FOUND", { message: "No such contradiction is open." });
             return one;

@@ -4,7 +4,6 @@ import { type Evidence, disputeReasons, disputeView, outcomes } from "../dispute
 import { disputeSchema, disputesQuerySchema, listDisputes, readDispute } from "../disputes/disputes.routes.ts";
 import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
 import { evidenceSchema, evidenceView, fileOf, keptEvidenceSchema, readEvidence } from "../disputes/evidence.ts";
-import type { Outbox } from "../events/outbox.ts";
 import { parseWireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -21,7 +20,6 @@ export interface OperatorDisputeParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
-  outbox: Outbox;
 }
 
 const openSchema = z.strictObject({
@@ -36,7 +34,7 @@ export function operatorDisputeEndpoints(parts: OperatorDisputeParts): OperatorE
   return [...decisionEndpoints(parts), ...evidenceEndpoints(parts)];
 }
 
-function decisionEndpoints({ database, directory, lanes, outbox }: OperatorDisputeParts): OperatorEndpoint[] {
+function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts): OperatorEndpoint[] {
   const key = async (book: Book, uuid: string): Promise<{ uuid: string; paymentReference: string | undefined }> => {
     const dispute = await readDispute(database, book.merchantId, uuid);
     return {
@@ -68,7 +66,7 @@ function decisionEndpoints({ database, directory, lanes, outbox }: OperatorDispu
       errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
       async handle({ params, body }) {
         const { book, merchant } = await findBook(directory, params);
-        const command = openDispute(outbox, merchant, book, body.payment_reference, body);
+        const command = openDispute({ merchant, book }, body.payment_reference, body);
         return reply(201, disputeView(await lanes.move(book.merchantId, command)));
       },
     }),
@@ -83,7 +81,7 @@ function decisionEndpoints({ database, directory, lanes, outbox }: OperatorDispu
       errors,
       async handle({ params, body }) {
         const { book, merchant } = await findBook(directory, params);
-        const command = resolveDispute(outbox, merchant, book, await key(book, params.uuid ?? ""), body.outcome);
+        const command = resolveDispute({ merchant, book }, await key(book, params.uuid ?? ""), body.outcome);
         return reply(200, disputeView(await lanes.move(book.merchantId, command)));
       },
     }),
@@ -101,7 +99,7 @@ function decisionEndpoints({ database, directory, lanes, outbox }: OperatorDispu
         const due = parseWireTime(text);
         if (!due || due.wholeDay)
           throw validationFault("evidence_due_at", text, "must be a timestamp such as 2026-11-21T12:00:00Z");
-        const command = moveEvidenceDue(outbox, merchant, book, await key(book, params.uuid ?? ""), due.at);
+        const command = moveEvidenceDue({ merchant, book }, await key(book, params.uuid ?? ""), due.at);
         return reply(200, disputeView(await lanes.move(book.merchantId, command)));
       },
     }),
@@ -116,7 +114,7 @@ function decisionEndpoints({ database, directory, lanes, outbox }: OperatorDispu
       errors,
       async handle({ params, body }) {
         const { book, merchant } = await findBook(directory, params);
-        const command = submitEvidence(outbox, merchant, book, await key(book, params.uuid ?? ""), body);
+        const command = submitEvidence({ merchant, book }, await key(book, params.uuid ?? ""), body);
         return reply(200, disputeView(await lanes.move(book.merchantId, command)));
       },
     }),

@@ -1,6 +1,7 @@
 // What an operator does with money: judge reviews, pay and return settlements.
 import { z } from "zod";
-import type { Outbox } from "../events/outbox.ts";
+import type { BookOwner } from "../commands/command-context.ts";
+import type { Command } from "../store/lane.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -33,7 +34,6 @@ export interface MoneyParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
-  outbox: Outbox;
   payments: PaymentParts;
 }
 
@@ -66,7 +66,10 @@ export function moneyEndpoints(parts: MoneyParts): OperatorEndpoint[] {
 }
 
 function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
-  const judge = (word: "approve" | "refuse", command: typeof approvePayment): OperatorEndpoint =>
+  const judge = (
+    word: "approve" | "refuse",
+    command: (owner: BookOwner, reference: string) => Command<Payment>,
+  ): OperatorEndpoint =>
     operatorEndpoint({
       method: "POST",
       path: `/ops/v1/reviews/{reference}/${word}`,
@@ -79,7 +82,7 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
         const { book, reference } = await findReviewed(parts.database, params.reference ?? "");
         const merchant = await parts.directory.merchant(book.merchantId);
         if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
-        const { status } = await parts.lanes.move(book.merchantId, command(parts.payments, merchant, book, reference));
+        const { status } = await parts.lanes.move(book.merchantId, command({ merchant, book }, reference));
         return reply(200, { reference, merchant_id: book.merchantId, status });
       },
     });
@@ -99,7 +102,7 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
         return page(rows.map(paymentOfRow), limit, reviewView, ({ reference }) => reference);
       },
     }),
-    judge("approve", approvePayment),
+    judge("approve", (owner, reference) => approvePayment(parts.payments, owner, reference)),
     judge("refuse", refusePayment),
   ];
 }
@@ -127,7 +130,7 @@ function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
   };
 }
 
-function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts): OperatorEndpoint[] {
+function settlementEndpoints({ database, directory, lanes }: MoneyParts): OperatorEndpoint[] {
   const errors = ["OBJECT_NOT_FOUND", "SETTLEMENT_CLOSED"] as const;
   return [
     operatorEndpoint({
@@ -156,7 +159,7 @@ function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts)
         const { book, merchant } = await findBook(directory, params);
         if (book.environment === "production" && reference === undefined)
           throw validationFault("bank_reference", undefined, "Give the bank's reference of the transfer.");
-        const command = paySettlement(outbox, merchant, book, params.uuid ?? "", reference);
+        const command = paySettlement({ merchant, book }, params.uuid ?? "", reference);
         return reply(200, settlementView(await lanes.move(book.merchantId, command)));
       },
     }),
@@ -169,10 +172,11 @@ function settlementEndpoints({ database, directory, lanes, outbox }: MoneyParts)
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       errors,
       async handle({ params }) {
-        const { book } = await findBook(directory, params);
+        const owner = await findBook(directory, params);
+        const { book } = owner;
         const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
         const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
-        const command = returnSettlement(book, params.uuid ?? "", items);
+        const command = returnSettlement(owner, params.uuid ?? "", items);
         return reply(200, settlementView(await lanes.move(book.merchantId, command)));
       },
     }),

@@ -24,7 +24,7 @@ const endpoints = [
   ...acquirerEndpoints(none, none),
   ...bookEndpoints(none, none),
   ...operatorDisputeEndpoints(none),
-  ...receiptEndpoints(none, none),
+  ...receiptEndpoints(none, none, none),
   ...contradictionEndpoints(none, none),
   ...operatorRefundEndpoints(none),
   ...routingEndpoints(none),

@@ -10,6 +10,7 @@ import { environments } from "../merchants/books.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import { type ReceiptDecision, decideReceipt } from "../payments/receipts.ts";
 import { type KeptReceipt, receiptOfRow, receiptStatuses, selectReceipts } from "../payments/receipts.sql.ts";
+import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -33,7 +34,7 @@ const receiptsQuery = z.strictObject({
   status: z.enum(receiptStatuses).optional(),
 });
 
-export function receiptEndpoints(database: Database, lanes: Lanes): OperatorEndpoint[] {
+export function receiptEndpoints(database: Database, directory: Directory, lanes: Lanes): OperatorEndpoint[] {
   const decide = (word: "return" | "credit", decision: ReceiptDecision, summary: string): OperatorEndpoint =>
     operatorEndpoint({
       method: "POST",
@@ -48,7 +49,10 @@ export function receiptEndpoints(database: Database, lanes: Lanes): OperatorEndp
         const [row] = isId("receipt", uuid) ? await database.query(selectReceipts(filter, undefined, 1)) : [];
         if (!row) throw new Fault("OBJECT_NOT_FOUND");
         const receipt = receiptOfRow(row);
-        return reply(200, viewOf(await lanes.move(receipt.book.merchantId, decideReceipt(receipt, decision))));
+        const { merchantId } = receipt.book;
+        const merchant = await directory.merchant(merchantId);
+        if (!merchant) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, viewOf(await lanes.move(merchantId, decideReceipt(merchant, receipt, decision))));
       },
     });
   return [

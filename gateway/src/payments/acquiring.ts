@@ -2,25 +2,34 @@
 // commits nothing is held; a crash there leaves an operation that a worker asks about.
 import type { Acquirer, Instructions, OpenRequest, Standing } from "../acquirers/acquirer.ts";
 import { type ContradictionKind, notice, noticeNeeds } from "../acquirers/contradictions.sql.ts";
-import { type Operation, operationKey, operations } from "../acquirers/operations.sql.ts";
+import {
+  type Operation,
+  operationKey,
+  operationOfRow,
+  operations,
+  selectOperation,
+  selectOperationOfKey,
+} from "../acquirers/operations.sql.ts";
+import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { type Reply, faultReply, reply } from "../ground/reply.ts";
+import { type Reply, faultReply } from "../ground/reply.ts";
 import { type Intent, type KeptKey, completeKey, openRecord } from "../idempotency/idempotency.ts";
 import { openKeys } from "../idempotency/idempotency.sql.ts";
-import { type Book, bookNow } from "../merchants/books.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
-import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import type { Database } from "../store/database.ts";
+import { type Need, need } from "../store/working-set.ts";
+import type { Database, Statement } from "../store/database.ts";
 import { type CallParts, callAcquirer, logContradiction } from "./calls.ts";
-import { type Choice, findRoute, instructionRequest, nextCall } from "./choice.ts";
-import { type Payment, createdView } from "./payment.ts";
+import { nextCall } from "./planning.ts";
+import { type RouteSelection, instructionRequest, selectRoute } from "./route-selection.ts";
+import type { Payment } from "./payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "./payments.ts";
 import { paymentOfRow, selectPayment } from "./payments.sql.ts";
 import { isPaid } from "./states.ts";
-import { accept, applyStanding, objectionTo, reroute, wordNeeds } from "./words.ts";
+import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./words.ts";
 
 /** What came of a call or of a question. `absent`: it is not there and never will be. */
 export type OpenResult =
@@ -32,22 +41,28 @@ export type OpenResult =
   | { kind: "closed" };
 
 /**
- * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and what was noticed on the
- * way that cannot be.
+ * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and a reconciliation exception
+ * that was noticed on the way.
  */
-export type Settled = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
-  contradiction?: ContradictionKind;
+export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
+  exception?: ContradictionKind;
 };
 
-const ASK_FIRST: Micros = SECOND;
-const ASK_MAX: Micros = 600 * SECOND;
-const LAST_ASK: Micros = 10 * SECOND;
+/** What opening a payment needs beside the payment's own parts. */
+export interface OpeningParts extends PaymentParts {
+  /** The answer of a creation, as its key keeps it. */
+  createdReply(payment: Payment): Reply;
+}
+
+const FIRST_INQUIRY: Micros = SECOND;
+const INQUIRY_MAX: Micros = 600 * SECOND;
+const LAST_INQUIRY: Micros = 10 * SECOND;
 /** A payment that was put to acquirers this often has found nobody. */
 const ATTEMPTS_MAX = 5_000;
 
-/** When to ask again: after 1, 2, 4 … seconds, at most ten minutes. */
-export function nextAsk(asks: number, realNow: Micros): Micros {
-  return realNow + Math.min(ASK_FIRST * 2 ** Math.min(asks, 20), ASK_MAX);
+/** When to inquire again: after 1, 2, 4 … seconds, at most ten minutes. */
+export function nextInquiry(asks: number, realNow: Micros): Micros {
+  return realNow + Math.min(FIRST_INQUIRY * 2 ** Math.min(asks, 20), INQUIRY_MAX);
 }
 
 function needsOf(operation: Operation): Need[] {
@@ -61,74 +76,83 @@ function needsOf(operation: Operation): Need[] {
 }
 
 /**
- * Commits what came of a call or a question about `operation`. Never throws a fault of its own: the outcome tells. When
- * somebody else has settled this attempt already, that is what it tells.
+ * Commits what came of a call or an inquiry about `operation`. Never throws a fault of its own: the outcome says it. When
+ * somebody else has concluded this attempt already, that is the outcome.
  */
-export function settleOpening(
-  parts: PaymentParts,
+export function concludeOpening(
+  parts: OpeningParts,
   merchant: Merchant,
   operation: Operation,
   result: OpenResult,
-): Command<Settled> {
+): Command<Concluded> {
   const { book, id } = operation;
   const standing = result.kind === "known" ? result.standing : undefined;
-  return {
-    name: "settle acquirer's answer",
-    book,
-    needs: [...needsOf(operation), ...wordNeeds(book, operation.gatewayCode, standing)],
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const current = set.get(operations, { book, id });
-      assert(current, `${id} has no operation`);
-      const payment = findLocked(set, book, id);
-      const settled = current.attempt !== operation.attempt || ["free", "planned", "done"].includes(current.step);
-      if (settled) return conclude(set, { ...current, idempotencyKey: operation.idempotencyKey }, payment, now);
-      // It has this payment, as it told before: whatever it says now, the payment cannot go to another.
-      const taken = payment.gatewayCode !== undefined;
-      switch (result.kind) {
-        case "known": {
-          const { gatewayCode } = current;
-          const by = { gatewayCode, instructions: result.instructions };
-          const accepted = accept(parts, set, merchant, payment, by, now);
-          const objection = objectionTo(set, accepted, gatewayCode, result.standing);
-          const after = objection
-            ? accepted
-            : applyStanding(parts, set, merchant, accepted, gatewayCode, result.standing, now);
-          const done = opened(parts, set, merchant, current, after, now, realNow);
-          if (!objection) return done;
-          notice(set, current, current.attempt, "receipt", realNow);
-          return { ...done, contradiction: "receipt" };
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "conclude acquirer's answer",
+      needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, standing)],
+      execute(context) {
+        const { set } = context;
+        const current = set.get(operations, { book, id });
+        assert(current, `${id} has no operation`);
+        const payment = findLocked(context, id);
+        const concluded = current.attempt !== operation.attempt || ["free", "planned", "done"].includes(current.step);
+        if (concluded)
+          return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+        // It has this payment, as it said before: whatever it says now, the payment cannot go to another.
+        const taken = payment.gatewayCode !== undefined;
+        switch (result.kind) {
+          case "known":
+            return known(parts, context, current, payment, result);
+          case "refused":
+            return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
+          case "absent":
+            if (!taken) return release(context, current, payment);
+            notice(context, current, current.attempt, "forgotten");
+            return { ...inquireAgain(context, current), exception: "forgotten" };
+          case "closed":
+            set.update(operations, { ...current, step: "done", dueAt: undefined });
+            return { reply: parts.createdReply(payment) };
+          case "unknown":
+            return inquireAgain(context, current);
         }
-        case "refused":
-          if (taken) return askAgain(set, current, realNow);
-          return failOver(parts, set, merchant, current, payment, now, realNow);
-        case "absent":
-          if (!taken) return release(set, current, payment, realNow);
-          notice(set, current, current.attempt, "forgotten", realNow);
-          return { ...askAgain(set, current, realNow), contradiction: "forgotten" };
-        case "closed":
-          set.update(operations, { ...current, step: "done", dueAt: undefined });
-          return { reply: reply(201, createdView(payment)) };
-        case "unknown":
-          return askAgain(set, current, realNow);
-      }
+      },
     },
-  };
+  );
 }
 
-/** Nobody can tell: whoever waits hears that, and a worker asks. */
-function askAgain(set: WorkingSet, operation: Operation, realNow: Micros): Settled {
+/** The acquirer has the payment, and says how it stands. */
+function known(
+  parts: OpeningParts,
+  context: CommandContext,
+  operation: Operation,
+  payment: Payment,
+  { instructions, standing }: Extract<OpenResult, { kind: "known" }>,
+): Concluded {
+  const { gatewayCode } = operation;
+  const accepted = accept(context, payment, { gatewayCode, instructions });
+  const objection = objectionTo(context, accepted, gatewayCode, standing);
+  const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
+  const done = opened(parts, context, operation, after);
+  if (!objection) return done;
+  notice(context, operation, operation.attempt, "receipt");
+  return { ...done, exception: "receipt" };
+}
+
+/** Nobody knows: whoever waits is told so, and a worker inquires. */
+function inquireAgain({ set, realNow }: CommandContext, operation: Operation): Concluded {
   set.update(operations, {
     ...operation,
     step: operation.step === "following" ? "following" : "asking",
     asks: operation.asks + 1,
-    dueAt: nextAsk(operation.asks, realNow),
+    dueAt: nextInquiry(operation.asks, realNow),
   });
   return { fault: new Fault("GATEWAY_TIMEOUT") };
 }
 
-/** What a request hears whose attempt was settled by somebody else: what its key was told, when it was. */
-function conclude(set: WorkingSet, operation: Operation, payment: Payment, now: Micros): Settled {
+/** What a request is told whose attempt was concluded by somebody else: what its key was answered, when it was. */
+function concludedBefore({ set, now }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const record = openRecord(set, keptKey(operation, payment), now);
   if (record?.status !== undefined) return { reply: { status: record.status, body: record.response ?? "" } };
   return { fault: new Fault(operation.step === "free" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT") };
@@ -139,24 +163,17 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/** The acquirer has it: the request is answered, and the payment is followed while its acquirer is one that is asked. */
-function opened(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  operation: Operation,
-  payment: Payment,
-  now: Micros,
-  realNow: Micros,
-): Settled {
+/** The acquirer has it: the request is answered, and the payment is followed while its acquirer takes inquiries. */
+function opened(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
+  const { set, merchant, now, realNow } = context;
   const acquirer = parts.acquirer(operation.gatewayCode);
   const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
-  // A callback may be lost: before its time is over a payment at a remote acquirer is asked about, and after it once more.
-  const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_ASK, LAST_ASK) : own * 1_000;
+  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
+  const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
   const open = payment.status === "pending" || payment.status === "processing";
   const follows = open && (own !== undefined || acquirer?.remote === true);
-  const dueAt = operation.step === "following" ? nextAsk(operation.asks, realNow) : realNow + after;
-  const answer = reply(201, createdView(payment));
+  const dueAt = operation.step === "following" ? nextInquiry(operation.asks, realNow) : realNow + after;
+  const answer = parts.createdReply(payment);
   set.update(operations, {
     ...operation,
     step: follows ? "following" : "done",
@@ -169,53 +186,39 @@ function opened(
 }
 
 /** A definite no: the next candidate is asked. When none is left the merchant's next try goes on, or a worker's. */
-function failOver(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  operation: Operation,
-  payment: Payment,
-  now: Micros,
-  realNow: Micros,
-): Settled {
-  if (payment.status !== "pending") return release(set, operation, payment, realNow);
+function failOver(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
+  if (payment.status !== "pending") return release(context, operation, payment);
   const refusedBy = [...operation.refusedBy, operation.gatewayCode];
-  let choice: Choice;
+  let selection: RouteSelection;
   try {
-    choice = findRoute(parts, merchant, payment, refusedBy);
+    selection = selectRoute(parts, context.merchant, payment, refusedBy);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return release(set, { ...operation, round: operation.round + 1 }, payment, realNow);
+    return release(context, { ...operation, round: operation.round + 1 }, payment);
   }
-  return take(parts, set, merchant, { ...operation, refusedBy }, payment, choice, now, realNow);
+  return hand(parts, context, { ...operation, refusedBy }, payment, selection);
 }
 
-/** A payment that waits goes to the acquirer chosen for it: at once, or by a call that is made next. */
-function take(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
+/** A payment that waits is handed to the acquirer chosen for it: at once, or by a call that is made next. */
+function hand(
+  parts: OpeningParts,
+  context: CommandContext,
   operation: Operation,
   payment: Payment,
-  choice: Choice,
-  now: Micros,
-  realNow: Micros,
-): Settled {
-  const { chosen, decision, instructions } = choice;
+  { chosen, decision, instructions }: RouteSelection,
+): Concluded {
   if (instructions === undefined) {
-    const next = nextCall(operation, chosen, realNow);
-    set.update(operations, next);
-    reroute(set, payment, decision);
+    const next = nextCall(operation, chosen, context.realNow);
+    context.set.update(operations, next);
+    reroute(context, payment, decision);
     return { next };
   }
-  const by = { gatewayCode: chosen.code, instructions, routing: decision };
-  const accepted = accept(parts, set, merchant, payment, by, now);
-  const taken = { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 };
-  return opened(parts, set, merchant, taken, accepted, now, realNow);
+  const accepted = accept(context, payment, { gatewayCode: chosen.code, instructions, routing: decision });
+  return opened(parts, context, { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 }, accepted);
 }
 
 /** Certainly not done, by nobody. Whoever holds the key may try again; without a key a worker does, while it has a point. */
-function release(set: WorkingSet, operation: Operation, payment: Payment, realNow: Micros): Settled {
+function release({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const { idempotencyKey } = operation;
   const over = payment.status !== "pending";
   const free = idempotencyKey !== undefined;
@@ -225,7 +228,7 @@ function release(set: WorkingSet, operation: Operation, payment: Payment, realNo
     refusedBy: [],
     attempt: operation.attempt + 1,
     asks: operation.asks + 1,
-    dueAt: free || over ? undefined : nextAsk(operation.asks, realNow),
+    dueAt: free || over ? undefined : nextInquiry(operation.asks, realNow),
   });
   return { fault: new Fault("GATEWAY_ERROR") };
 }
@@ -235,42 +238,45 @@ function release(set: WorkingSet, operation: Operation, payment: Payment, realNo
  * called, or at once. Throws IDEMPOTENCY_IN_PROGRESS when somebody else is at it, NO_ROUTE_AVAILABLE.
  */
 export function resumeOpening(
-  parts: PaymentParts,
+  parts: OpeningParts,
   merchant: Merchant,
   operation: Operation,
   intent: Intent,
 ): Command<Reply> {
   const { book, id } = operation;
-  return {
-    name: "resume payment",
-    book,
-    needs: needsOf(operation),
-    onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const current = set.get(operations, { book, id });
-      const found = findLocked(set, book, id);
-      const record = openRecord(set, keptKey(operation, found), now);
-      const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
-      if (!same || record.status !== undefined || current?.step !== "free") throw new Fault("IDEMPOTENCY_IN_PROGRESS");
-      const late = found.status === "pending" && found.expiresAt <= now;
-      const payment = late ? expire(parts, set, merchant, found, now) : found;
-      if (payment.status !== "pending") {
-        const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
-        const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
-        set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
-        completeKey(set, keptKey(operation, payment), answer, now);
-        return answer;
-      }
-      if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
-      const settled = take(parts, set, merchant, current, payment, findRoute(parts, merchant, payment), now, realNow);
-      if ("reply" in settled) return settled.reply;
-      return { status: 201, body: "", continues: id };
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "resume payment",
+      needs: needsOf(operation),
+      onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
+      execute(context) {
+        const { set, now } = context;
+        const current = set.get(operations, { book, id });
+        const found = findLocked(context, id);
+        const record = openRecord(set, keptKey(operation, found), now);
+        const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
+        if (!same || record.status !== undefined || current?.step !== "free")
+          throw new Fault("IDEMPOTENCY_IN_PROGRESS");
+        const late = found.status === "pending" && found.expiresAt <= now;
+        const payment = late ? expire(context, found) : found;
+        if (payment.status !== "pending") {
+          const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
+          const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
+          set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
+          completeKey(set, keptKey(operation, payment), answer, now);
+          return answer;
+        }
+        if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
+        const concluded = hand(parts, context, current, payment, selectRoute(parts, merchant, payment));
+        if ("reply" in concluded) return concluded.reply;
+        return { status: 201, body: "", continues: id };
+      },
     },
-  };
+  );
 }
 
-export interface AcquiringParts extends PaymentParts, CallParts {
+export interface AcquiringParts extends OpeningParts, CallParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
@@ -285,19 +291,40 @@ export class Acquiring {
   }
 
   /** Goes on with an operation that is `calling` (makes the call) or waits for an answer (asks). */
-  async perform(operation: Operation): Promise<Settled> {
+  async perform(operation: Operation): Promise<Concluded> {
     const { parts } = this;
     const merchant = await parts.directory.merchant(operation.book.merchantId);
     const payment = await this.payment(operation.book, operation.id);
     assert(merchant && payment, `${operation.id} is not there`);
     for (let current = operation; ;) {
       const result = await this.ask(merchant, payment, current);
-      const command = settleOpening(parts, merchant, current, result);
-      const settled = await parts.lanes.move(current.book.merchantId, command);
-      if (settled.contradiction) logContradiction(parts.log, current, settled.contradiction);
-      if (!("next" in settled)) return settled;
-      current = settled.next;
+      const command = concludeOpening(parts, merchant, current, result);
+      const concluded = await parts.lanes.move(current.book.merchantId, command);
+      if (concluded.exception) logContradiction(parts.log, current, concluded.exception);
+      if (!("next" in concluded)) return concluded;
+      current = concluded.next;
     }
+  }
+
+  /** Goes on with a payment that was just committed. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
+  async finish(book: Book, reference: string): Promise<Reply> {
+    const operation = await this.find(selectOperation(book, reference));
+    assert(operation, `${reference} goes on and has no operation`);
+    const concluded = await this.perform(operation);
+    if ("fault" in concluded) throw concluded.fault;
+    assert("reply" in concluded, `${reference} was left half-way`);
+    return concluded.reply;
+  }
+
+  /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
+  async resume({ merchant, book }: BookOwner, intent: Intent): Promise<Command<Reply> | undefined> {
+    const operation = await this.find(selectOperationOfKey(book, intent.key));
+    return operation?.step === "free" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
+  }
+
+  private async find(statement: Statement): Promise<Operation | undefined> {
+    const [row] = await this.parts.database.query(statement);
+    return row && operationOfRow(row);
   }
 
   private async payment(book: Book, reference: string): Promise<Payment | undefined> {

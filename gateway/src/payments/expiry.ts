@@ -7,7 +7,7 @@ import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { selectExpired } from "./payments.sql.ts";
-import { type PaymentParts, expirePayment } from "./payments.ts";
+import { expirePayment } from "./payments.ts";
 
 const SWEEP_MAX = 500;
 
@@ -15,7 +15,6 @@ export interface ExpiryParts {
   database: Database;
   lanes: Lanes;
   directory: Directory;
-  payments: PaymentParts;
   clock: Clock;
   log: Log;
 }
@@ -44,5 +43,5 @@ export async function sweepExpired(parts: ExpiryParts, book?: Book): Promise<num
 async function expireOne(parts: ExpiryParts, book: Book, reference: string): Promise<boolean> {
   const merchant = await parts.directory.merchant(book.merchantId);
   if (!merchant) return false;
-  return parts.lanes.move(book.merchantId, expirePayment(parts.payments, merchant, book, reference));
+  return parts.lanes.move(book.merchantId, expirePayment({ merchant, book }, reference));
 }

@@ -1,6 +1,7 @@
 // A payment as the house knows it, and as it is shown: on create, on status and in events.
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, wireTime } from "../ground/clock.ts";
+import { assert } from "../ground/fault.ts";
 import { type Minor, exponentOf } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import { type SettlementSchedule, settlesOn } from "../merchants/calendar.ts";
@@ -84,6 +85,12 @@ export function createdView(payment: Payment): Record<string, unknown> {
     created_at: wireTime(payment.createdAt),
     updated_at: wireTime(payment.updatedAt),
   };
+}
+
+/** Interface 4.5: what a cancel answers. */
+export function canceledView({ reference, status, canceledAt, cancelReason }: Payment): Record<string, unknown> {
+  assert(canceledAt !== undefined, `${reference} is not canceled`);
+  return { reference, status, canceled_at: wireTime(canceledAt), reason: cancelReason ?? null };
 }
 
 /** Interface 4.3: what a status request answers. */

@@ -1,19 +1,20 @@
 // The HTTP of payments: sections 4.2 to 4.5.
-import { type Operation, operationOfRow, selectOperation, selectOperationOfKey } from "../acquirers/operations.sql.ts";
-import type { Clock } from "../ground/clock.ts";
-import { Fault, assert } from "../ground/fault.ts";
+import type { BookOwner } from "../commands/command-context.ts";
+import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { isCurrency } from "../ground/money.ts";
-import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { rankOf } from "../http/fields.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
-import type { Database, Statement } from "../store/database.ts";
+import type { Intent } from "../idempotency/idempotency.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import type { Command } from "../store/lane.ts";
 import { SharedRead } from "../store/shared-read.ts";
-import { type Acquiring, resumeOpening } from "./acquiring.ts";
-import { type Payment, type PaymentStanding, statusView } from "./payment.ts";
+import { type Payment, type PaymentStanding, canceledView, createdView, statusView } from "./payment.ts";
 import {
   type CreatePayment,
   type ListQuery,
@@ -35,10 +36,17 @@ import {
 } from "./payments.sql.ts";
 import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
+/** What the room above does for payments whose acquirer must be asked. */
+export interface OpensPayments {
+  /** Asks the acquirers, one after the other. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
+  finish(book: Book, reference: string): Promise<Reply>;
+  /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
+  resume(owner: BookOwner, intent: Intent): Promise<Command<Reply> | undefined>;
+}
+
 export interface PaymentRouteParts extends PaymentParts {
   database: Database;
-  clock: Clock;
-  acquiring: Acquiring;
+  acquiring: OpensPayments;
   /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. Waits a moment at most. */
   checkCallbackUrl(url: string, merchantId: string): Promise<string>;
 }
@@ -69,20 +77,13 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       },
       body: createPaymentRules,
       judge: (call, input, found) => judgeCreation(parts, call, input, found),
-      command: (call, body) => createPayment(parts, call.merchant, call.book, body, call),
+      command: (call, body) =>
+        answering(createPayment(parts, call, body, call), ({ payment, awaitsAcquirer }) =>
+          awaitsAcquirer ? { status: 201, body: "", continues: payment.reference } : createdReply(payment),
+        ),
       lane: "create",
-      async finish(call, reference) {
-        const operation = await findOperation(parts.database, selectOperation(call.book, reference));
-        assert(operation, `${reference} goes on and has no operation`);
-        const settled = await parts.acquiring.perform(operation);
-        if ("fault" in settled) throw settled.fault;
-        assert("reply" in settled, `${reference} was left half-way`);
-        return settled.reply;
-      },
-      async resume(call, intent) {
-        const operation = await findOperation(parts.database, selectOperationOfKey(call.book, intent.key));
-        return operation?.step === "free" ? resumeOpening(parts, call.merchant, operation, intent) : undefined;
-      },
+      finish: (call, reference) => parts.acquiring.finish(call.book, reference),
+      resume: (call, intent) => parts.acquiring.resume(call, intent),
     }),
     readEndpoint({
       path: "/v1/payments/{reference}",
@@ -112,16 +113,18 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_CANCELABLE"],
       success: { status: 200, description: "The payment is canceled.", schema: canceledPaymentSchema },
       body: cancelRules,
-      command: (call, body) =>
-        cancelPayment(parts, call.merchant, call.book, call.params.reference ?? "", body.reason, call.requestId),
+      command: (call, { reason }) =>
+        answering(cancelPayment(call, call.params.reference ?? "", reason), (payment) =>
+          reply(200, canceledView(payment)),
+        ),
       lane: "move",
     }),
   ];
 }
 
-async function findOperation(database: Database, statement: Statement): Promise<Operation | undefined> {
-  const [row] = await database.query(statement);
-  return row && operationOfRow(row);
+/** What a creation answers, as its key keeps it. */
+export function createdReply(payment: Payment): Reply {
+  return reply(201, createdView(payment));
 }
 
 /** The rules of creation that need the merchant's settings, merged into the order of the interface's table. */

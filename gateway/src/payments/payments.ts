@@ -1,16 +1,14 @@
-// What can be done with a payment: create, cancel, expire, and take an acquirer's word. Pure commands for the lanes.
+// What can be done with a payment: create, cancel, expire, capture. Pure commands for the lanes.
 import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { EventType } from "../events/event.ts";
-import type { Outbox } from "../events/outbox.ts";
-import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { isId, newId } from "../ground/ids.ts";
+import { isId } from "../ground/ids.ts";
 import { type Minor, feeOf } from "../ground/money.ts";
-import { type Reply, faultReply, reply } from "../ground/reply.ts";
 import { capturePostings } from "../ledger/journal.ts";
-import { ledgerNeeds, post } from "../ledger/ledger.ts";
-import { type Book, type Environment, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
-import type { Merchant } from "../merchants/directory.ts";
+import { ledgerNeeds } from "../ledger/ledger.ts";
+import { type Book, type Environment, otherBook } from "../merchants/books.ts";
 import { feeRuleOf } from "../merchants/settings.ts";
 import { assess } from "../risk/risk.ts";
 import {
@@ -23,68 +21,61 @@ import {
 } from "../risk/velocity.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import { type ChoiceParts, findRoute, planOperation } from "./choice.ts";
-import { type DisputeStatus, type Payment, createdView, eventView } from "./payment.ts";
+import { type DisputeStatus, type Payment, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
 import { payments, routedPayments, takenReferenceIds } from "./payments.sql.ts";
+import { type RouteParts, type RouteSelection, selectRoute } from "./route-selection.ts";
 import { type PaymentStatus, assertTransition } from "./states.ts";
 
 export const DEFAULT_EXPIRES_IN = 1800;
 /** A person has a day of the book's clock to judge a payment; after that it is refused. */
 export const REVIEW_TIME: Micros = 24 * 3600 * SECOND;
 
-export interface PaymentParts extends ChoiceParts {
-  outbox: Outbox;
+export interface PaymentParts extends RouteParts {
   /** False while an environment takes no payments: production, until it is switched on and has an acquirer. */
   isOpen(environment: Environment): boolean;
   /** The acquirer of a code; undefined when it is no longer configured. */
   acquirer(code: string): Acquirer | undefined;
   /** Where an acquirer reports what becomes of a payment. */
   callbackUrl(gatewayCode: string): string;
+  /** Plans what the acquirer is to be asked: of the room above that talks to acquirers. */
+  planPayment(context: CommandContext, payment: Payment, selection: RouteSelection, idempotencyKey?: string): void;
 }
 
 /** The request that a creation answers. */
 export interface CreationRequest {
-  requestId: string;
   idempotencyKey: string;
   realNow: Micros;
 }
 
+/** What a creation gives. */
+export interface Created {
+  payment: Payment;
+  /** The acquirer is to be asked first: the payment has no instructions yet. */
+  awaitsAcquirer: boolean;
+}
+
 /**
- * Interface 4.2. Answers 201, or `continues` where the acquirer is to be asked first; throws REFERENCE_ID_DUPLICATE,
- * NO_ROUTE_AVAILABLE; a rejected payment is kept as failed.
+ * Interface 4.2. Throws REFERENCE_ID_DUPLICATE, NO_ROUTE_AVAILABLE, INVALID_AMOUNT; and RISK_REJECTED, RISK_REVIEW, with which the payment
+ * is kept as failed or pending.
  */
 export function createPayment(
   parts: PaymentParts,
-  merchant: Merchant,
-  book: Book,
+  owner: BookOwner,
   body: CreatePayment,
   request: CreationRequest,
-): Command<Reply> {
-  const { realNow } = request;
-  const { customerKey, phoneKey } = contactKeysOf(body.customer);
-  const { merchant_per_minute: perMinute, customer_per_hour: perHour } = merchant.settings.risk;
-  const ofMerchant: VelocityKey = {
-    book,
-    contactKey: null,
-    realSince: realNow - MERCHANT_WINDOW,
-    most: perMinute,
-  };
-  const ofContacts = [customerKey, phoneKey]
-    .filter((contactKey) => contactKey !== null)
-    .map((contactKey): VelocityKey => ({ book, contactKey, realSince: realNow - CUSTOMER_WINDOW, most: perHour }));
-  const needs: Need[] = [
-    need(bookClocks, book),
-    need(takenReferenceIds, { book, referenceId: body.reference_id }),
-    need(merchantVelocity, ofMerchant),
-    ...ofContacts.map((ofContact) => need(customerVelocity, ofContact)),
-  ];
-  return {
+): Command<Created> {
+  const { book, merchant } = owner;
+  const velocities = velocityKeys(owner, body, request.realNow);
+  return bookCommand(owner, {
     name: "create payment",
-    book,
-    needs,
-    execute(set, executedAt) {
-      const now = bookNow(set, book, executedAt);
+    needs: [
+      need(takenReferenceIds, { book, referenceId: body.reference_id }),
+      need(merchantVelocity, velocities.merchant),
+      ...velocities.contacts.map((ofContact) => need(customerVelocity, ofContact)),
+    ],
+    execute(context) {
+      const { set } = context;
       const taken = { book, referenceId: body.reference_id };
       if (set.get(takenReferenceIds, taken)) throw new Fault("REFERENCE_ID_DUPLICATE");
       if (!parts.isOpen(book.environment)) throw new Fault("NO_ROUTE_AVAILABLE", { internal: "environment is closed" });
@@ -92,80 +83,101 @@ export function createPayment(
         {
           amountMinor: BigInt(body.amount_minor),
           customer: body.customer,
-          merchantPayments: countOne(set, merchantVelocity, ofMerchant),
-          customerPayments: Math.max(0, ...ofContacts.map((ofContact) => countOne(set, customerVelocity, ofContact))),
+          merchantPayments: countOne(set, merchantVelocity, velocities.merchant),
+          customerPayments: Math.max(0, ...velocities.contacts.map((one) => countOne(set, customerVelocity, one))),
           sandbox: book.environment === "sandbox",
         },
         merchant.settings.risk,
       );
-      const asked: Payment = {
-        book,
-        reference: newId("payment", now),
-        status: "pending",
-        amountMinor: BigInt(body.amount_minor),
-        feeMinor: feeOf(BigInt(body.amount_minor), feeRuleOf(merchant.settings, body.payment_method, body.currency)),
-        refundedMinor: 0n,
-        refundPendingMinor: 0n,
-        disputeStatus: undefined,
-        currency: body.currency,
-        method: body.payment_method,
-        referenceId: body.reference_id,
-        description: body.description,
-        gatewayCode: undefined,
-        callbackUrl: body.callback_url,
-        customerKey,
-        customer: body.customer,
-        metadata: body.metadata,
-        instructions: undefined,
-        risk,
-        routing: { rules_version: parts.routingTable().version, candidates: [] },
-        expiresAt: now + (body.expires_in ?? DEFAULT_EXPIRES_IN) * SECOND,
-        expiresIn: undefined,
-        createdAt: now,
-        updatedAt: now,
-        paidAt: undefined,
-        canceledAt: undefined,
-        cancelReason: undefined,
-      };
       set.insert(takenReferenceIds, taken);
-      return begin(parts, set, merchant, asked, body, { ...request, realNow: executedAt });
+      const asked = newPayment(context, body, risk, parts.routingTable().version);
+      return begin(parts, context, asked, request.idempotencyKey);
     },
+  });
+}
+
+function velocityKeys(
+  { book, merchant }: BookOwner,
+  body: CreatePayment,
+  realNow: Micros,
+): { merchant: VelocityKey; contacts: VelocityKey[] } {
+  const { merchant_per_minute: perMinute, customer_per_hour: perHour } = merchant.settings.risk;
+  const { customerKey, phoneKey } = contactKeysOf(body.customer);
+  return {
+    merchant: { book, contactKey: null, realSince: realNow - MERCHANT_WINDOW, most: perMinute },
+    contacts: [customerKey, phoneKey]
+      .filter((contactKey) => contactKey !== null)
+      .map((contactKey) => ({ book, contactKey, realSince: realNow - CUSTOMER_WINDOW, most: perHour })),
+  };
+}
+
+function newPayment(
+  context: CommandContext,
+  body: CreatePayment,
+  risk: Payment["risk"],
+  rulesVersion: number,
+): Payment {
+  const { book, merchant, now } = context;
+  const amountMinor = BigInt(body.amount_minor);
+  return {
+    book,
+    reference: context.newId("payment"),
+    status: "pending",
+    amountMinor,
+    feeMinor: feeOf(amountMinor, feeRuleOf(merchant.settings, body.payment_method, body.currency)),
+    refundedMinor: 0n,
+    refundPendingMinor: 0n,
+    disputeStatus: undefined,
+    currency: body.currency,
+    method: body.payment_method,
+    referenceId: body.reference_id,
+    description: body.description,
+    gatewayCode: undefined,
+    callbackUrl: body.callback_url,
+    customerKey: contactKeysOf(body.customer).customerKey,
+    customer: body.customer,
+    metadata: body.metadata,
+    instructions: undefined,
+    risk,
+    routing: { rules_version: rulesVersion, candidates: [] },
+    expiresAt: now + (body.expires_in ?? DEFAULT_EXPIRES_IN) * SECOND,
+    // Counted from an approval, where a person has to judge it first.
+    expiresIn: risk.decision === "review" ? (body.expires_in ?? DEFAULT_EXPIRES_IN) : undefined,
+    createdAt: now,
+    updatedAt: now,
+    paidAt: undefined,
+    canceledAt: undefined,
+    cancelReason: undefined,
   };
 }
 
 /** What the risk engine's verdict makes of a new payment. */
-function begin(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  asked: Payment,
-  body: CreatePayment,
-  { requestId, idempotencyKey, realNow }: CreationRequest,
-): Reply {
-  const { reference, createdAt: now } = asked;
+function begin(parts: PaymentParts, context: CommandContext, asked: Payment, idempotencyKey: string): Created {
+  const { set, merchant, now } = context;
+  const { reference } = asked;
   if (asked.risk.decision === "reject") {
     const rejected: Payment = { ...asked, status: "failed" };
     set.insert(payments, rejected);
-    tell(parts.outbox, set, merchant, rejected, "payment.failed", now);
-    return faultReply(new Fault("RISK_REJECTED", { details: { reference } }), requestId);
+    emitPayment(context, rejected, "payment.failed");
+    throw new Fault("RISK_REJECTED", { details: { reference }, keepsChanges: true });
   }
   if (asked.risk.decision === "review") {
     // No acquirer, no instructions and no event yet: a person decides, within the review's own time.
-    const expiresIn = body.expires_in ?? DEFAULT_EXPIRES_IN;
-    set.insert(payments, { ...asked, expiresIn, expiresAt: now + REVIEW_TIME });
-    return faultReply(new Fault("RISK_REVIEW", { details: { reference, status: asked.status } }), requestId);
+    set.insert(payments, { ...asked, expiresAt: now + REVIEW_TIME });
+    throw new Fault("RISK_REVIEW", { details: { reference, status: asked.status }, keepsChanges: true });
   }
-  const choice = findRoute(parts, merchant, asked);
-  const { chosen, decision, instructions } = choice;
-  planOperation(set, asked, choice, realNow, idempotencyKey);
+  const selection = selectRoute(parts, merchant, asked);
+  const { chosen, decision, instructions } = selection;
+  parts.planPayment(context, asked, selection, idempotencyKey);
   if (instructions === undefined) {
-    set.insert(payments, { ...asked, routing: decision });
-    return { status: 201, body: "", continues: reference };
+    const waiting: Payment = { ...asked, routing: decision };
+    set.insert(payments, waiting);
+    return { payment: waiting, awaitsAcquirer: true };
   }
   const payment: Payment = { ...asked, gatewayCode: chosen.code, routing: decision, instructions };
   set.insert(payments, payment);
-  tell(parts.outbox, set, merchant, payment, "payment.created", now);
-  return reply(201, createdView(payment));
+  emitPayment(context, payment, "payment.created");
+  return { payment, awaitsAcquirer: false };
 }
 
 /** Counts this payment too, so that the next one in the same batch sees it. */
@@ -177,16 +189,12 @@ function countOne(set: WorkingSet, table: typeof merchantVelocity, key: Velocity
 
 /** What a command on one payment needs: the row in both environments, to tell "other environment" from "not found". */
 export function paymentNeeds(book: Book, reference: string): Need[] {
-  if (!isId("payment", reference)) return [need(bookClocks, book)];
-  return [
-    need(bookClocks, book),
-    need(payments, { book, reference }),
-    need(payments, { book: otherBook(book), reference }),
-  ];
+  if (!isId("payment", reference)) return [];
+  return [need(payments, { book, reference }), need(payments, { book: otherBook(book), reference })];
 }
 
 /** The payment, locked. Throws PAYMENT_NOT_FOUND or ENVIRONMENT_MISMATCH. */
-export function findLocked(set: WorkingSet, book: Book, reference: string): Payment {
+export function findLocked({ set, book }: Pick<CommandContext, "set" | "book">, reference: string): Payment {
   const payment = set.get(payments, { book, reference });
   if (payment) return payment;
   throw new Fault(
@@ -194,162 +202,97 @@ export function findLocked(set: WorkingSet, book: Book, reference: string): Paym
   );
 }
 
-/** Interface 4.5. Throws PAYMENT_NOT_FOUND, PAYMENT_NOT_CANCELABLE. */
-export function cancelPayment(
-  parts: PaymentParts,
-  merchant: Merchant,
-  book: Book,
-  reference: string,
-  reason: string | undefined,
-  requestId: string,
-): Command<Reply> {
-  return {
+/** Interface 4.5. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_CANCELABLE. */
+export function cancelPayment(owner: BookOwner, reference: string, reason: string | undefined): Command<Payment> {
+  return bookCommand(owner, {
     name: "cancel payment",
-    book,
-    needs: paymentNeeds(book, reference),
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const payment = findLocked(set, book, reference);
+    needs: paymentNeeds(owner.book, reference),
+    execute(context) {
+      const payment = findLocked(context, reference);
       if (payment.status !== "pending") throw new Fault("PAYMENT_NOT_CANCELABLE");
-      if (payment.expiresAt <= now) {
+      if (payment.expiresAt <= context.now) {
         // Its time was over before this cancel came; the sweep just had not reached it yet.
-        expire(parts, set, merchant, payment, now);
-        return faultReply(new Fault("PAYMENT_NOT_CANCELABLE"), requestId);
+        expire(context, payment);
+        throw new Fault("PAYMENT_NOT_CANCELABLE", { keepsChanges: true });
       }
-      const canceled = move(
-        parts.outbox,
-        set,
-        merchant,
-        payment,
-        { status: "canceled", canceledAt: now, cancelReason: reason },
-        now,
-      );
-      return reply(200, {
-        reference,
-        status: canceled.status,
-        canceled_at: wireTime(now),
-        reason: reason ?? null,
-      });
+      return move(context, payment, { status: "canceled", canceledAt: context.now, cancelReason: reason });
     },
-  };
+  });
 }
 
 /** Expires a payment whose time is over; does nothing when something else happened to it first. Gives whether it did. */
-export function expirePayment(
-  parts: PaymentParts,
-  merchant: Merchant,
-  book: Book,
-  reference: string,
-): Command<boolean> {
-  return {
+export function expirePayment(owner: BookOwner, reference: string): Command<boolean> {
+  const { book } = owner;
+  return bookCommand(owner, {
     name: "expire payment",
-    book,
-    needs: [need(bookClocks, book), need(payments, { book, reference })],
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const payment = set.get(payments, { book, reference });
-      if (payment?.status !== "pending" || payment.expiresAt > now) return false;
-      expire(parts, set, merchant, payment, now);
+    needs: [need(payments, { book, reference })],
+    execute(context) {
+      const payment = context.set.get(payments, { book, reference });
+      if (payment?.status !== "pending" || payment.expiresAt > context.now) return false;
+      expire(context, payment);
       return true;
     },
-  };
+  });
 }
 
 /** The end of a payment's time: an unpaid one expires, one that nobody judged is refused. */
-export function expire(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  payment: Payment,
-  now: Micros,
-): Payment {
-  if (payment.risk.decision === "review") return refuse(parts, set, merchant, payment, now);
-  return move(parts.outbox, set, merchant, payment, { status: "expired" }, now);
+export function expire(context: CommandContext, payment: Payment): Payment {
+  if (payment.risk.decision === "review") return refuse(context, payment);
+  return move(context, payment, { status: "expired" });
 }
 
 /** Ends a review with a refusal. */
-export function refuse(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  payment: Payment,
-  now: Micros,
-): Payment {
+export function refuse(context: CommandContext, payment: Payment): Payment {
   const judged: Payment = { ...payment, risk: { ...payment.risk, decision: "reject" } };
-  set.insert(routedPayments, judged);
-  return move(parts.outbox, set, merchant, judged, { status: "failed" }, now);
+  context.set.insert(routedPayments, judged);
+  return move(context, judged, { status: "failed" });
 }
 
 export type AcquirerOutcome = "processing" | "succeeded" | "failed";
 
-/** What a command that takes an acquirer's word needs. */
+/** What a command needs that takes an acquirer's outcome. */
 export function outcomeNeeds(book: Book, reference: string): Need[] {
   return [...paymentNeeds(book, reference), ...ledgerNeeds(book)];
 }
 
 /**
- * Takes an acquirer's word about a payment: moves it on and, when it is paid, posts the capture. Throws
- * PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_EXPIRED (the payment's time is over; it is expired on the way) or PAYMENT_NOT_PAYABLE.
+ * Takes an acquirer's outcome of a payment: moves it on and, when it is paid, posts the capture. Throws PAYMENT_NOT_FOUND,
+ * ENVIRONMENT_MISMATCH, PAYMENT_EXPIRED (the payment's time is over; it is expired on the way) or PAYMENT_NOT_PAYABLE.
  */
-export function takeOutcome(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  key: { book: Book; reference: string },
-  outcome: AcquirerOutcome,
-  realNow: Micros,
-): { payment: Payment } | { refused: Fault } {
-  const { book, reference } = key;
-  const now = bookNow(set, book, realNow);
-  const payment = findLocked(set, book, reference);
+export function takeOutcome(context: CommandContext, reference: string, outcome: AcquirerOutcome): Payment {
+  const payment = findLocked(context, reference);
   if (payment.status === "expired") throw new Fault("PAYMENT_EXPIRED");
-  if (payment.status === "pending" && payment.expiresAt <= now) {
-    expire(parts, set, merchant, payment, now);
-    const judged = payment.risk.decision === "review";
-    return {
-      refused: judged
-        ? new Fault("PAYMENT_NOT_PAYABLE", { details: { status: "failed" } })
-        : new Fault("PAYMENT_EXPIRED"),
-    };
+  if (payment.status === "pending" && payment.expiresAt <= context.now) {
+    expire(context, payment);
+    throw payment.risk.decision === "review"
+      ? new Fault("PAYMENT_NOT_PAYABLE", { details: { status: "failed" }, keepsChanges: true })
+      : new Fault("PAYMENT_EXPIRED", { keepsChanges: true });
   }
   // Before an acquirer has it nobody can have paid.
   const awaited = payment.status === "pending" && payment.gatewayCode !== undefined;
   const open = awaited || (payment.status === "processing" && outcome !== "processing");
   if (!open) throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: payment.status } });
-  if (outcome === "succeeded") return { payment: capture(parts, set, merchant, payment, now) };
-  return { payment: move(parts.outbox, set, merchant, payment, { status: outcome }, now) };
+  return outcome === "succeeded" ? capture(context, payment) : move(context, payment, { status: outcome });
 }
 
 /** The money is there: it goes into the book, and the payment has succeeded. */
-export function capture(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  payment: Payment,
-  now: Micros,
-): Payment {
-  const { book, reference, gatewayCode } = payment;
+export function capture(context: CommandContext, payment: Payment): Payment {
+  const { reference, gatewayCode } = payment;
   assert(gatewayCode !== undefined, `${reference} is open and has no acquirer`);
-  post(
-    set,
-    book,
-    {
-      groupId: reference,
-      kind: "capture",
-      operationKey: `capture:${reference}`,
-      postings: capturePostings({ ...payment, gatewayCode }),
-    },
-    now,
-  );
-  return move(parts.outbox, set, merchant, payment, { status: "succeeded", paidAt: now }, now);
+  context.post({
+    groupId: reference,
+    kind: "capture",
+    operationKey: `capture:${reference}`,
+    postings: capturePostings({ ...payment, gatewayCode }),
+  });
+  return move(context, payment, { status: "succeeded", paidAt: context.now });
 }
 
 /** Moves what refunds have taken of a payment, and its state with it. */
 export function reviseRefunds(
-  set: WorkingSet,
+  { set, now }: CommandContext,
   payment: Payment,
   change: { refunded?: Minor; pending?: Minor },
-  now: Micros,
 ): Payment {
   const refundedMinor = payment.refundedMinor + (change.refunded ?? 0n);
   const refundPendingMinor = payment.refundPendingMinor + (change.pending ?? 0n);
@@ -367,35 +310,25 @@ export function reviseRefunds(
 }
 
 /** Writes how a payment's dispute stands. */
-export function markDispute(set: WorkingSet, payment: Payment, disputeStatus: DisputeStatus, now: Micros): void {
+export function markDispute({ set, now }: CommandContext, payment: Payment, disputeStatus: DisputeStatus): void {
   set.update(payments, { ...payment, disputeStatus, updatedAt: now });
 }
 
 /** One step of the state machine, with its event. */
 export function move(
-  outbox: Outbox,
-  set: WorkingSet,
-  merchant: Merchant,
+  context: CommandContext,
   payment: Payment,
   change: Partial<Payment> & { status: Exclude<PaymentStatus, "pending" | "partially_refunded" | "refunded"> },
-  now: Micros,
 ): Payment {
   assertTransition(payment.status, change.status);
-  const moved: Payment = { ...payment, ...change, updatedAt: now };
-  set.update(payments, moved);
-  tell(outbox, set, merchant, moved, `payment.${change.status}`, now);
+  const moved: Payment = { ...payment, ...change, updatedAt: context.now };
+  context.set.update(payments, moved);
+  emitPayment(context, moved, `payment.${change.status}`);
   return moved;
 }
 
-export function tell(
-  outbox: Outbox,
-  set: WorkingSet,
-  merchant: Merchant,
-  payment: Payment,
-  type: EventType,
-  now: Micros,
-): void {
-  const { book, reference } = payment;
-  const url = payment.callbackUrl ?? merchant.webhooks[book.environment]?.url;
-  outbox.emit(set, { book, type, subjectId: reference, url, data: eventView(payment) }, now);
+/** Writes an event about a payment. */
+export function emitPayment(context: CommandContext, payment: Payment, type: EventType): void {
+  const { reference, callbackUrl } = payment;
+  context.emit({ type, subjectId: reference, data: eventView(payment), callbackUrl });
 }

@@ -1,22 +1,20 @@
 // What an acquirer says of a payment, as commands take it: its answer to a call, and its word about the money. It may come
 // late, twice or out of order; money is never lost by it, and never counted twice.
+import type { CommandContext } from "../commands/command-context.ts";
 import type { Instructions, Receipt, Standing } from "../acquirers/acquirer.ts";
-import type { Micros } from "../ground/clock.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
-import { newId } from "../ground/ids.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
-import { ledgerNeeds, post } from "../ledger/ledger.ts";
+import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Merchant } from "../merchants/directory.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Payment } from "./payment.ts";
-import { type PaymentParts, capture, expire, move, tell } from "./payments.ts";
+import { capture, emitPayment, expire, move } from "./payments.ts";
 import { payments, routedPayments } from "./payments.sql.ts";
 import { type KeptReceipt, receipts } from "./receipts.sql.ts";
 
 /** What a command needs that takes an acquirer's word about money. */
-export function wordNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {
+export function notificationNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {
   if (standing?.status !== "paid") return ledgerNeeds(book);
   const { transactionId } = standing.receipt;
   return [...ledgerNeeds(book), need(receipts, { book, gatewayCode, transactionId })];
@@ -30,7 +28,7 @@ interface Accepted {
 }
 
 /** Writes how a payment that waits for an acquirer is routed now. */
-export function reroute(set: WorkingSet, payment: Payment, routing: RoutingDecision): void {
+export function reroute({ set }: CommandContext, payment: Payment, routing: RoutingDecision): void {
   write(set, { ...payment, routing });
 }
 
@@ -40,15 +38,8 @@ function write(set: WorkingSet, routed: Payment): void {
   set.update(payments, routed);
 }
 
-/** An acquirer has taken a payment that still waits for one: the payer may pay, and the merchant is told. Once. */
-export function accept(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  payment: Payment,
-  by: Accepted,
-  now: Micros,
-): Payment {
+/** An acquirer has taken a payment that still waits for one: the payer may pay, and the merchant is notified. Once. */
+export function accept(context: CommandContext, payment: Payment, by: Accepted): Payment {
   const open = payment.status === "pending" || payment.status === "processing";
   const first = payment.gatewayCode === undefined;
   const later = payment.gatewayCode === by.gatewayCode && payment.instructions === undefined && by.instructions;
@@ -58,10 +49,10 @@ export function accept(
     gatewayCode: by.gatewayCode,
     instructions: by.instructions,
     routing: by.routing ?? payment.routing,
-    updatedAt: now,
+    updatedAt: context.now,
   };
-  write(set, accepted);
-  if (first) tell(parts.outbox, set, merchant, accepted, "payment.created", now);
+  write(context.set, accepted);
+  if (first) emitPayment(context, accepted, "payment.created");
   return accepted;
 }
 
@@ -70,7 +61,7 @@ const RECEIPT_MAX_TIMES = 1_000n;
 
 /** What is wrong with an acquirer's word about money; undefined when it can be taken, or was taken before. */
 export function objectionTo(
-  set: WorkingSet,
+  { set }: CommandContext,
   { book, reference, amountMinor }: Payment,
   gatewayCode: string,
   standing: Standing,
@@ -98,40 +89,29 @@ export function objectionTo(
  * nothing is to be objected to: ask `objectionTo` first.
  */
 export function applyStanding(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
+  context: CommandContext,
   payment: Payment,
   gatewayCode: string,
   standing: Standing,
-  now: Micros,
 ): Payment {
   if (standing.status === "waiting") return payment;
-  if (standing.status === "paid")
-    return applyReceipt(parts, set, merchant, payment, gatewayCode, standing.receipt, now);
+  if (standing.status === "paid") return applyReceipt(context, payment, gatewayCode, standing.receipt);
   if (payment.gatewayCode !== gatewayCode) return payment;
-  if (payment.status === "pending" && payment.expiresAt <= now) return expire(parts, set, merchant, payment, now);
+  if (payment.status === "pending" && payment.expiresAt <= context.now) return expire(context, payment);
   const moves = payment.status === "pending" || (payment.status === "processing" && standing.status === "failed");
-  return moves ? move(parts.outbox, set, merchant, payment, { status: standing.status }, now) : payment;
+  return moves ? move(context, payment, { status: standing.status }) : payment;
 }
 
 /**
  * Money has come. It pays the payment if that awaits exactly this, from this acquirer; whatever else it is (too late, too
  * much, a second time) it is kept apart as unapplied until an operator decides.
  */
-function applyReceipt(
-  parts: PaymentParts,
-  set: WorkingSet,
-  merchant: Merchant,
-  payment: Payment,
-  gatewayCode: string,
-  receipt: Receipt,
-  now: Micros,
-): Payment {
+function applyReceipt(context: CommandContext, payment: Payment, gatewayCode: string, receipt: Receipt): Payment {
+  const { set, now } = context;
   const { book, reference } = payment;
   if (set.get(receipts, { book, gatewayCode, transactionId: receipt.transactionId })) return payment;
   const over = payment.status === "pending" && payment.expiresAt <= now;
-  const current = over ? expire(parts, set, merchant, payment, now) : payment;
+  const current = over ? expire(context, payment) : payment;
   const awaited = current.status === "pending" || current.status === "processing";
   const exact =
     current.gatewayCode === gatewayCode &&
@@ -139,7 +119,7 @@ function applyReceipt(
     current.currency === receipt.currency;
   const kept: KeptReceipt = {
     book,
-    uuid: newId("receipt", now),
+    uuid: context.newId("receipt"),
     gatewayCode,
     ...receipt,
     paymentReference: reference,
@@ -148,17 +128,12 @@ function applyReceipt(
     decidedAt: undefined,
   };
   set.insert(receipts, kept);
-  if (kept.status === "applied") return capture(parts, set, merchant, current, now);
-  post(
-    set,
-    book,
-    {
-      groupId: reference,
-      kind: "receipt_unapplied",
-      operationKey: `receipt_unapplied:${kept.uuid}`,
-      postings: unappliedPostings(gatewayCode, receipt),
-    },
-    now,
-  );
+  if (kept.status === "applied") return capture(context, current);
+  context.post({
+    groupId: reference,
+    kind: "receipt_unapplied",
+    operationKey: `receipt_unapplied:${kept.uuid}`,
+    postings: unappliedPostings(gatewayCode, receipt),
+  });
   return current;
 }

@@ -8,15 +8,16 @@ import {
   selectOperation,
 } from "../acquirers/operations.sql.ts";
 import { type ContradictionKind, notice, noticeNeeds } from "../acquirers/contradictions.sql.ts";
+import { bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import { type AcquiringParts, nextAsk } from "../payments/acquiring.ts";
+import { type AcquiringParts, nextInquiry } from "../payments/acquiring.ts";
 import { callAcquirer, logContradiction } from "../payments/calls.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
 import { refundOfRow, refunds, selectRefund } from "./refunds.sql.ts";
-import { type RefundParts, completeRefund } from "./refunds.ts";
+import { complete, completionNeeds } from "./refunds.ts";
 
 /** What came of a call or of a question. `unreached`, `refused`, `absent`: certainly not done under this operation key. */
 export type RefundResult =
@@ -29,63 +30,64 @@ const REFUSALS_MAX = 6;
 const ATTEMPTS_MAX = 1_000;
 
 /**
- * Commits what is known of a refund's operation. A word that comes again changes nothing. What cannot be is noticed, for a person
- * to look at, and answered. Throws REFUND_NOT_FOUND.
+ * Commits what is known of a refund's operation. A notification that comes again changes nothing. A reconciliation exception is written
+ * down, for a person to look at, and given. Throws REFUND_NOT_FOUND.
  */
-export function settleRefund(
-  parts: RefundParts,
+export function concludeRefund(
   merchant: Merchant,
   name: Pick<Operation, "book" | "id" | "paymentReference" | "attempt">,
   result: RefundResult,
 ): Command<ContradictionKind | undefined> {
   const { book, id, paymentReference, attempt } = name;
   const key = { uuid: id, paymentReference };
-  const told = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
-  const completion = completeRefund(parts, merchant, book, key, told ?? "failed");
-  return {
-    name: "settle refund",
-    book,
-    needs: [
-      ...completion.needs,
-      need(operations, { book, id }),
-      ...noticeNeeds(name, ["refund_after_failure", "refund_twice"]),
-    ],
-    execute(set, realNow) {
-      const operation = set.get(operations, { book, id });
-      const refund = set.get(refunds, { book, uuid: id });
-      if (!operation || !refund) throw new Fault("REFUND_NOT_FOUND");
-      const done = { ...operation, attempt, step: "done" as const, dueAt: undefined };
-      if (told === "succeeded" && refund.status === "pending") {
-        // Whichever attempt it was: the payer has the money, and must not get it twice.
-        completion.execute(set, realNow);
-        set.update(operations, done);
+  const outcome = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "conclude refund",
+      needs: [
+        ...completionNeeds(book, key),
+        need(operations, { book, id }),
+        ...noticeNeeds(name, ["refund_after_failure", "refund_twice"]),
+      ],
+      execute(context) {
+        const { set, realNow } = context;
+        const operation = set.get(operations, { book, id });
+        const refund = set.get(refunds, { book, uuid: id });
+        if (!operation || !refund) throw new Fault("REFUND_NOT_FOUND");
+        const done = { ...operation, attempt, step: "done" as const, dueAt: undefined };
+        if (outcome === "succeeded" && refund.status === "pending") {
+          // Whichever attempt it was: the payer has the money, and must not get it twice.
+          complete(context, key, outcome);
+          set.update(operations, done);
+          return undefined;
+        }
+        const twice = refund.status === "succeeded" && operation.step === "done" && operation.attempt !== attempt;
+        if (outcome === "succeeded" && (refund.status === "failed" || twice)) {
+          const kind = twice ? "refund_twice" : "refund_after_failure";
+          notice(context, operation, attempt, kind);
+          return kind;
+        }
+        if (operation.step === "done" || operation.attempt !== attempt) return undefined;
+        const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
+        const undone = result.kind === "absent" || result.kind === "unreached";
+        const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_MAX);
+        if (refund.status !== "pending" || outcome === "failed" || hopeless) {
+          if (refund.status === "pending") complete(context, key, "failed");
+          set.update(operations, { ...done, round: refusals });
+          return undefined;
+        }
+        set.update(operations, {
+          ...operation,
+          ...nextStep(result, operation),
+          round: refusals,
+          asks: operation.asks + 1,
+          dueAt: nextInquiry(operation.asks, realNow),
+        });
         return undefined;
-      }
-      const twice = refund.status === "succeeded" && operation.step === "done" && operation.attempt !== attempt;
-      if (told === "succeeded" && (refund.status === "failed" || twice)) {
-        const kind = twice ? "refund_twice" : "refund_after_failure";
-        notice(set, operation, attempt, kind, realNow);
-        return kind;
-      }
-      if (operation.step === "done" || operation.attempt !== attempt) return undefined;
-      const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
-      const undone = result.kind === "absent" || result.kind === "unreached";
-      const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_MAX);
-      if (refund.status !== "pending" || told === "failed" || hopeless) {
-        if (refund.status === "pending") completion.execute(set, realNow);
-        set.update(operations, { ...done, round: refusals });
-        return undefined;
-      }
-      set.update(operations, {
-        ...operation,
-        ...nextStep(result, operation),
-        round: refusals,
-        asks: operation.asks + 1,
-        dueAt: nextAsk(operation.asks, realNow),
-      });
-      return undefined;
+      },
     },
-  };
+  );
 }
 
 /** What was certainly not done is asked for again, under another operation key; everything else is asked about. */
@@ -114,8 +116,8 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
   };
   const { method } = paymentOfRow(paymentRow);
   const result = await ask(parts, operation, method, request);
-  const contradiction = await lanes.move(book.merchantId, settleRefund(parts, merchant, operation, result));
-  if (contradiction) logContradiction(log, operation, contradiction);
+  const exception = await lanes.move(book.merchantId, concludeRefund(merchant, operation, result));
+  if (exception) logContradiction(log, operation, exception);
 }
 
 async function ask(

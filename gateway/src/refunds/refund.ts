@@ -31,3 +31,9 @@ export function refundView(refund: Refund): Record<string, unknown> {
     completed_at: refund.completedAt === undefined ? null : wireTime(refund.completedAt),
   };
 }
+
+/** Interface 4.6: what creation answers. */
+export function createdRefundView(refund: Refund, remainingMinor: Minor): Record<string, unknown> {
+  const { completed_at: _, ...view } = refundView(refund);
+  return { ...view, remaining_refundable_minor: Number(remainingMinor), reason: refund.reason ?? null };
+}

@@ -7,7 +7,7 @@ import { reply } from "../ground/reply.ts";
 import type { Database } from "../store/database.ts";
 import { type CreateRefund, createRefundRules, createdRefundSchema, refundStatusSchema } from "./refunds.schema.ts";
 import { refundOfRow, selectRefund } from "./refunds.sql.ts";
-import { type Refund, refundView } from "./refund.ts";
+import { type Refund, createdRefundView, refundView } from "./refund.ts";
 import { type RefundParts, completeRefund, createRefund } from "./refunds.ts";
 
 const outcomeSchema = z.strictObject({ outcome: z.enum(["succeeded", "failed"]) });
@@ -33,7 +33,10 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       ],
       success: { status: 201, description: "The refund; its funds are reversed.", schema: createdRefundSchema },
       body: createRefundRules,
-      command: (call, body) => createRefund(parts, call.merchant, call.book, body),
+      command: (call, body) =>
+        answering(createRefund(parts, call, body), ({ refund, remainingMinor }) =>
+          reply(201, createdRefundView(refund, remainingMinor)),
+        ),
       lane: "move",
     }),
     readEndpoint({
@@ -65,7 +68,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       },
       command(call, { outcome, refund }) {
         const key = { uuid: call.params.uuid ?? "", paymentReference: refund?.paymentReference };
-        const command = completeRefund(parts, call.merchant, call.book, key, outcome);
+        const command = completeRefund(call, key, outcome);
         return answering(command, (completed) => reply(200, refundView(completed)));
       },
       lane: "move",

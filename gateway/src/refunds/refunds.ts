@@ -1,52 +1,54 @@
 // Refunds: money that goes back to the payer, on the journal group of its payment. Pure commands for the lanes.
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Operation, operations } from "../acquirers/operations.sql.ts";
-import type { Outbox } from "../events/outbox.ts";
-import type { Micros } from "../ground/clock.ts";
+import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { isId, newId } from "../ground/ids.ts";
+import { isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Reply, reply } from "../ground/reply.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
-import { balanceOf, ledgerNeeds, post } from "../ledger/ledger.ts";
-import { type Book, bookNow } from "../merchants/books.ts";
-import type { Merchant } from "../merchants/directory.ts";
+import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Payment } from "../payments/payment.ts";
 import { findLocked, paymentNeeds, reviseRefunds } from "../payments/payments.ts";
 import type { Command } from "../store/lane.ts";
-import { type WorkingSet, need } from "../store/working-set.ts";
+import { type Need, need } from "../store/working-set.ts";
 import type { CreateRefund } from "./refunds.schema.ts";
 import { type Refund, refundView } from "./refund.ts";
 import { refunds } from "./refunds.sql.ts";
 
 export interface RefundParts {
-  outbox: Outbox;
   /** The acquirer of a code; undefined when it is no longer configured. */
   acquirer(code: string): Acquirer | undefined;
+  /** Plans that the acquirer is asked for a refund: of the room above that talks to acquirers. */
+  planRefund(context: CommandContext, refund: Refund, gatewayCode: string): void;
 }
 
-function remainingOf(payment: Payment): Minor {
+/** What can still be refunded of a payment. */
+export function remainingOf(payment: Payment): Minor {
   return payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor;
 }
 
 /**
- * Interface 4.6. Answers 201. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_REFUNDABLE,
- * CURRENCY_MISMATCH, REFUND_EXCEEDS_PAYMENT, WALLET_NOT_FOUND, WALLET_FROZEN, DISPUTE_LOCKED, INSUFFICIENT_FUNDS.
+ * Interface 4.6. Gives the refund and what can be refunded after it. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH, REFUND_EXCEEDS_PAYMENT, WALLET_NOT_FOUND, WALLET_FROZEN, DISPUTE_LOCKED, INSUFFICIENT_FUNDS.
  */
-export function createRefund(parts: RefundParts, merchant: Merchant, book: Book, body: CreateRefund): Command<Reply> {
-  return {
+export function createRefund(
+  parts: RefundParts,
+  owner: BookOwner,
+  body: CreateRefund,
+): Command<{ refund: Refund; remainingMinor: Minor }> {
+  const { book } = owner;
+  return bookCommand(owner, {
     name: "create refund",
-    book,
     needs: [...paymentNeeds(book, body.payment_reference), ...ledgerNeeds(book)],
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const payment = findLocked(set, book, body.payment_reference);
-      const amountMinor = judge(set, merchant, payment, body);
+    execute(context) {
+      const { set, now } = context;
+      const payment = findLocked(context, body.payment_reference);
+      const amountMinor = judge(context, payment, body);
       const acquirer = payment.gatewayCode === undefined ? undefined : parts.acquirer(payment.gatewayCode);
       const later = acquirer?.refundsLater({ metadata: payment.metadata }) ?? true;
       const refund: Refund = {
         book,
-        uuid: newId("refund", now),
+        uuid: context.newId("refund"),
         paymentReference: payment.reference,
         status: later ? "pending" : "succeeded",
         amountMinor,
@@ -56,52 +58,23 @@ export function createRefund(parts: RefundParts, merchant: Merchant, book: Book,
         completedAt: later ? undefined : now,
       };
       set.insert(refunds, refund);
-      post(
-        set,
-        book,
-        {
-          groupId: payment.reference,
-          kind: "refund",
-          operationKey: `refund:${refund.uuid}`,
-          postings: refundPostings(gatewayOf(payment), refund),
-        },
-        now,
-      );
-      const revised = reviseRefunds(set, payment, later ? { pending: amountMinor } : { refunded: amountMinor }, now);
-      // One that is not configured now may be again: until then nobody can say what became of it.
-      if (!acquirer || acquirer.remote) set.insert(operations, plannedRefund(refund, gatewayOf(payment), realNow));
-      if (!later) tell(parts.outbox, set, merchant, payment, refund, now);
-      const { completed_at: _, ...view } = refundView(refund);
-      return reply(201, {
-        ...view,
-        remaining_refundable_minor: Number(remainingOf(revised)),
-        reason: refund.reason ?? null,
+      context.post({
+        groupId: payment.reference,
+        kind: "refund",
+        operationKey: `refund:${refund.uuid}`,
+        postings: refundPostings(gatewayOf(payment), refund),
       });
+      const revised = reviseRefunds(context, payment, later ? { pending: amountMinor } : { refunded: amountMinor });
+      // An acquirer that is not configured now may be again: until then the refund is pending.
+      if (!acquirer || acquirer.remote) parts.planRefund(context, refund, gatewayOf(payment));
+      if (!later) emitRefund(context, payment, refund);
+      return { refund, remainingMinor: remainingOf(revised) };
     },
-  };
-}
-
-/** A worker asks the acquirer, after the commit: the funds are reversed first, so they cannot be spent twice. */
-function plannedRefund({ book, uuid, paymentReference }: Refund, gatewayCode: string, realNow: Micros): Operation {
-  return {
-    book,
-    id: uuid,
-    kind: "refund",
-    paymentReference,
-    step: "planned",
-    gatewayCode,
-    attempt: 1,
-    round: 0,
-    refusedBy: [],
-    idempotencyKey: undefined,
-    asks: 0,
-    dueAt: realNow,
-    createdAt: realNow,
-  };
+  });
 }
 
 /** The amount to refund, or the fault that prevails. */
-function judge(set: WorkingSet, merchant: Merchant, payment: Payment, body: CreateRefund): Minor {
+function judge({ set, merchant }: CommandContext, payment: Payment, body: CreateRefund): Minor {
   const { book, currency } = payment;
   const refundable = payment.status === "succeeded" || payment.status === "partially_refunded";
   const contested =
@@ -130,66 +103,64 @@ function gatewayOf(payment: Payment): string {
 }
 
 /**
- * Takes an acquirer's late word about a refund. `key.paymentReference` is undefined when the merchant has no such refund in
- * either environment. Answers the refund; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE.
+ * Takes an acquirer's late outcome of a refund. `key.paymentReference` is undefined when the merchant has no such refund in
+ * either environment. Gives the refund; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE.
  */
 export function completeRefund(
-  parts: RefundParts,
-  merchant: Merchant,
-  book: Book,
+  owner: BookOwner,
   key: { uuid: string; paymentReference: string | undefined },
   outcome: "succeeded" | "failed",
 ): Command<Refund> {
-  const { uuid, paymentReference } = key;
-  const known = paymentReference !== undefined && isId("refund", uuid);
-  return {
+  return bookCommand(owner, {
     name: "complete refund",
-    book,
-    needs: [
-      ...paymentNeeds(book, paymentReference ?? ""),
-      ...(known ? [need(refunds, { book, uuid })] : []),
-      ...ledgerNeeds(book),
-    ],
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const refund = known ? set.get(refunds, { book, uuid }) : undefined;
-      if (!refund) throw new Fault(known ? "ENVIRONMENT_MISMATCH" : "REFUND_NOT_FOUND");
-      if (refund.status !== "pending") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: refund.status } });
-      const payment = findLocked(set, book, refund.paymentReference);
-      const completed: Refund = { ...refund, status: outcome, completedAt: now };
-      set.update(refunds, completed);
-      const amount = refund.amountMinor;
-      if (outcome === "succeeded") {
-        reviseRefunds(set, payment, { pending: -amount, refunded: amount }, now);
-      } else {
-        reviseRefunds(set, payment, { pending: -amount }, now);
-        post(
-          set,
-          book,
-          {
-            groupId: payment.reference,
-            kind: "refund_returned",
-            operationKey: `refund_returned:${uuid}`,
-            postings: refundReturnPostings(gatewayOf(payment), refund),
-          },
-          now,
-        );
-      }
-      tell(parts.outbox, set, merchant, payment, completed, now);
-      return completed;
-    },
-  };
+    needs: completionNeeds(owner.book, key),
+    execute: (context) => complete(context, key, outcome),
+  });
 }
 
-function tell(
-  outbox: Outbox,
-  set: WorkingSet,
-  merchant: Merchant,
-  payment: Payment,
-  refund: Refund,
-  now: Micros,
-): void {
-  const url = payment.callbackUrl ?? merchant.webhooks[payment.book.environment]?.url;
+/** What a command needs that completes a refund. */
+export function completionNeeds(
+  book: Book,
+  { uuid, paymentReference }: { uuid: string; paymentReference: string | undefined },
+): Need[] {
+  const known = paymentReference !== undefined && isId("refund", uuid);
+  return [
+    ...paymentNeeds(book, paymentReference ?? ""),
+    ...(known ? [need(refunds, { book, uuid })] : []),
+    ...ledgerNeeds(book),
+  ];
+}
+
+/** Completes a refund inside a command that needs `completionNeeds`. Throws as `completeRefund`. */
+export function complete(
+  context: CommandContext,
+  { uuid, paymentReference }: { uuid: string; paymentReference: string | undefined },
+  outcome: "succeeded" | "failed",
+): Refund {
+  const { set, book, now } = context;
+  const known = paymentReference !== undefined && isId("refund", uuid);
+  const refund = known ? set.get(refunds, { book, uuid }) : undefined;
+  if (!refund) throw new Fault(known ? "ENVIRONMENT_MISMATCH" : "REFUND_NOT_FOUND");
+  if (refund.status !== "pending") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: refund.status } });
+  const payment = findLocked(context, refund.paymentReference);
+  const completed: Refund = { ...refund, status: outcome, completedAt: now };
+  set.update(refunds, completed);
+  const amount = refund.amountMinor;
+  if (outcome === "succeeded") reviseRefunds(context, payment, { pending: -amount, refunded: amount });
+  else {
+    reviseRefunds(context, payment, { pending: -amount });
+    context.post({
+      groupId: payment.reference,
+      kind: "refund_returned",
+      operationKey: `refund_returned:${uuid}`,
+      postings: refundReturnPostings(gatewayOf(payment), refund),
+    });
+  }
+  emitRefund(context, payment, completed);
+  return completed;
+}
+
+function emitRefund({ emit }: CommandContext, { callbackUrl }: Payment, refund: Refund): void {
   const type = refund.status === "failed" ? "refund.failed" : "refund.succeeded";
-  outbox.emit(set, { book: payment.book, type, subjectId: refund.uuid, url, data: refundView(refund) }, now);
+  emit({ type, subjectId: refund.uuid, data: refundView(refund), callbackUrl });
 }

@@ -23,7 +23,7 @@ export function sendClock(book: Book, seconds: number): Command<{ realNow: Micro
     name: "advance clock",
     book,
     needs: [need(movableBookClocks, book)],
-    execute(set, realNow) {
+    execute(set, { realNow }) {
       const before = set.get(movableBookClocks, book);
       assert(before, "the book has no clock");
       const targetSeconds = (before.targetSeconds ?? before.offsetSeconds) + seconds;
@@ -41,7 +41,7 @@ function moveOn(book: Book, stopSeconds: number): Command<void> {
     name: "move clock on",
     book,
     needs: [need(movableBookClocks, book)],
-    execute(set, realNow) {
+    execute(set, { realNow }) {
       const before = set.get(movableBookClocks, book);
       if (before?.targetSeconds === undefined) return; // somebody else has brought it there
       const offsetSeconds = Math.min(Math.max(stopSeconds, before.offsetSeconds), before.targetSeconds);

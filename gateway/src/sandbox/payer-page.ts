@@ -1,4 +1,5 @@
 // The payer's page of the sandbox: what is owed, to whom, how long still, approve or decline. Plain HTML, no script.
+import { bookCommand } from "../commands/command-context.ts";
 import { createHmac } from "node:crypto";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
@@ -94,12 +95,15 @@ async function decide(parts: PayerPageParts, payment: Payment, outcome: "succeed
   const merchant = await parts.directory.merchant(book.merchantId);
   if (!merchant) return;
   try {
-    await parts.lanes.move(book.merchantId, {
-      name: "payer's decision",
-      book,
-      needs: outcomeNeeds(book, reference),
-      execute: (set, realNow) => takeOutcome(parts, set, merchant, { book, reference }, outcome, realNow),
-    });
+    const command = bookCommand(
+      { merchant, book },
+      {
+        name: "payer's decision",
+        needs: outcomeNeeds(book, reference),
+        execute: (context) => takeOutcome(context, reference, outcome),
+      },
+    );
+    await parts.lanes.move(book.merchantId, command);
   } catch (error) {
     const over = error instanceof Fault && (error.code === "PAYMENT_EXPIRED" || error.code === "PAYMENT_NOT_PAYABLE");
     if (!over) throw error;

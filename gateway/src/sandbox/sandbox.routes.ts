@@ -1,8 +1,9 @@
 // The sandbox: what a merchant's developer can make happen. Same headers and keys as the rest of /v1, sandbox keys only.
+import { bookCommand } from "../commands/command-context.ts";
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { faultReply, reply } from "../ground/reply.ts";
+import { reply } from "../ground/reply.ts";
 import { timestamp } from "../http/shapes.ts";
 import { type Book, environments, selectBookOffset } from "../merchants/books.ts";
 import { statusView } from "../payments/payment.ts";
@@ -39,19 +40,14 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       success: { status: 200, description: "The payment after it.", schema: paymentStatusSchema },
       body: { schema: simulateSchema, order: ["outcome"] },
       lane: "move",
-      command: (call, body) => {
-        const key = { book: call.book, reference: call.params.reference ?? "" };
-        return {
+      command: (call, { outcome }) => {
+        const { reference = "" } = call.params;
+        const command = bookCommand(call, {
           name: "simulate outcome",
-          book: call.book,
-          needs: outcomeNeeds(key.book, key.reference),
-          execute(set, realNow) {
-            const result = takeOutcome(parts, set, call.merchant, key, body.outcome, realNow);
-            return "refused" in result
-              ? faultReply(result.refused, call.requestId)
-              : reply(200, statusView(result.payment, call.merchant.settings.settlement));
-          },
-        };
+          needs: outcomeNeeds(call.book, reference),
+          execute: (context) => takeOutcome(context, reference, outcome),
+        });
+        return answering(command, (payment) => reply(200, statusView(payment, call.merchant.settings.settlement)));
       },
     }),
     writeEndpoint<z.infer<typeof advanceSchema>>({

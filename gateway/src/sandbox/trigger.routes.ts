@@ -1,11 +1,9 @@
 // Trigger an event: a sample of any type, sent to the registered address by the same way as a real one.
+import { bookCommand } from "../commands/command-context.ts";
 import { z } from "zod";
 import { eventTypes } from "../events/event.ts";
-import type { Outbox } from "../events/outbox.ts";
 import { type Endpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
-import { bookClocks, bookNow } from "../merchants/books.ts";
-import { need } from "../store/working-set.ts";
 import { noReceiver, receiverOf } from "./receiver.ts";
 import { sampleData } from "./samples.ts";
 
@@ -15,7 +13,7 @@ const triggeredSchema = z.strictObject({
   type: z.enum(eventTypes),
 });
 
-export function triggerEndpoints({ outbox }: { outbox: Outbox }): Endpoint[] {
+export function triggerEndpoints(): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof triggerSchema>>({
       path: "/v1/sandbox/events/trigger",
@@ -27,20 +25,18 @@ export function triggerEndpoints({ outbox }: { outbox: Outbox }): Endpoint[] {
       success: { status: 200, description: "The event was recorded and will be delivered.", schema: triggeredSchema },
       body: { schema: triggerSchema, order: ["type"] },
       lane: "move",
-      command: (call, { type }) => ({
-        name: "trigger event",
-        book: call.book,
-        needs: [need(bookClocks, call.book)],
-        execute(set, realNow) {
-          const { book } = call;
-          const url = receiverOf(call)?.url;
-          if (url === undefined) throw noReceiver();
-          const now = bookNow(set, book, realNow);
-          // A sample is about no object: whoever proves the books looks for none.
-          const event = { book, type, subjectId: undefined, url, data: sampleData(type, book, now) };
-          return reply(200, { event_id: outbox.emit(set, event, now), type });
-        },
-      }),
+      command: (call, { type }) =>
+        bookCommand(call, {
+          name: "trigger event",
+          needs: [],
+          execute({ emit, book, now }) {
+            const callbackUrl = receiverOf(call)?.url;
+            if (callbackUrl === undefined) throw noReceiver();
+            // A sample is about no object: whoever proves the books looks for none.
+            const event = { type, subjectId: undefined, callbackUrl, data: sampleData(type, book, now) };
+            return reply(200, { event_id: emit(event), type });
+          },
+        }),
     }),
   ];
 }

@@ -1,5 +1,4 @@
 // The worker of settlements: forms the batches that are due by each book's clock, and lets the bank pay those that are.
-import type { Outbox } from "../events/outbox.ts";
 import type { Clock } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
@@ -16,7 +15,6 @@ export interface ScheduleParts {
   database: Database;
   lanes: Lanes;
   directory: Directory;
-  outbox: Outbox;
   clock: Clock;
   log: Log;
 }
@@ -28,31 +26,28 @@ export async function settleDue(parts: ScheduleParts, book?: Book): Promise<void
 }
 
 /** Gives how many batches were formed: what one run leaves of a cutoff is for the next. */
-async function formDue(
-  { database, lanes, directory, outbox, clock, log }: ScheduleParts,
-  book?: Book,
-): Promise<number> {
+async function formDue({ database, lanes, directory, clock, log }: ScheduleParts, book?: Book): Promise<number> {
   const due = await database.query(selectDueBooks(clock.now(), SWEEP_MAX, book));
   const runs = await Promise.allSettled(
     due.map(async (row) => {
       const owner = bookOfRow(row);
       const merchant = await directory.merchant(owner.merchantId);
       if (!merchant) return 0;
-      return (await lanes.move(owner.merchantId, runSchedule(outbox, merchant, owner))).length;
+      return (await lanes.move(owner.merchantId, runSchedule({ merchant, book: owner }))).length;
     }),
   );
   return successes(runs, log).reduce((sum, formed) => sum + formed, 0);
 }
 
 /** The simulated bank pays what it was given. Gives how many batches. */
-async function payDue({ database, lanes, directory, outbox, clock, log }: ScheduleParts, book?: Book): Promise<number> {
+async function payDue({ database, lanes, directory, clock, log }: ScheduleParts, book?: Book): Promise<number> {
   const payable = await database.query(selectPayable(clock.now(), SWEEP_MAX, book));
   const payments = await Promise.allSettled(
     payable.map(async (row) => {
       const owner = bookOfRow(row);
       const merchant = await directory.merchant(owner.merchantId);
       const uuid = idOf("settlement", row.settlement_id as string);
-      if (merchant) await lanes.move(owner.merchantId, paySettlement(outbox, merchant, owner, uuid));
+      if (merchant) await lanes.move(owner.merchantId, paySettlement({ merchant, book: owner }, uuid));
     }),
   );
   return successes(payments, log).length;

@@ -1,6 +1,5 @@
 // The HTTP of settlements: the list of section 4.9, a batch's statement, and the sandbox's way to form and pay one.
 import { z } from "zod";
-import type { Outbox } from "../events/outbox.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MINOR_MAX } from "../ground/money.ts";
@@ -57,7 +56,6 @@ const nothing = z.strictObject({});
 
 export interface SettlementParts {
   database: Database;
-  outbox: Outbox;
 }
 
 export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
@@ -100,7 +98,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       body: { schema: nothing, order: [] },
       emptyBody: true,
       command(call) {
-        const command = runNow(parts.outbox, call.merchant, call.book);
+        const command = runNow(call);
         return answering(command, (formed) => reply(200, { data: formed.map(settlementView) }));
       },
       lane: "move",
@@ -116,7 +114,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       body: { schema: nothing, order: [] },
       emptyBody: true,
       command(call) {
-        const command = paySettlement(parts.outbox, call.merchant, call.book, call.params.uuid ?? "");
+        const command = paySettlement(call, call.params.uuid ?? "");
         return answering(command, (paid) => reply(200, settlementView(paid)));
       },
       lane: "move",

@@ -1,14 +1,13 @@
 // Settlements: what is due to a merchant is gathered into batches, paid by the bank, or returned by it. Pure commands.
+import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { EventType } from "../events/event.ts";
-import type { Outbox } from "../events/outbox.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { isId, newId } from "../ground/ids.ts";
+import { isId } from "../ground/ids.ts";
 import { accounts, payoutPostings, settlePostings, unsettlePostings } from "../ledger/journal.ts";
-import { balanceOf, ledgerNeeds, post } from "../ledger/ledger.ts";
-import { type Book, bookClocks, bookNow, otherBook } from "../merchants/books.ts";
+import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
+import { type Book, otherBook } from "../merchants/books.ts";
 import { nextRun, periodEnd } from "../merchants/calendar.ts";
-import type { Merchant } from "../merchants/directory.ts";
 import { isRunning } from "../disputes/dispute.ts";
 import { disputeBatches } from "../disputes/disputes.sql.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
@@ -35,34 +34,34 @@ const marks = {
 } as const;
 
 /** Writes which batch an item is in, or that it waits again. */
-function mark(set: WorkingSet, book: Book, { kind, id }: SettlementItem, settlement: string | undefined): void {
+function mark({ set, book }: CommandContext, { kind, id }: SettlementItem, settlement: string | undefined): void {
   const table = marks[kind];
   if (set.get(table, { book, id })) set.update(table, { book, id, settlement });
   else set.insert(table, { book, id, settlement });
 }
 
 function formingNeeds(book: Book): Need[] {
-  return [need(bookClocks, book), need(settlementClocks, book), ...ledgerNeeds(book), need(waitingItems, book)];
+  return [need(settlementClocks, book), ...ledgerNeeds(book), need(waitingItems, book)];
 }
 
 /**
  * Runs a book's schedule up to its now: every cutoff that has passed forms its batches, in order. Gives the batches. When more is
  * due than one batch looks at, the clock stays at that cutoff, and the next run goes on there.
  */
-export function runSchedule(outbox: Outbox, merchant: Merchant, book: Book): Command<Settlement[]> {
-  return {
+export function runSchedule(owner: BookOwner): Command<Settlement[]> {
+  const { book, merchant } = owner;
+  return bookCommand(owner, {
     name: "run settlement schedule",
-    book,
     needs: formingNeeds(book),
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
+    execute(context) {
+      const { set, now } = context;
       const schedule = merchant.settings.settlement;
       const clock = set.get(settlementClocks, book);
       // A book that was never run begins with the first cutoff after the oldest thing that waits in it.
       let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(set.get(waitingItems, book)) ?? now);
       const formed: Settlement[] = [];
       for (; nextRunAt <= now; nextRunAt = nextRun(schedule, nextRunAt)) {
-        const batches = form(outbox, set, merchant, book, periodEnd(schedule, nextRunAt), nextRunAt, now);
+        const batches = form(context, periodEnd(schedule, nextRunAt), nextRunAt);
         formed.push(...batches.formed);
         if (batches.more) break;
       }
@@ -70,7 +69,7 @@ export function runSchedule(outbox: Outbox, merchant: Merchant, book: Book): Com
       else set.insert(settlementClocks, { book, nextRunAt });
       return formed;
     },
-  };
+  });
 }
 
 function oldest(waiting: Waiting | undefined): Micros | undefined {
@@ -79,31 +78,20 @@ function oldest(waiting: Waiting | undefined): Micros | undefined {
 }
 
 /** Forms batches of everything that waits, now, whatever the schedule says. Gives the batches. */
-export function runNow(outbox: Outbox, merchant: Merchant, book: Book): Command<Settlement[]> {
-  return {
+export function runNow(owner: BookOwner): Command<Settlement[]> {
+  return bookCommand(owner, {
     name: "run settlements now",
-    book,
-    needs: formingNeeds(book),
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      return form(outbox, set, merchant, book, now, now, now).formed;
-    },
-  };
+    needs: formingNeeds(owner.book),
+    execute: (context) => form(context, context.now, context.now).formed,
+  });
 }
 
 /**
  * One batch for each currency of what happened before `until`. `formedAt` is the cutoff it belongs to. `more`: a batch was formed
  * of a part of what is due, so the rest can be another.
  */
-function form(
-  outbox: Outbox,
-  set: WorkingSet,
-  merchant: Merchant,
-  book: Book,
-  until: Micros,
-  formedAt: Micros,
-  now: Micros,
-): { formed: Settlement[]; more: boolean } {
+function form(context: CommandContext, until: Micros, formedAt: Micros): { formed: Settlement[]; more: boolean } {
+  const { set, merchant, book, now } = context;
   const waiting = set.get(waitingItems, book);
   const formed: Settlement[] = [];
   let more = false;
@@ -120,7 +108,7 @@ function form(
     more ||= cut;
     const settlement: Settlement = {
       book,
-      uuid: newId("settlement", now),
+      uuid: context.newId("settlement"),
       status: "processing",
       currency,
       periodStart: Math.min(...taken.items.map((item) => item.occurredAt)),
@@ -138,10 +126,10 @@ function form(
     set.insert(settlements, settlement);
     for (const item of taken.items) {
       set.insert(batchItems, { ...item, book, uuid: settlement.uuid });
-      mark(set, book, item, settlement.uuid);
+      mark(context, item, settlement.uuid);
     }
-    record(set, settlement, "settlement_formed", settlePostings(moved(settlement)), now);
-    tell(outbox, set, merchant, settlement, "settlement.created", now);
+    record(context, settlement, "settlement_formed", settlePostings(moved(settlement)));
+    emitSettlement(context, settlement, "settlement.created");
     formed.push(settlement);
   }
   return { formed, more };
@@ -158,7 +146,6 @@ function moved({ currency, netMinor }: Settlement): { currency: string; amountMi
 
 function batchNeeds(book: Book, uuid: string): Need[] {
   return [
-    need(bookClocks, book),
     ...ledgerNeeds(book),
     ...(isId("settlement", uuid)
       ? [need(settlements, { book, uuid }), need(settlements, { book: otherBook(book), uuid })]
@@ -166,7 +153,7 @@ function batchNeeds(book: Book, uuid: string): Need[] {
   ];
 }
 
-function findProcessing(set: WorkingSet, book: Book, uuid: string): Settlement {
+function findProcessing({ set, book }: CommandContext, uuid: string): Settlement {
   const known = isId("settlement", uuid);
   const settlement = known ? set.get(settlements, { book, uuid }) : undefined;
   if (!settlement) {
@@ -184,19 +171,16 @@ function findProcessing(set: WorkingSet, book: Book, uuid: string): Settlement {
  * WALLET_FROZEN.
  */
 export function paySettlement(
-  outbox: Outbox,
-  merchant: Merchant,
-  book: Book,
+  owner: BookOwner,
   uuid: string,
   bankReference = `GB${uuid.slice(-12).toUpperCase()}`,
 ): Command<Settlement> {
-  return {
+  return bookCommand(owner, {
     name: "pay settlement",
-    book,
-    needs: batchNeeds(book, uuid),
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const settlement = findProcessing(set, book, uuid);
+    needs: batchNeeds(owner.book, uuid),
+    execute(context) {
+      const { set, merchant, now } = context;
+      const settlement = findProcessing(context, uuid);
       if (merchant.settings.wallet_frozen[settlement.currency]) throw new Fault("WALLET_FROZEN");
       const paid: Settlement = {
         ...settlement,
@@ -205,52 +189,45 @@ export function paySettlement(
         bankReference,
       };
       set.update(settlements, paid);
-      record(set, paid, "settlement_paid", payoutPostings(moved(paid)), now);
-      tell(outbox, set, merchant, paid, "settlement.paid", now);
+      record(context, paid, "settlement_paid", payoutPostings(moved(paid)));
+      emitSettlement(context, paid, "settlement.paid");
       return paid;
     },
-  };
+  });
 }
 
 /** The bank returned a batch: its funds are available again, and its items wait for another. Throws as `paySettlement`. */
-export function returnSettlement(book: Book, uuid: string, items: readonly SettlementItem[]): Command<Settlement> {
-  return {
+export function returnSettlement(
+  owner: BookOwner,
+  uuid: string,
+  items: readonly SettlementItem[],
+): Command<Settlement> {
+  const { book } = owner;
+  return bookCommand(owner, {
     name: "return settlement",
-    book,
     needs: batchNeeds(book, uuid),
-    execute(set, realNow) {
-      const now = bookNow(set, book, realNow);
-      const settlement = findProcessing(set, book, uuid);
+    execute(context) {
+      const { set } = context;
+      const settlement = findProcessing(context, uuid);
       const failed: Settlement = { ...settlement, status: "failed" };
       set.update(settlements, failed);
       set.insert(releases, { book, uuid });
-      for (const item of items) mark(set, book, item, undefined);
-      record(set, failed, "settlement_returned", unsettlePostings(moved(failed)), now);
+      for (const item of items) mark(context, item, undefined);
+      record(context, failed, "settlement_returned", unsettlePostings(moved(failed)));
       return failed;
     },
-  };
+  });
 }
 
 function record(
-  set: WorkingSet,
-  settlement: Settlement,
+  { post }: CommandContext,
+  { uuid }: Settlement,
   kind: string,
   postings: ReturnType<typeof settlePostings>,
-  now: Micros,
 ): void {
-  const { book, uuid } = settlement;
-  post(set, book, { groupId: uuid, kind, operationKey: `${kind}:${uuid}`, postings }, now);
+  post({ groupId: uuid, kind, operationKey: `${kind}:${uuid}`, postings });
 }
 
-function tell(
-  outbox: Outbox,
-  set: WorkingSet,
-  merchant: Merchant,
-  settlement: Settlement,
-  type: EventType,
-  now: Micros,
-): void {
-  const { book, uuid } = settlement;
-  const url = merchant.webhooks[book.environment]?.url;
-  outbox.emit(set, { book, type, subjectId: uuid, url, data: settlementView(settlement) }, now);
+function emitSettlement({ emit }: CommandContext, settlement: Settlement, type: EventType): void {
+  emit({ type, subjectId: settlement.uuid, data: settlementView(settlement) });
 }

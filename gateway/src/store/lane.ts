@@ -1,6 +1,7 @@
 // Lanes: the one way to write. Commands that arrive while a transaction is in flight are committed together in the next.
 import type { PoolClient } from "pg";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import { type IdKind, newId } from "../ground/ids.ts";
 import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -12,6 +13,13 @@ import { type Need, WorkingSet } from "./working-set.ts";
 export interface BookName {
   readonly merchantId: string;
   readonly environment: string;
+}
+
+/** What a command may know beyond its rows: the real time, and how identities are made. */
+export interface Moment {
+  readonly realNow: Micros;
+  /** A new identity whose order follows `at`. */
+  readonly newId: (kind: IdKind, at: Micros) => string;
 }
 
 function nameOf({ merchantId, environment }: BookName): string {
@@ -27,11 +35,11 @@ export interface Command<Answer> {
   /** Whose rows it locks: commands of one book wait for each other, and for nobody else. */
   readonly book: BookName;
   readonly needs: readonly Need[];
-  execute(set: WorkingSet, realNow: Micros): Answer;
+  execute(set: WorkingSet, moment: Moment): Answer;
   /** After a COMMIT whose outcome is unknown: the answer, if what it did is there. Throws the `Fault` that it was refused with. */
   recall?(): Promise<Answer | undefined>;
   /** What it means when rows of this table stay locked by another process; SERVICE_UNAVAILABLE when absent or undefined. */
-  onLocked?(table: string): Fault | undefined;
+  onLocked?: (table: string) => Fault | undefined;
 }
 
 export interface LaneOptions {
@@ -286,7 +294,7 @@ export class Lane {
       if (reason !== undefined) return { error: unavailable(reason) };
       try {
         // A moment of its own for each: what happens one after another must not look as if it happened at once.
-        const answer = command.execute(set, clock.now());
+        const answer = command.execute(set, { realNow: clock.now(), newId });
         set.keep();
         return { answer };
       } catch (error) {

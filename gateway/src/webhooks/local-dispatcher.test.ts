@@ -47,13 +47,12 @@ function batch(
   const set = new WorkingSet();
   const ids = hosts.map((host) => {
     const event = {
-      book: of,
       type: "payment.created",
       subjectId: undefined,
       url: `https://${host}/x`,
       data: {},
     } as const;
-    return emitEvent(set, event, now);
+    return emitEvent({ set, book: of, now, newId: (kind) => newId(kind, now) }, event);
   });
   set.keep();
   dispatcher.dispatch(set);
@@ -134,8 +133,9 @@ test("what is sent directly is what a claim would have found", async () => {
   const set = new WorkingSet();
   set.put(bookClocks, { book, offsetSeconds: 60 });
   const url = "https://Shop.example:8443/hook?x=1";
-  const event = { book, type: "refund.failed", subjectId: undefined, url, data: { x: 1 } } as const;
-  const eventId = emitEvent(set, event, now + 60 * SECOND);
+  const at = now + 60 * SECOND;
+  const event = { type: "refund.failed", subjectId: undefined, url, data: { x: 1 } } as const;
+  const eventId = emitEvent({ set, book, now: at, newId: (kind) => newId(kind, at) }, event);
   set.keep();
   dispatcher.dispatch(set);
   set.keep();

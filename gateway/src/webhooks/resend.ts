@@ -37,7 +37,7 @@ export function resendEvent(parts: ResendParts, event: StoredEvent | undefined):
     name: "resend event",
     book,
     needs: [need(bookClocks, book), ...(own ? [need(resendables, own)] : [])],
-    execute(set, realNow) {
+    execute(set, { realNow }) {
       if (event && !own) throw new Fault("ENVIRONMENT_MISMATCH");
       const found = own && set.get(resendables, own);
       if (!found) throw noSuchEvent();
@@ -68,7 +68,7 @@ export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number
       need(bookClocks, book),
       ...eventIds.filter(isEventId).map((eventId) => need(resendables, { book, eventId })),
     ],
-    execute(set, realNow) {
+    execute(set, { realNow }) {
       const now = bookNow(set, book, realNow);
       const wanted = "found" in chosen ? stillIn(set, book, chosen) : named(set, book, chosen);
       const tried = wanted.map((event) => tryAgain(parts, set, event, now));

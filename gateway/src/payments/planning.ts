@@ -1,0 +1,81 @@
+// Plans what an acquirer is to be asked of a payment: a call now, a call by a worker, or an inquiry later.
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type Operation, operations } from "../acquirers/operations.sql.ts";
+import type { CommandContext } from "../commands/command-context.ts";
+import type { Micros } from "../ground/clock.ts";
+import { assert } from "../ground/fault.ts";
+import type { Payment } from "./payment.ts";
+import type { RouteSelection } from "./route-selection.ts";
+
+/** Whoever calls has this much longer than the call's deadline to commit what came of it, before a worker inquires. */
+const MARGIN_MS = 5_000;
+const MS = 1_000;
+
+/**
+ * Writes down what is to be asked of a new payment's acquirer, if anything: instructions that it must be asked for (now, by
+ * whoever holds the request of `idempotencyKey`; by a worker without one), or how the payment stands after a while.
+ */
+export function planPayment(
+  { set, realNow }: CommandContext,
+  { book, reference }: Payment,
+  { chosen, request, instructions }: RouteSelection,
+  idempotencyKey?: string,
+): void {
+  const after = instructions && chosen.asksAfterMs(request);
+  if (instructions !== undefined && after === undefined) return;
+  const planned = newOperation(
+    { book, id: reference, kind: "payment", paymentReference: reference },
+    chosen.code,
+    realNow,
+  );
+  if (after !== undefined) set.insert(operations, { ...planned, step: "following", dueAt: realNow + after * MS });
+  else if (idempotencyKey === undefined) set.insert(operations, planned);
+  else set.insert(operations, { ...planned, step: "calling", idempotencyKey, dueAt: callUntil(chosen, realNow) });
+}
+
+/** A worker asks the acquirer for a refund, after the commit: the funds are reversed first, so they cannot be spent twice. */
+export function planRefund(
+  { set, book, realNow }: CommandContext,
+  { uuid, paymentReference }: { uuid: string; paymentReference: string },
+  gatewayCode: string,
+): void {
+  set.insert(operations, newOperation({ book, id: uuid, kind: "refund", paymentReference }, gatewayCode, realNow));
+}
+
+/** An operation that a worker carries out as soon as it can. */
+function newOperation(
+  name: Pick<Operation, "book" | "id" | "kind" | "paymentReference">,
+  gatewayCode: string,
+  realNow: Micros,
+): Operation {
+  return {
+    ...name,
+    step: "planned",
+    gatewayCode,
+    attempt: 1,
+    round: 0,
+    refusedBy: [],
+    idempotencyKey: undefined,
+    asks: 0,
+    dueAt: realNow,
+    createdAt: realNow,
+  };
+}
+
+/** When a call that is made now is certainly over, whoever makes it. */
+export function callUntil(acquirer: Acquirer, realNow: Micros): Micros {
+  assert(acquirer.calls, `${acquirer.code} takes no calls`);
+  return realNow + (acquirer.calls.deadlineMs + MARGIN_MS) * MS;
+}
+
+/** The operation as it is when `acquirer` is called next, by whoever holds the request. */
+export function nextCall(operation: Operation, acquirer: Acquirer, realNow: Micros): Operation {
+  return {
+    ...operation,
+    step: "calling",
+    gatewayCode: acquirer.code,
+    attempt: operation.attempt + 1,
+    asks: 0,
+    dueAt: callUntil(acquirer, realNow),
+  };
+}

@@ -1,0 +1,63 @@
+// Which acquirer takes a payment, and whether it must be asked first.
+import type { Acquirer, InstructionRequest, Instructions } from "../acquirers/acquirer.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import { type RoutingDecision, type RoutingTable, route } from "../routing/routing.ts";
+import type { Payment } from "./payment.ts";
+
+export interface RouteParts {
+  /** The table at the moment a command is made. */
+  routingTable(): RoutingTable;
+  /** The payer's page of a payment, for methods that redirect. */
+  payUrl(book: Book, reference: string): string;
+}
+
+export interface RouteSelection {
+  chosen: Acquirer;
+  decision: RoutingDecision;
+  request: InstructionRequest;
+  /** Undefined when the acquirer must be asked for them. */
+  instructions: Instructions | undefined;
+}
+
+/** The acquirer that takes a payment and why; those of `refusedBy` do not. Throws NO_ROUTE_AVAILABLE or INVALID_AMOUNT. */
+export function selectRoute(
+  parts: RouteParts,
+  merchant: Merchant,
+  payment: Payment,
+  refusedBy: readonly string[] = [],
+): RouteSelection {
+  const { book, reference, method, currency, amountMinor } = payment;
+  const asked = { environment: book.environment, method, currency, amountMinor, draw: reference, refusedBy };
+  const { chosen, decision } = route(parts.routingTable(), asked);
+  if (!chosen) throw routeFault(decision);
+  const request = instructionRequest(parts, merchant, payment);
+  return { chosen, decision, request, instructions: chosen.issue(request) };
+}
+
+export function instructionRequest(parts: RouteParts, merchant: Merchant, payment: Payment): InstructionRequest {
+  const { book, reference, amountMinor, currency, method, expiresAt, metadata } = payment;
+  return {
+    reference,
+    amountMinor,
+    currency,
+    method,
+    merchantName: merchant.name,
+    expiresAt,
+    // Made when it is asked for: most methods have no such page.
+    get payUrl() {
+      return parts.payUrl(book, reference);
+    },
+    metadata,
+  };
+}
+
+/** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
+function routeFault(decision: RoutingDecision): Fault {
+  const able = decision.candidates.filter(
+    ({ verdict }) => verdict !== "method_not_supported" && verdict !== "currency_not_supported",
+  );
+  const amount = able.length > 0 && able.every(({ verdict }) => verdict === "amount_out_of_range");
+  return new Fault(amount ? "INVALID_AMOUNT" : "NO_ROUTE_AVAILABLE", { internal: decision });
+}
