@@ -1,5 +1,5 @@
 // The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
-import { DueOperations, type DueParts } from "./callbacks/due.ts";
+import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
 import { loseOverdue } from "./disputes/silence.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";

@@ -42,7 +42,7 @@ export interface BookCommand<Answer> {
   name: string;
   /** Rows beyond the book's clock. */
   needs: readonly Need[];
-  execute(context: CommandContext): Answer;
+  execute: (context: CommandContext) => Answer;
   onLocked?: (table: string) => Fault | undefined;
 }
 

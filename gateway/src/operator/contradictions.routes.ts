@@ -7,7 +7,7 @@ import {
   contradictionNeed,
   contradictionOfRow,
   selectContradictions,
-} from "../acquirers/contradictions.sql.ts";
+} from "../acquiring/exceptions.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";

@@ -11,7 +11,7 @@ import { nextRun, periodEnd } from "../merchants/calendar.ts";
 import { isRunning } from "../disputes/dispute.ts";
 import { disputeBatches } from "../disputes/disputes.sql.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
-import { receiptBatches } from "../payments/receipts.sql.ts";
+import { receiptBatches } from "../acquiring/receipts.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";

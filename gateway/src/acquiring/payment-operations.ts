@@ -1,7 +1,7 @@
 // Asking acquirers: a payment is committed, then an acquirer is called, then what it answered is committed. Between the two
 // commits nothing is held; a crash there leaves an operation that a worker asks about.
 import type { Acquirer, Instructions, OpenRequest, Standing } from "../acquirers/acquirer.ts";
-import { type ContradictionKind, notice, noticeNeeds } from "../acquirers/contradictions.sql.ts";
+import { type ContradictionKind, notice, noticeNeeds } from "./exceptions.sql.ts";
 import {
   type Operation,
   operationKey,
@@ -9,7 +9,7 @@ import {
   operations,
   selectOperation,
   selectOperationOfKey,
-} from "../acquirers/operations.sql.ts";
+} from "./operations.sql.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -24,12 +24,12 @@ import { type Need, need } from "../store/working-set.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { type CallParts, callAcquirer, logContradiction } from "./calls.ts";
 import { nextCall } from "./planning.ts";
-import { type RouteSelection, instructionRequest, selectRoute } from "./route-selection.ts";
-import type { Payment } from "./payment.ts";
-import { type PaymentParts, expire, findLocked, paymentNeeds } from "./payments.ts";
-import { paymentOfRow, selectPayment } from "./payments.sql.ts";
-import { isPaid } from "./states.ts";
-import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./words.ts";
+import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";
+import type { Payment } from "../payments/payment.ts";
+import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
+import { isPaid } from "../payments/states.ts";
+import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /** What came of a call or of a question. `absent`: it is not there and never will be. */
 export type OpenResult =

@@ -8,9 +8,9 @@ import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import type { Payment } from "./payment.ts";
-import { capture, emitPayment, expire, move } from "./payments.ts";
-import { payments, routedPayments } from "./payments.sql.ts";
+import type { Payment } from "../payments/payment.ts";
+import { capture, emitPayment, expire, move } from "../payments/payments.ts";
+import { payments, routedPayments } from "../payments/payments.sql.ts";
 import { type KeptReceipt, receipts } from "./receipts.sql.ts";
 
 /** What a command needs that takes an acquirer's word about money. */

@@ -9,17 +9,17 @@ import {
   readOperationKey,
   selectOperation,
   wasCalled,
-} from "../acquirers/operations.sql.ts";
+} from "./operations.sql.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { AcquiringParts } from "../payments/acquiring.ts";
-import { logContradiction } from "../payments/calls.ts";
+import type { AcquiringParts } from "./payment-operations.ts";
+import { logContradiction } from "./calls.ts";
 import { findLocked, paymentNeeds } from "../payments/payments.ts";
-import { accept, applyStanding, objectionTo, notificationNeeds } from "../payments/words.ts";
-import { concludeRefund } from "../refunds/acquiring.ts";
+import { accept, applyStanding, objectionTo, notificationNeeds } from "./notifications.ts";
+import { concludeRefund } from "./refund-operations.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
 

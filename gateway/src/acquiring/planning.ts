@@ -1,11 +1,11 @@
 // Plans what an acquirer is to be asked of a payment: a call now, a call by a worker, or an inquiry later.
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Operation, operations } from "../acquirers/operations.sql.ts";
+import { type Operation, operations } from "./operations.sql.ts";
 import type { CommandContext } from "../commands/command-context.ts";
 import type { Micros } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
-import type { Payment } from "./payment.ts";
-import type { RouteSelection } from "./route-selection.ts";
+import type { Payment } from "../payments/payment.ts";
+import type { RouteSelection } from "../payments/route-selection.ts";
 
 /** Whoever calls has this much longer than the call's deadline to commit what came of it, before a worker inquires. */
 const MARGIN_MS = 5_000;

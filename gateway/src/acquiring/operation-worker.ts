@@ -1,8 +1,8 @@
 // The worker that goes on with what acquirers were asked: calls that are planned, and questions about what became of others.
-import { type Operation, claimOperations, operationOfRow } from "../acquirers/operations.sql.ts";
+import { type Operation, claimOperations, operationOfRow } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
-import { type Acquiring, type AcquiringParts } from "../payments/acquiring.ts";
-import { performRefund } from "../refunds/acquiring.ts";
+import { type Acquiring, type AcquiringParts } from "./payment-operations.ts";
+import { performRefund } from "./refund-operations.ts";
 
 /** Calls under way at the same time; to one acquirer, so that one that does not answer keeps nobody else waiting. */
 const CALLS_MAX = 192;

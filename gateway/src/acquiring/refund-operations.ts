@@ -1,23 +1,17 @@
 // Refunds that an acquirer carries out: it is asked after the commit, and its word completes the refund, whenever it comes.
 import type { RefundRequest, RefundStatus } from "../acquirers/acquirer.ts";
-import {
-  type Operation,
-  operationKey,
-  operationOfRow,
-  operations,
-  selectOperation,
-} from "../acquirers/operations.sql.ts";
-import { type ContradictionKind, notice, noticeNeeds } from "../acquirers/contradictions.sql.ts";
+import { type Operation, operationKey, operationOfRow, operations, selectOperation } from "./operations.sql.ts";
+import { type ContradictionKind, notice, noticeNeeds } from "./exceptions.sql.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import { type AcquiringParts, nextInquiry } from "../payments/acquiring.ts";
-import { callAcquirer, logContradiction } from "../payments/calls.ts";
+import { type AcquiringParts, nextInquiry } from "./payment-operations.ts";
+import { callAcquirer, logContradiction } from "./calls.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
-import { refundOfRow, refunds, selectRefund } from "./refunds.sql.ts";
-import { complete, completionNeeds } from "./refunds.ts";
+import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
+import { complete, completionNeeds } from "../refunds/refunds.ts";
 
 /** What came of a call or of a question. `unreached`, `refused`, `absent`: certainly not done under this operation key. */
 export type RefundResult =
