@@ -62,8 +62,17 @@ export class WorkingSet {
 
   /** Every row of a table that was added and is kept. */
   inserted<Key, Value>(table: Table<Key, Value>): Value[] {
+    return this.inState(table, "inserted");
+  }
+
+  /** Every row of a table that was there, was changed and is kept. */
+  updated<Key, Value>(table: Table<Key, Value>): Value[] {
+    return this.inState(table, "updated");
+  }
+
+  private inState<Key, Value>(table: Table<Key, Value>, wanted: Cell["state"]): Value[] {
     const cells = this.cells.get(table) ?? new Map<string, Cell>();
-    return [...cells.values()].filter(({ state }) => state === "inserted").map(({ value }) => value as Value);
+    return [...cells.values()].filter(({ state }) => state === wanted).map(({ value }) => value as Value);
   }
 
   /** Replaces a row that is there. */

@@ -1,0 +1,64 @@
+// Goal: only a pending payment within its time is canceled. Method: the pure command over a payment in every state.
+import { expect, test } from "vitest";
+import { NOW, given, ownerWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { SECOND } from "../ground/clock.ts";
+import { otherBook } from "../merchants/books.ts";
+import { cancelPayment } from "./payments.ts";
+import { payments } from "./payments.sql.ts";
+import { paymentStatuses } from "./states.ts";
+
+const owner = ownerWith();
+
+test("a pending payment is canceled with its reason, and the merchant is notified", () => {
+  const payment = aPayment();
+  given({ rows: [row(payments, payment)] })
+    .when(cancelPayment(owner, payment.reference, "changed their mind"))
+    .then((changes, answer) => {
+      expect(answer).toMatchObject({ status: "canceled", canceledAt: NOW, cancelReason: "changed their mind" });
+      expect(changes.updated(payments)).toEqual([answer]);
+      expect(changes.events).toEqual(["payment.canceled"]);
+      expect(changes.journals).toEqual([]);
+    });
+});
+
+test.each(paymentStatuses.filter((status) => status !== "pending"))("a %s payment is not", (status) => {
+  const payment = aPayment({ status });
+  given({ rows: [row(payments, payment)] })
+    .when(cancelPayment(owner, payment.reference, undefined))
+    .refuses("PAYMENT_NOT_CANCELABLE");
+});
+
+test.each([
+  ["at its end", 0, true],
+  ["a moment before", 1, false],
+])("%s the time of a payment decides", (_when, left, over) => {
+  const payment = aPayment({ expiresAt: NOW + left });
+  const canceled = given({ rows: [row(payments, payment)] }).when(cancelPayment(owner, payment.reference, undefined));
+  if (!over) expect(canceled.answer.status).toBe("canceled");
+  else {
+    canceled.refuses("PAYMENT_NOT_CANCELABLE", undefined, true);
+    expect(canceled.changes.updated(payments)).toMatchObject([{ status: "expired" }]);
+    expect(canceled.changes.events).toEqual(["payment.expired"]);
+  }
+});
+
+test("its time is that of the book", () => {
+  const payment = aPayment({ expiresAt: NOW + 100 * SECOND });
+  given({ rows: [row(payments, payment)], offsetSeconds: 100 })
+    .when(cancelPayment(owner, payment.reference, undefined))
+    .refuses("PAYMENT_NOT_CANCELABLE", undefined, true);
+});
+
+test("one of the other environment is a mismatch, and one of nobody is not found", () => {
+  const elsewhere = aPayment({ book: otherBook(owner.book) });
+  given({ rows: [row(payments, elsewhere)] })
+    .when(cancelPayment(owner, elsewhere.reference, undefined))
+    .refuses("ENVIRONMENT_MISMATCH");
+  given()
+    .when(cancelPayment(owner, elsewhere.reference, undefined))
+    .refuses("PAYMENT_NOT_FOUND");
+  given()
+    .when(cancelPayment(owner, "pay_nonsense", undefined))
+    .refuses("PAYMENT_NOT_FOUND");
+});

@@ -1,0 +1,167 @@
+// Rules tested pure: given rows, when a command runs, then these changes and this answer. No database, no socket, no clock but the one given.
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "vitest";
+import type { BookOwner } from "../src/commands/command-context.ts";
+import type { EventType } from "../src/events/event.ts";
+import { events } from "../src/events/outbox.sql.ts";
+import { type Micros, SECOND } from "../src/ground/clock.ts";
+import { Fault, type FaultCode } from "../src/ground/fault.ts";
+import { idOf, newId } from "../src/ground/ids.ts";
+import type { Minor } from "../src/ground/money.ts";
+import { bookBalances, heads, journals } from "../src/ledger/ledger.sql.ts";
+import { type Book, bookClocks } from "../src/merchants/books.ts";
+import type { Merchant } from "../src/merchants/directory.ts";
+import { type MerchantSettings, defaultSettings } from "../src/merchants/settings.ts";
+import type { Command } from "../src/store/lane.ts";
+import type { Table } from "../src/store/table.ts";
+import { WorkingSet } from "../src/store/working-set.ts";
+
+export const book: Book = {
+  merchantId: idOf("merchant", "01900000-0000-7000-8000-000000000001"),
+  environment: "sandbox",
+};
+/** The real time of every command that says nothing else. */
+export const NOW: Micros = 1_800_000_000 * SECOND;
+
+/** A merchant with the settings of a new one, but for these. */
+export function merchantWith(settings: Partial<MerchantSettings> = {}, url?: string): Merchant {
+  return {
+    merchantId: book.merchantId,
+    name: "Test Shop",
+    suspended: false,
+    rateLimitPerMinute: 100,
+    settings: { ...defaultSettings, ...settings },
+    webhooks: url === undefined ? {} : { sandbox: { url } as never },
+  };
+}
+
+/** Who owns the book, with these settings. */
+export function ownerWith(settings: Partial<MerchantSettings> = {}, url?: string): BookOwner {
+  return { merchant: merchantWith(settings, url), book };
+}
+
+/** A row of a table, for `given`. */
+export interface GivenRow {
+  table: Table<never, never>;
+  value: unknown;
+}
+
+export function row<Key, Value>(table: Table<Key, Value>, value: Value): GivenRow {
+  return { table: table as never, value };
+}
+
+export interface Given {
+  rows?: readonly GivenRow[];
+  /** What accounts hold, by `account currency`: debits minus credits. What a merchant owns is negative. */
+  balances?: Readonly<Record<string, Minor>>;
+  /** How far the book's clock is ahead, in seconds. */
+  offsetSeconds?: number;
+  realNow?: Micros;
+}
+
+/** The rows that a command changed, by table. */
+export interface Changes {
+  inserted<Key, Value>(table: Table<Key, Value>): Value[];
+  updated<Key, Value>(table: Table<Key, Value>): Value[];
+  /** Types of the events that were written, in their order. */
+  events: EventType[];
+  /** Kinds of the journals that were posted, in their order, each with its entries as `account currency: amount`. */
+  journals: { kind: string; entries: Record<string, Minor> }[];
+  /** True when nothing at all would be written. */
+  isNothing: boolean;
+}
+
+export type Outcome<Answer> = ({ answer: Answer; fault?: never } | { fault: Fault; answer?: never }) & {
+  changes: Changes;
+};
+
+/** What a command meets. Several commands may follow each other: each sees what those before it did. */
+export function given(what: Given = {}): { when<Answer>(command: Command<Answer>): Then<Answer> } {
+  const set = new WorkingSet();
+  set.put(bookClocks, { book, offsetSeconds: what.offsetSeconds ?? 0 });
+  set.put(heads, { book, seq: 0n, hash: Buffer.alloc(32) });
+  set.put(bookBalances, { book, balances: new Map(Object.entries(what.balances ?? {})) });
+  for (const { table, value } of what.rows ?? []) set.put(table, value as never);
+  return { when: (command) => new Then(run(set, command, what.realNow ?? NOW), set) };
+}
+
+/** Runs a command as a lane does: a refusal leaves no trace, unless it says that it does. */
+function run<Answer>(
+  set: WorkingSet,
+  command: Command<Answer>,
+  realNow: Micros,
+): { answer: Answer } | { fault: Fault } {
+  try {
+    const answer = command.execute(set, { realNow, newId });
+    set.keep();
+    return { answer };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (error.keepsChanges) set.keep();
+    else set.drop();
+    return { fault: error };
+  }
+}
+
+export class Then<Answer> {
+  readonly outcome: { answer: Answer } | { fault: Fault };
+  private readonly set: WorkingSet;
+
+  constructor(outcome: { answer: Answer } | { fault: Fault }, set: WorkingSet) {
+    this.outcome = outcome;
+    this.set = set;
+  }
+
+  get changes(): Changes {
+    const { set } = this;
+    return {
+      inserted: (table) => set.inserted(table),
+      updated: (table) => set.updated(table),
+      events: set.inserted(events).map(({ type }) => type),
+      journals: set.inserted(journals).map(({ kind, entries }) => ({
+        kind,
+        entries: Object.fromEntries(
+          entries.map(({ account, currency, amountMinor }) => [`${account} ${currency}`, amountMinor]),
+        ),
+      })),
+      isNothing: set.writes().length === 0,
+    };
+  }
+
+  /** The answer; fails where the command was refused. */
+  get answer(): Answer {
+    if ("fault" in this.outcome) expect.unreachable(`refused with ${this.outcome.fault.code}`);
+    return this.outcome.answer;
+  }
+
+  /** The command was refused so. Unless `keeping` says otherwise, nothing is written. */
+  refuses(code: FaultCode, details?: Record<string, unknown>, keeping = false): this {
+    if (!("fault" in this.outcome)) expect.unreachable(`answered, and not refused with ${code}`);
+    const { fault } = this.outcome;
+    expect(fault.code).toBe(code);
+    if (details) expect(fault.extras.details).toEqual(details);
+    expect(this.changes.isNothing, "whether nothing is written").toBe(!keeping);
+    return this;
+  }
+
+  /** The changes, looked at. The journals among them sum to zero in each currency. */
+  // oxlint-disable-next-line unicorn/no-thenable -- nobody awaits it: a command's outcome is there at once
+  then(look: (changes: Changes, answer: Answer) => void): this {
+    const { changes } = this;
+    for (const { entries } of changes.journals) {
+      const sums = new Map<string, Minor>();
+      for (const [name, amount] of Object.entries(entries)) {
+        const currency = name.split(" ")[1] ?? "";
+        sums.set(currency, (sums.get(currency) ?? 0n) + amount);
+      }
+      expect([...sums.values()].every((sum) => isDeepStrictEqual(sum, 0n))).toBe(true);
+    }
+    look(changes, this.answer);
+    return this;
+  }
+
+  /** The next command on what this one left. */
+  when<Next>(command: Command<Next>, realNow: Micros = NOW): Then<Next> {
+    return new Then(run(this.set, command, realNow), this.set);
+  }
+}

@@ -1,0 +1,42 @@
+// Payments for pure tests: an ordinary one, but for what a test changes.
+import { SECOND } from "../src/ground/clock.ts";
+import { newId } from "../src/ground/ids.ts";
+import type { Payment } from "../src/payments/payment.ts";
+import { isPaid } from "../src/payments/states.ts";
+import { NOW, book } from "./given.ts";
+
+/** A pending payment of 1,000,000 minor units by QRIS, with half an hour left; paid a minute ago where its status says that it is. */
+export function aPayment(changes: Partial<Payment> = {}): Payment {
+  const status = changes.status ?? "pending";
+  const createdAt = NOW - 120 * SECOND;
+  return {
+    book,
+    reference: newId("payment", createdAt),
+    status,
+    amountMinor: 1_000_000n,
+    feeMinor: 7_000n,
+    refundedMinor: status === "refunded" ? 1_000_000n : status === "partially_refunded" ? 400_000n : 0n,
+    refundPendingMinor: 0n,
+    disputeStatus: undefined,
+    currency: "IDR",
+    method: "qris",
+    referenceId: "order-1",
+    description: undefined,
+    gatewayCode: "nusantara",
+    callbackUrl: undefined,
+    customerKey: null,
+    customer: undefined,
+    metadata: undefined,
+    instructions: { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" },
+    risk: { decision: "approve", score: 0, reasons: [] },
+    routing: { rules_version: 0, candidates: [] },
+    expiresAt: NOW + 1_800 * SECOND,
+    expiresIn: undefined,
+    createdAt,
+    updatedAt: createdAt,
+    paidAt: isPaid(status) ? NOW - 60 * SECOND : undefined,
+    canceledAt: status === "canceled" ? NOW - 60 * SECOND : undefined,
+    cancelReason: undefined,
+    ...changes,
+  };
+}
