@@ -1,4 +1,4 @@
-// All SQL of admission: the nonces of reads are consumed, and requests counted, in one statement for all that wait.
+// All SQL of admission: the nonces of reads are consumed, and requests counted, one statement each for all that wait.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
@@ -13,11 +13,6 @@ export interface Requests {
   requests: number;
 }
 
-/** Either the digest of a nonce that was not there before, or a client's new count. */
-export type AdmissionRow =
-  | { digest: string; client_id: null; requests: null }
-  | { digest: null; client_id: string; requests: bigint };
-
 const requestColumns: Columns<Requests> = {
   merchant_id: ["uuid", ({ merchantId }) => uuidOf(merchantId)],
   client_id: ["text", ({ clientId }) => clientId],
@@ -25,38 +20,28 @@ const requestColumns: Columns<Requests> = {
   requests: ["bigint", ({ requests }) => requests],
 };
 
-const counting = `insert into rate_windows as r (merchant_id, client_id, window_start, requests)
-select merchant_id, client_id, window_start, requests
-from (
+const counting = `insert into rate_windows as r (${Object.keys(requestColumns).join(", ")})
 ${rowsOf(requestColumns)}
-) v
 on conflict (merchant_id, client_id, window_start) do update
 set requests = r.requests + excluded.requests
 returning client_id, requests`;
 
-const shift = (text: string, by: number): string =>
-  text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + by}`);
-
 /**
- * Consumes the nonces of reads, counts requests. Both tables are unlogged, so nothing waits for the disk; a crash of PostgreSQL forgets
- * them. Nonces and clients come in one order, so that two processes never wait for each other in a circle.
+ * Adds requests to their clients' counts; gives the new ones. The table is unlogged, so nothing waits for the disk; a crash of PostgreSQL
+ * forgets it. Clients come in one order, so that two processes never wait for each other in a circle.
  */
-export function admit(nonces: readonly Nonce[], requests: readonly Requests[]): Statement {
-  return {
-    name: "admit",
-    text: `with counted as (
-${counting}
-), fresh as (
-  insert into used_read_nonces (${Object.keys(nonceColumns).join(", ")})
-${shift(rowsOf(nonceColumns), Object.keys(requestColumns).length)}
-  on conflict do nothing
-  returning digest
-)
-select replace(digest::text, '-', '') as digest, null as client_id, null as requests from fresh
-union all
-select null, client_id, requests from counted`,
-    values: [...arraysOf(requestColumns, requests), ...arraysOf(nonceColumns, nonces)],
-  };
+export function countRequests(requests: readonly Requests[]): Statement {
+  return { name: "count requests", text: counting, values: arraysOf(requestColumns, requests) };
+}
+
+const consumption = `insert into used_read_nonces (${Object.keys(nonceColumns).join(", ")})
+${rowsOf(nonceColumns)}
+on conflict do nothing
+returning digest`;
+
+/** Consumes the nonces of reads; gives those that were not there before. Unlogged and in one order, as counts are. */
+export function consumeReadNonces(nonces: readonly Nonce[]): Statement {
+  return { name: "consume read nonces", text: consumption, values: arraysOf(nonceColumns, nonces) };
 }
 
 /** Windows that ended ten minutes ago. */

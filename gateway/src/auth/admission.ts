@@ -4,7 +4,7 @@ import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Client } from "../merchants/directory.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
-import { type AdmissionRow, type Requests, admit } from "./admission.sql.ts";
+import { type Requests, consumeReadNonces, countRequests } from "./admission.sql.ts";
 import { type Nonce, nonceKey } from "./nonces.sql.ts";
 import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
 
@@ -93,13 +93,12 @@ export class Admission {
     }
     const nonces = [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { nonce }]) => nonce as Nonce);
     const counts = countsOf(batch, start, this.takenBack.splice(0, BATCH_MAX));
-    const rows = await this.database.query<AdmissionRow>(admit(nonces, [...counts.values()]));
-    const fresh = new Set<string>();
-    const totals = new Map<string, number>();
-    for (const row of rows) {
-      if (row.digest === null) totals.set(row.client_id, Number(row.requests));
-      else fresh.add(row.digest);
-    }
+    const [counted, consumed] = await this.database.pipeline([
+      countRequests([...counts.values()]),
+      ...(nonces.length > 0 ? [consumeReadNonces(nonces)] : []),
+    ]);
+    const totals = new Map((counted ?? []).map((row) => [row.client_id as string, Number(row.requests)]));
+    const fresh = new Set((consumed ?? []).map((row) => (row.digest as string).replaceAll("-", "")));
     // Each request of the batch has its own place in the count.
     for (const { client } of batch) {
       const { clientId } = client;

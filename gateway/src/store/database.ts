@@ -1,4 +1,5 @@
 // The door to PostgreSQL: one pool with our types, statements as values, and what an error means.
+import type { Socket } from "node:net";
 import pg from "pg";
 import { parseSqlTime } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
@@ -65,6 +66,24 @@ export class Database {
     return result.rows;
   }
 
+  /** Runs statements in one round trip, each committed by itself. Gives the rows of each; throws what the first that failed threw. */
+  async pipeline(statements: readonly Statement[]): Promise<Row[][]> {
+    const client = await this.pool.connect();
+    let sound = true;
+    try {
+      const results = await Promise.allSettled(
+        together(client, () => statements.map((statement) => client.query<Row>(statement as pg.QueryConfig))),
+      );
+      return results.map((result) => {
+        if (result.status === "fulfilled") return result.value.rows;
+        sound &&= !isConnectionLoss(result.reason);
+        throw result.reason;
+      });
+    } finally {
+      client.release(!sound);
+    }
+  }
+
   /**
    * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps). It waits for locks for
    * longer than a process that has gone can hold one. Never call the outside world inside `work`.
@@ -127,6 +146,17 @@ export async function rollBack(client: pg.PoolClient): Promise<boolean> {
     return true;
   } catch {
     return false; // the connection is lost, and the transaction with it
+  }
+}
+
+/** Hands what `work` sends to the socket in one piece: one system call a round trip, not one a statement. */
+export function together<Sent>(client: pg.PoolClient, work: () => Sent): Sent {
+  const { stream } = (client as pg.PoolClient & { connection: { stream: Socket } }).connection;
+  stream.cork();
+  try {
+    return work();
+  } finally {
+    stream.uncork();
   }
 }
 

@@ -1,7 +1,6 @@
 // One transaction of a lane, in two round trips: begin and read, then write and commit. It says how it ended, and never guesses.
-import type { Socket } from "node:net";
 import type { PoolClient, QueryConfig, QueryResult } from "pg";
-import { type Row, type Statement, limits, rollBack } from "./database.ts";
+import { type Row, type Statement, limits, rollBack, together } from "./database.ts";
 
 /**
  * How a transaction ended. Only `committed` may be told to anybody as done. `unknown`: the database holds the truth, and is asked before
@@ -73,15 +72,4 @@ export async function writeAndCommit(client: PoolClient, writes: readonly Step[]
 
 function send(client: PoolClient, statement: Statement): Promise<QueryResult> {
   return client.query(statement as QueryConfig);
-}
-
-/** Hands what `work` sends to the socket in one piece: one system call a round trip, not one a statement. */
-function together<Sent>(client: PoolClient, work: () => Sent): Sent {
-  const { stream } = (client as PoolClient & { connection: { stream: Socket } }).connection;
-  stream.cork();
-  try {
-    return work();
-  } finally {
-    stream.uncork();
-  }
 }
