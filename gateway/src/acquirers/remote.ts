@@ -3,7 +3,7 @@ import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.
 import { signingKey } from "../ground/crypto.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
-import { MINOR_MAX, type Minor } from "../ground/money.ts";
+import { wireAmount } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import {
   type Acquirer,
@@ -266,11 +266,6 @@ function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
     if (error instanceof MalformedJson) return undefined;
     throw error;
   }
-}
-
-function wireAmount(amount: Minor): number {
-  assert(amount > 0n && amount <= MINOR_MAX, "an amount that JSON cannot carry");
-  return Number(amount);
 }
 
 /** Somebody else's words, as far as a log takes them. */

@@ -1,5 +1,6 @@
 // What an acquirer says of a payment, as commands take it: its answer to a call, and its word about the money. It may come
 // late, twice or out of order; money is never lost by it, and never counted twice.
+import { wireAmount } from "../ground/money.ts";
 import type { CommandContext } from "../commands/command-context.ts";
 import type { Instructions, Receipt, Standing } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
@@ -71,7 +72,7 @@ export function objectionTo(
   if (receipt.amountMinor > amountMinor * RECEIPT_MAX_TIMES) {
     const absurd =
       "This is more than a thousand times the payment's amount. Amounts are in the currency's smallest unit.";
-    return validationFault("transaction.amount_minor", Number(receipt.amountMinor), absurd);
+    return validationFault("transaction.amount_minor", wireAmount(receipt.amountMinor), absurd);
   }
   const before = set.get(receipts, { book, gatewayCode, transactionId: receipt.transactionId });
   const same =

@@ -1,7 +1,7 @@
 // GET /v1/balances (section 4.8): what the ledger says, for each enabled currency.
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
-import { exponentOf } from "../ground/money.ts";
+import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { timestamp } from "../http/shapes.ts";
@@ -11,16 +11,21 @@ import { selectBalances } from "../ledger/ledger.sql.ts";
 import { environments, selectBookOffset } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 
-export const balancesSchema = z.strictObject({
+export /** A sum over a book: JSON cannot carry every one exactly. */
+const sum = z.int().nullable();
+
+const balancesSchema = z.strictObject({
   environment: z.enum(environments),
   as_of: timestamp,
   data: z.array(
     z.strictObject({
       currency: z.string(),
       exponent: z.int(),
-      available_minor: z.int().meta({ description: "Funds that can be settled. Below zero only through a dispute." }),
-      held_minor: z.int(),
-      pending_settlement_minor: z.int(),
+      available_minor: sum.meta({
+        description: "Funds that can be settled. Below zero only through a dispute. Null beyond 2^53 - 1.",
+      }),
+      held_minor: sum,
+      pending_settlement_minor: sum,
     }),
   ),
 });
@@ -59,7 +64,8 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
           ...rows.filter((row) => row.account !== null).map((row) => row.currency),
         ]);
         // What the merchant owns is a credit balance: credits minus debits.
-        const owned = (account: string, currency: string): number => Number(kept.get(`${account} ${currency}`) ?? 0n);
+        const owned = (account: string, currency: string): number | null =>
+          wireMinor(kept.get(`${account} ${currency}`) ?? 0n);
         return reply(200, {
           environment: call.book.environment,
           as_of: wireTime(clock.now() + Number(offset?.clock_offset_seconds ?? 0n) * SECOND),

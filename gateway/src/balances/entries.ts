@@ -1,5 +1,6 @@
 // "Why this number": the journal entries behind a figure of the balances or an account, newest first, each with the figure
 // after it.
+import { wireAmount, wireMinor } from "../ground/money.ts";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
@@ -37,7 +38,10 @@ export const entriesSchema = listSchema(
     kind: z.string().meta({ description: "What happened: capture, refund, dispute_opened, settlement_formed …" }),
     group: z.string().meta({ description: "The payment or settlement it belongs to." }),
     amount_minor: z.int().meta({ description: "What it added to the figure; negative when it took away." }),
-    figure_after_minor: z.int().meta({ description: "The figure after this entry." }),
+    figure_after_minor: z
+      .int()
+      .nullable()
+      .meta({ description: "The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry." }),
     posted_at: timestamp,
   }),
 );
@@ -76,8 +80,8 @@ export async function listEntries(
     journal: idOf("journal", row.journal_id),
     kind: row.kind,
     group: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),
-    amount_minor: sign * Number(row.amount_minor),
-    figure_after_minor: sign * Number(row.balance_after_minor) + 0, // never minus zero
+    amount_minor: sign * wireAmount(row.amount_minor),
+    figure_after_minor: wireMinor(BigInt(sign) * row.balance_after_minor),
     posted_at: wireTime(row.posted_at),
   }));
   const more = rows.length > limit;

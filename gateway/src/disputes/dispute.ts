@@ -1,6 +1,6 @@
 // A dispute as the house knows it, how it may move, and as it is shown.
 import { type Micros, wireTime } from "../ground/clock.ts";
-import { type Minor, exponentOf } from "../ground/money.ts";
+import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
 
@@ -59,7 +59,7 @@ export function disputeView(dispute: Dispute): Record<string, unknown> {
     payment_reference: dispute.paymentReference,
     status: dispute.status,
     reason: dispute.reason,
-    amount_minor: Number(dispute.amountMinor),
+    amount_minor: wireAmount(dispute.amountMinor),
     currency: dispute.currency,
     exponent: exponentOf(dispute.currency),
     evidence_due_at: wireTime(dispute.evidenceDueAt),

@@ -1,12 +1,20 @@
 // Money: integers in the smallest unit of a currency, always bigint, and the ISO 4217 table of exponents.
 
+import { assert } from "./fault.ts";
+
 /** An amount in minor units. */
 export type Minor = bigint;
 
 /** The largest amount on the wire (2^53 - 1), so that every client can read it exactly. */
 export const MINOR_MAX: Minor = 9_007_199_254_740_991n;
 
-/** An amount, or a sum of many, as JSON carries it; null when a JSON number could not do so exactly. */
+/** The amount of one object as JSON carries it. The database bounds it, so anything beyond is an impossible state. */
+export function wireAmount(amount: Minor): number {
+  assert(amount <= MINOR_MAX && amount >= -MINOR_MAX, "an amount that JSON cannot carry exactly");
+  return Number(amount);
+}
+
+/** A sum of many amounts as JSON carries it; null when a JSON number could not do so exactly. */
 export function wireMinor(amount: Minor): number | null {
   return amount > MINOR_MAX || amount < -MINOR_MAX ? null : Number(amount);
 }

@@ -1,4 +1,5 @@
 // What an operator does with money: judge reviews, pay and return settlements.
+import { wireAmount } from "../ground/money.ts";
 import { z } from "zod";
 import type { BookOwner } from "../commands/command-context.ts";
 import type { Command } from "../store/lane.ts";
@@ -118,7 +119,7 @@ function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
     reference: payment.reference,
     merchant_id: payment.book.merchantId,
     environment: payment.book.environment,
-    amount_minor: Number(payment.amountMinor),
+    amount_minor: wireAmount(payment.amountMinor),
     currency: payment.currency,
     payment_method: payment.method,
     reference_id: payment.referenceId,

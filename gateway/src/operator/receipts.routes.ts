@@ -1,4 +1,5 @@
 // Money that acquirers received: what it paid, and what no payment awaited until an operator decides.
+import { wireAmount } from "../ground/money.ts";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -89,7 +90,7 @@ function viewOf(receipt: KeptReceipt): z.infer<typeof receiptSchema> {
     payment_reference: receipt.paymentReference,
     gateway_code: receipt.gatewayCode,
     transaction_id: receipt.transactionId,
-    amount_minor: Number(receipt.amountMinor),
+    amount_minor: wireAmount(receipt.amountMinor),
     currency: receipt.currency,
     status: receipt.status,
     received_at: wireTime(receipt.receivedAt),

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { wireMinor } from "../ground/money.ts";
+import { wireMinor, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
@@ -212,7 +212,7 @@ function previewView(
       reference: request.draw,
       payment_method: request.method,
       currency: request.currency,
-      amount_minor: Number(request.amountMinor),
+      amount_minor: wireAmount(request.amountMinor),
       before: before ?? null,
       after: after ?? null,
     })),

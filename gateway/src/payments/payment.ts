@@ -2,7 +2,7 @@
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
-import { type Minor, exponentOf } from "../ground/money.ts";
+import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import { type SettlementSchedule, settlesOn } from "../merchants/calendar.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
@@ -53,16 +53,13 @@ export interface Payment extends PaymentStanding {
   cancelReason: string | undefined;
 }
 
-/** Amounts on the wire are at most 2^53 - 1, so a JSON number carries them exactly. */
-const wire = Number;
-
 function amounts(payment: PaymentStanding): Record<string, unknown> {
   return {
-    amount_minor: wire(payment.amountMinor),
+    amount_minor: wireAmount(payment.amountMinor),
     currency: payment.currency,
     exponent: exponentOf(payment.currency),
-    fee_minor: wire(payment.feeMinor),
-    net_minor: wire(payment.amountMinor - payment.feeMinor),
+    fee_minor: wireAmount(payment.feeMinor),
+    net_minor: wireAmount(payment.amountMinor - payment.feeMinor),
   };
 }
 
@@ -72,7 +69,7 @@ export function createdView(payment: Payment): Record<string, unknown> {
     reference: payment.reference,
     status: payment.status,
     ...amounts(payment),
-    refunded_minor: wire(payment.refundedMinor),
+    refunded_minor: wireAmount(payment.refundedMinor),
     payment_method: payment.method,
     reference_id: payment.referenceId,
     ...(payment.description === undefined ? {} : { description: payment.description }),
@@ -99,7 +96,7 @@ export function statusView(payment: PaymentStanding, schedule: SettlementSchedul
     reference: payment.reference,
     status: payment.status,
     ...amounts(payment),
-    refunded_minor: wire(payment.refundedMinor),
+    refunded_minor: wireAmount(payment.refundedMinor),
     payment_method: payment.method,
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,

@@ -1,6 +1,6 @@
 // A refund as the house knows it, and as it is shown.
 import { type Micros, wireTime } from "../ground/clock.ts";
-import { type Minor, exponentOf } from "../ground/money.ts";
+import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 
 export const refundStatuses = ["pending", "succeeded", "failed"] as const;
@@ -23,7 +23,7 @@ export function refundView(refund: Refund): Record<string, unknown> {
     uuid: refund.uuid,
     payment_reference: refund.paymentReference,
     status: refund.status,
-    amount_minor: Number(refund.amountMinor),
+    amount_minor: wireAmount(refund.amountMinor),
     currency: refund.currency,
     exponent: exponentOf(refund.currency),
     environment: refund.book.environment,
@@ -35,5 +35,5 @@ export function refundView(refund: Refund): Record<string, unknown> {
 /** Interface 4.6: what creation answers. */
 export function createdRefundView(refund: Refund, remainingMinor: Minor): Record<string, unknown> {
   const { completed_at: _, ...view } = refundView(refund);
-  return { ...view, remaining_refundable_minor: Number(remainingMinor), reason: refund.reason ?? null };
+  return { ...view, remaining_refundable_minor: wireAmount(remainingMinor), reason: refund.reason ?? null };
 }

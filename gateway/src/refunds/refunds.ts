@@ -3,7 +3,7 @@ import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import type { Minor } from "../ground/money.ts";
+import { type Minor, wireAmount } from "../ground/money.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
@@ -84,7 +84,7 @@ function judge({ set, merchant }: CommandContext, payment: Payment, body: Create
   const remaining = remainingOf(payment);
   const amount = body.amount_minor === undefined ? remaining : BigInt(body.amount_minor);
   if (amount > remaining || amount === 0n) {
-    throw new Fault("REFUND_EXCEEDS_PAYMENT", { details: { remaining_refundable_minor: Number(remaining) } });
+    throw new Fault("REFUND_EXCEEDS_PAYMENT", { details: { remaining_refundable_minor: wireAmount(remaining) } });
   }
   if (!merchant.settings.currencies.includes(currency)) throw new Fault("WALLET_NOT_FOUND");
   if (merchant.settings.wallet_frozen[currency]) throw new Fault("WALLET_FROZEN");

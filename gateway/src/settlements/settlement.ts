@@ -1,6 +1,6 @@
 // A settlement batch as the house knows it, what it is made of, and as it is shown.
 import { type Micros, wireTime } from "../ground/clock.ts";
-import { type Minor, exponentOf, readable } from "../ground/money.ts";
+import { type Minor, exponentOf, readable, wireAmount, MINOR_MAX } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 
 export const settlementStatuses = ["processing", "paid", "failed"] as const;
@@ -44,10 +44,10 @@ export function settlementView(settlement: Settlement): Record<string, unknown> 
     exponent: exponentOf(settlement.currency),
     period_start: wireTime(settlement.periodStart),
     period_end: wireTime(settlement.periodEnd),
-    gross_minor: Number(settlement.grossMinor),
-    fee_minor: Number(settlement.feeMinor),
-    refund_minor: Number(settlement.refundMinor),
-    net_minor: Number(settlement.netMinor),
+    gross_minor: wireAmount(settlement.grossMinor),
+    fee_minor: wireAmount(settlement.feeMinor),
+    refund_minor: wireAmount(settlement.refundMinor),
+    net_minor: wireAmount(settlement.netMinor),
     payment_count: settlement.paymentCount,
     paid_at: settlement.paidAt === undefined ? null : wireTime(settlement.paidAt),
     bank_reference: settlement.bankReference ?? null,
@@ -85,7 +85,8 @@ export function select(
   let feeMinor = 0n;
   for (const item of waiting.filter(adds).toSorted((a, b) => a.occurredAt - b.occurredAt)) {
     const net = grossMinor + item.amountMinor - feeMinor - item.feeMinor - refundMinor;
-    if (net > available) break;
+    // What one batch pays out must be a number that JSON carries exactly.
+    if (net > available || grossMinor + item.amountMinor > MINOR_MAX) break;
     taken.push(item);
     grossMinor += item.amountMinor;
     feeMinor += item.feeMinor;
