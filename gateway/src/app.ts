@@ -228,7 +228,9 @@ export function createApp(options: AppOptions): App {
     trustProxy: config.trustProxy,
     statusUrl: config.statusUrl,
   });
-  const admission = new Admission(database, options.clock);
+  const admission = new Admission(database, options.clock, (cause) =>
+    writes.observe({ kind: "rolled_back", cause, failed: undefined }),
+  );
   metrics.state(() => ({ skewMs: watchedClock?.skewMs ?? 0, quarantined: lanes.quarantine.size }));
   const edge = new Edge({
     directory,

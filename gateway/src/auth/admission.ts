@@ -38,9 +38,13 @@ export class Admission {
   /** Requests that turned out not to be the client's doing: taken from its count with the next batch. */
   private readonly takenBack: Requests[] = [];
 
-  constructor(database: Database, clock: Clock) {
+  private readonly onFailure: (cause: unknown) => void;
+
+  /** `onFailure` hears why a batch could not be written, for whoever says whether the database can be written to. */
+  constructor(database: Database, clock: Clock, onFailure: (cause: unknown) => void) {
     this.database = database;
     this.clock = clock;
+    this.onFailure = onFailure;
   }
 
   /** Counts a request and, where a nonce is given, consumes it. Throws SERVICE_UNAVAILABLE when that cannot be written down. */
@@ -68,6 +72,7 @@ export class Admission {
       try {
         await this.admitAll(batch);
       } catch (error) {
+        this.onFailure(error);
         const fault = isOutOfService(error) ? unavailable(error) : new Fault("INTERNAL_ERROR", { internal: error });
         for (const waiting of batch) waiting.reject(fault);
       }

@@ -28,7 +28,7 @@ const types = {
 };
 
 /** A statement that takes longer means a database that hangs: the connection is given up, and its outcome is unknown. */
-const QUERY_TIMEOUT_MS = 5_000;
+const QUERY_TIMEOUT_MS = 6_000;
 /** A statement outside the lanes that waits for a lock may take so long. */
 const PATIENT_MS = 8_000;
 
@@ -128,7 +128,7 @@ export const TRANSACTION_LIMIT_MS = 4_000;
  * Limits for this transaction alone, so that they hold through a pooler too. Plans are made once and not for each batch anew: arrays of keys
  * look alike to the planner, and planning cost a lone request a third of a millisecond.
  */
-export function limits(lockMs: number, statementMs: number = TRANSACTION_LIMIT_MS): Statement {
+export function limits(lockMs: number, statementMs: number = Math.max(TRANSACTION_LIMIT_MS, lockMs + 500)): Statement {
   return {
     name: "limits of a transaction",
     text: `select set_config('plan_cache_mode', 'force_generic_plan', true),

@@ -70,7 +70,7 @@ const partsOf = (own: Partial<LaneParts> = {}): LaneParts => ({
 });
 
 const laneOf = (
-  options: Partial<{ inFlight: number; batchMax: number; queueMax: number }> = {},
+  options: Partial<{ inFlight: number; batchMax: number; queueMax: number; bookLockMs: number }> = {},
   parts: Partial<LaneParts> = {},
 ): Lane => new Lane({ name: "test", inFlight: 1, batchMax: 64, queueMax: 10_000, ...options }, partsOf(parts));
 
@@ -368,6 +368,69 @@ describe("statements that are cancelled", () => {
     for (const code of ["57014", "53100", "53200", "53300", "58030", "25006"])
       expect(isOutOfService(error(code)), code).toBe(true);
     for (const code of ["23505", "23514", "GB006", "42601"]) expect(isOutOfService(error(code)), code).toBe(false);
+  });
+});
+
+describe("rows that another process has locked", () => {
+  const locked = async (work: () => Promise<void>): Promise<void> =>
+    asOwner(testDatabase, async (peer) => {
+      await peer.query("begin");
+      await peer.query("select from counters where name = 'held' for update");
+      await work();
+      await peer.query("rollback");
+    });
+  const inProgress = (table: string): Fault | undefined =>
+    table === "keys" ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined;
+  const codeOf = (result: Promise<unknown>): Promise<unknown> =>
+    result.then(
+      () => "done",
+      (error: unknown) => (error as Fault).code,
+    );
+
+  test("are told as such, and as a key in progress only where they are the key's own", async () => {
+    const lane = laneOf({ bookLockMs: 100 });
+    await lane.submit(add("held", 1n));
+    const keys: typeof counters = { ...counters, name: "keys" };
+    const keyed = (table: typeof counters): Command<bigint> => ({
+      ...add("held", 1n, { onLocked: inProgress }),
+      needs: [need(table, { name: "held" })],
+    });
+    await locked(async () => {
+      const refused = lane.submit(keyed(counters));
+      await expect(refused).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE", extras: { retryAfterSeconds: 1 } });
+      expect(await codeOf(lane.submit(keyed(keys)))).toBe("IDEMPOTENCY_IN_PROGRESS");
+      const together = [keyed(counters), keyed(keys), add("free", 1n)].map((command) => codeOf(lane.submit(command)));
+      expect(await Promise.all(together)).toEqual(["SERVICE_UNAVAILABLE", "IDEMPOTENCY_IN_PROGRESS", "done"]);
+    });
+    expect(await lane.submit(add("held", 1n))).toBe(2n);
+  });
+
+  test("keep no signature from being used up", async () => {
+    await asOwner(testDatabase, (client) =>
+      client.query(
+        "create table if not exists marks (name text primary key); grant select, insert on marks to gerbang_app",
+      ),
+    );
+    const marks: Table<{ name: string }, { name: string }> = {
+      name: "marks",
+      rank: 0,
+      writesOnLoad: true,
+      keyText: ({ name }) => name,
+      keyOf: (mark) => mark,
+      load: (names) => ({
+        text: "insert into marks select * from unnest($1::text[]) on conflict do nothing returning name",
+        values: [names.map(({ name }) => name)],
+      }),
+      parse: (row) => ({ name: row.name as string }),
+    };
+    const lane = laneOf({ bookLockMs: 100 });
+    await lane.submit(add("held", 1n));
+    const marked = add("held", 1n);
+    await locked(async () => {
+      const refused = lane.submit({ ...marked, needs: [need(marks, { name: "used" }), ...marked.needs] });
+      await expect(refused).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+      expect(await database.query({ text: "select name from marks" })).toEqual([{ name: "used" }]);
+    });
   });
 });
 

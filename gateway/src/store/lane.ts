@@ -5,7 +5,7 @@ import { type IdKind, newId } from "../ground/ids.ts";
 import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import { type Database, isOutOfService, isRaceLost, rollBack, sqlState } from "./database.ts";
+import { type Database, TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost, rollBack, sqlState } from "./database.ts";
 import { type Ending, NotBegun, type Step, beginAndRead, writeAndCommit } from "./transaction.ts";
 import { type Need, WorkingSet } from "./working-set.ts";
 
@@ -47,6 +47,8 @@ export interface LaneOptions {
   /** Transactions at the same time. 1 where commands of one merchant must not run concurrently. */
   inFlight: number;
   batchMax: number;
+  /** How long the commands of one book wait for rows that another process has locked, in milliseconds. */
+  bookLockMs?: number;
   /**
    * Called with what the commands of a batch did, before it is written: for what is decided by the process and not by the business, such
    * as who delivers an event. What it adds to the set is kept.
@@ -77,13 +79,25 @@ interface Waiting {
 type Outcome = { answer: unknown } | { error: unknown };
 
 /** What a batch came to: an outcome for each command, or that nothing of it is written. */
-type Run = { outcomes: Outcome[] } | { refused: unknown; failed: string | undefined; again: boolean };
+type Run = { outcomes: Outcome[] } | Refused;
+
+interface Refused {
+  refused: unknown;
+  /** The table whose statement failed. */
+  failed: string | undefined;
+  /** True when it is certain that nothing is written, so that the commands may run again. */
+  again: boolean;
+}
+
+function isLocked({ refused, again }: Refused): boolean {
+  return again && sqlState(refused) === "55P03";
+}
 
 const WAIT_MAX_MS = 10_000;
 /** Rows that another process has locked are waited for so long by a batch: with the second try a key in use is told within 200 ms. */
 const LOCK_MS = 90;
 /** And so long by the commands of one book alone: longer than a process that has gone can hold a lock. */
-const BOOK_LOCK_MS = 3_500;
+const BOOK_LOCK_MS = TRANSACTION_LIMIT_MS + 500;
 /** Books whose rows are locked by others and that are waited for at the same time. Each takes a connection. */
 const LOCKED_BOOKS_MAX = 4;
 /** How often a command that lost a race runs again alone. */
@@ -164,13 +178,13 @@ export class Lane {
   private async runBatch(batch: Waiting[]): Promise<void> {
     const run = await this.attempt(batch, LOCK_MS);
     if ("outcomes" in run) return answer(batch, run.outcomes);
-    if (run.again && sqlState(run.refused) === "55P03" && this.options.inFlight === 1) return this.setAside(batch);
+    if (isLocked(run) && this.options.inFlight === 1) return this.setAside(batch);
     if (run.again && (batch.length > 1 || isRaceLost(run.refused))) {
       this.parts.log.debug(
         { err: run.refused, lane: this.options.name, commands: batch.length },
         "batch refused, running its commands one by one",
       );
-      for (const waiting of batch) answer([waiting], [await this.alone(waiting, LOCK_MS)]);
+      for (const waiting of batch) answer([waiting], [await this.alone(waiting)]);
       return;
     }
     answer(
@@ -200,38 +214,44 @@ export class Lane {
       rejectLate(waits);
       const batch = waits.splice(0, this.options.batchMax);
       if (batch.length === 0) break;
-      const run = await this.attempt(batch, BOOK_LOCK_MS);
+      const run = await this.attempt(batch, this.options.bookLockMs ?? BOOK_LOCK_MS);
+      const [only] = batch;
       if ("outcomes" in run) answer(batch, run.outcomes);
-      else for (const waiting of batch) answer([waiting], [await this.alone(waiting, BOOK_LOCK_MS)]);
+      else if (only && batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(only.command, run)]);
+      else for (const waiting of batch) answer([waiting], [await this.alone(waiting)]);
     }
     this.locked.delete(book);
     this.lockedRunning--;
   }
 
-  private async alone(waiting: Waiting, lockMs: number): Promise<Outcome> {
-    const { command } = waiting;
+  private async alone(waiting: Waiting): Promise<Outcome> {
     for (let round = 1; ; round++) {
-      const run = await this.attempt([waiting], lockMs);
+      const run = await this.attempt([waiting], LOCK_MS);
       if ("outcomes" in run) return run.outcomes[0] as Outcome;
-      const locked = sqlState(run.refused) === "55P03";
-      const lost = run.again && isRaceLost(run.refused);
-      if (lost && !locked && round < ROUNDS_MAX) continue;
-      if (!lost) return { error: this.faultOf(run.refused) };
-      const fault = (locked && command.onLocked?.(run.failed ?? "")) || unavailable(run.refused);
-      return { error: await this.keepReads(command, fault) };
+      if (isLocked(run)) return this.lockedOut(waiting.command, run);
+      if (!run.again || !isRaceLost(run.refused)) return { error: this.faultOf(run.refused) };
+      if (round === ROUNDS_MAX) return { error: unavailable(run.refused) };
     }
   }
 
   /**
-   * A command that is refused because somebody else is at it keeps what its needs write by being read: the signature of the request is used
-   * up before the refusal is told.
+   * Refuses a command whose rows stay locked by another process. What its needs write by being read is kept: the signature of the request is
+   * used up before the refusal is told.
    */
-  private async keepReads(command: Command<unknown>, fault: Fault): Promise<unknown> {
+  private async lockedOut(command: Command<unknown>, { refused, failed }: Refused): Promise<Outcome> {
+    const fault = command.onLocked?.(failed ?? "") ?? unavailable(refused);
     const needs = command.needs.filter(({ table }) => table.writesOnLoad);
-    if (needs.length === 0) return fault;
-    const refuse = { ...command, needs, execute: () => assertNever(fault) };
+    if (needs.length === 0) return { error: fault };
+    const refuse: Command<never> = {
+      name: command.name,
+      book: command.book,
+      needs,
+      execute() {
+        throw fault;
+      },
+    };
     const run = await this.attempt([{ command: refuse, since: 0, resolve: nothing, reject: nothing }], LOCK_MS);
-    return "outcomes" in run ? fault : unavailable(run.refused);
+    return { error: "outcomes" in run ? fault : unavailable(run.refused) };
   }
 
   /** Reads what the commands need, executes them, writes and commits. */
@@ -352,10 +372,6 @@ const KEY_LIMIT: Step = {
 };
 
 const nothing = (): void => undefined;
-
-function assertNever(fault: Fault): never {
-  throw fault;
-}
 
 /** Who has waited too long (the database hangs) is refused instead of run for nobody. */
 function rejectLate(queue: Waiting[]): void {

@@ -1,0 +1,88 @@
+// Goal: a database that cannot do its work is told truthfully: 503 with Retry-After, health with it, and never a failure of the service.
+// Method: a service whose connections answer as PostgreSQL does when its disk is full, or when somebody cancels a statement.
+import type { PoolClient } from "pg";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { type TestService, asOwner, paymentBody, startService } from "../test/kit.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+});
+afterAll(() => service.stop());
+afterEach(() => vi.restoreAllMocks());
+
+/** Fails statements of the service that `fails` picks with a SQLSTATE, until it is restored. */
+function failing(state: string, fails: (text: string) => boolean): { restore(): void } {
+  const { pool } = service.app.database;
+  const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
+  // PostgreSQL itself raises it, so that the transaction around it fails as it would.
+  const raise = `do $$ begin raise exception 'out of service' using errcode = '${state}'; end $$`;
+  const wrapped = async (): Promise<PoolClient> => {
+    const client = await connect();
+    const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
+    const release = client.release.bind(client);
+    client.query = ((first: string | { text: string }, ...rest: unknown[]) =>
+      fails(typeof first === "string" ? first : first.text) ? query(raise) : query(first, ...rest)) as never;
+    client.release = (broken) => {
+      client.query = query as never;
+      release(broken);
+    };
+    return client;
+  };
+  const spies = [
+    vi.spyOn(pool, "connect").mockImplementation(wrapped as never),
+    vi.spyOn(pool, "query").mockImplementation((async (statement: { text: string }) => {
+      const client = await wrapped();
+      try {
+        return await client.query(statement);
+      } finally {
+        client.release();
+      }
+    }) as never),
+  ];
+  return { restore: () => spies.forEach((spy) => spy.mockRestore()) };
+}
+
+const health = async (): Promise<number> => (await fetch(`${service.origin}/v1/health`)).status;
+const writes = (text: string): boolean => /^\s*(insert|update|with|commit)/i.test(text);
+
+test("a full disk answers writes with 503 and health with it, and all is well when there is room again", async () => {
+  const { client } = await service.merchant();
+  const full = failing("53100", writes);
+  for (const path of ["/v1/payments", "/v1/refunds"]) {
+    const answer = await client.post(path, path === "/v1/payments" ? paymentBody() : { payment_reference: "pay_x" });
+    expect([answer.status, answer.json.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  }
+  await vi.waitFor(async () => expect(await health()).toBe(503), { timeout: 2_000 });
+  full.restore();
+  await vi.waitFor(async () => expect(await health()).toBe(200), { timeout: 2_000 });
+  expect((await client.post("/v1/payments", paymentBody())).status).toBe(201);
+});
+
+test.each(["57014", "53200", "25006"])("SQLSTATE %s in a write is 503 and no failure of the service", async (state) => {
+  const { client } = await service.merchant();
+  const broken = failing(state, (text) => text.includes("insert into payments"));
+  const answer = await client.post("/v1/payments", paymentBody());
+  broken.restore();
+  expect([answer.status, answer.json.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+  await vi.waitFor(async () => expect(await health()).toBe(200), { timeout: 2_000 });
+});
+
+test("a key is revoked although a peer vanished while it changed settings", async () => {
+  const { client, merchantId } = await service.merchant();
+  const done = Promise.withResolvers<void>();
+  const peer = asOwner(service.database, async (owner) => {
+    owner.on("error", () => undefined);
+    await owner.query("begin");
+    await owner.query("set local idle_in_transaction_session_timeout = '1s'"); // ours is longer, and works alike
+    await owner.query("update settings_epoch set epoch = epoch + 1");
+    await done.promise;
+  }).catch(() => undefined);
+  expect(await service.app.merchants.revokeCredential(merchantId, client.credentials.client_id)).toBe(true);
+  done.resolve();
+  await peer;
+  await vi.waitFor(async () => expect((await client.get("/v1/balances")).json.error?.code).toBe("CLIENT_NOT_FOUND"), {
+    timeout: 1_000,
+  });
+});
