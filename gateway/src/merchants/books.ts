@@ -60,7 +60,6 @@ export function bookOfRow(row: Record<string, unknown>): Book {
 /** For commands that only read the time. */
 export const bookClocks: Table<Book, BookClock> = {
   name: "book clocks",
-  rank: 10,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
   load: loadByKey("load book clocks", "books", bookKeyColumns, ""),
@@ -70,7 +69,6 @@ export const bookClocks: Table<Book, BookClock> = {
 /** For commands that move it. */
 export const movableBookClocks: Table<Book, MovableClock> = {
   name: "movable book clocks",
-  rank: 11,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
   load: loadByKey("lock book clocks", "books", bookKeyColumns),
