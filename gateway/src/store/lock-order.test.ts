@@ -13,7 +13,7 @@ const declaration =
 test("every table of the source is in the list once, and the list has no other", () => {
   const declared = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
-    .flatMap((file) => [...readFileSync(join(root, file), "utf8").matchAll(declaration)].map(([, name]) => name));
+    .flatMap((file) => [...readFileSync(join(root, file), "utf8").matchAll(declaration)].map(([, name]) => name ?? ""));
   expect(declared.sort()).toEqual([...lockOrder].sort());
 });
 
