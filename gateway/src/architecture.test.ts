@@ -200,36 +200,27 @@ test("the guard of first lines knows a sentence from a label", () => {
   expect(fault("// Payments by reference: what they are.\n".repeat(7).trim())).toBe("has 7 lines before the imports");
 });
 
-/** Files with statements outside `*.sql.ts` and the store. May only become fewer. */
-const sqlElsewhere: string[] = [
-  "cli/commands.ts",
-  "merchants/books.ts",
-  "merchants/directory.ts",
-  "merchants/merchant-secrets.ts",
-  "merchants/merchants.ts",
-];
-
 /** SQL files that do more than SQL. May only become fewer. */
 const moreThanSql: string[] = [
   "acquirers/contradictions.sql.ts imports store/working-set.ts", // the commands that open and close a contradiction
 ];
 
-/** What of a SQL file is neither a statement nor a row's mapping, if anything. */
+/** What shows that a SQL file does more than hold statements and the mapping of rows, if anything. */
 function sqlFileFault(file: string, code: string): string | undefined {
   const imported = importsIn(file, code).find(
     (target) =>
       target.startsWith("http/") ||
       /\.(?:routes|schema)\.ts$/.test(target) ||
-      /^store\/(?!arrays|database|lock-order|retention|table)/.test(target),
+      /^store\/(?!(?:arrays|database|lock-order|retention|table)\.ts$)/.test(target),
   );
   if (imported !== undefined) return `imports ${imported}`;
   const word =
-    /\bfrom "(?:node:|undici)|^(?:export )?(?:abstract )?class \w+|\bawait\b|\bprocess\.|\bset(?:Timeout|Interval|Immediate)\(|\bfetch\(/m;
+    /\bfrom "(?:node:|undici)|^(?:export )?(?:abstract )?class \w+|\bawait\b|\bprocess\.|\bset(?:Timeout|Interval|Immediate)\(|\bfetch\(|\.(?:query|transaction)\(/m;
   const [found] = word.exec(code) ?? [];
   return found === undefined ? undefined : `has ${found.trim()}`;
 }
 
-test("a SQL file holds statements and the mapping of rows: it runs nothing and decides nothing", () => {
+test("a SQL file holds statements and the mapping of rows: it runs nothing and remembers nothing", () => {
   const faults = files
     .filter((file) => file.endsWith(".sql.ts"))
     .flatMap((file) => {
@@ -239,8 +230,37 @@ test("a SQL file holds statements and the mapping of rows: it runs nothing and d
   expect(faults).toEqual(moreThanSql);
 });
 
+test("the guard of SQL files knows what runs and what remembers", () => {
+  const fault = (code: string): string | undefined => sqlFileFault("payments/payments.sql.ts", code);
+  expect(fault('import { loadByKey } from "../store/table.ts";\nconst text = "select 1";')).toBeUndefined();
+  expect(fault('import { reply } from "../http/reply.ts";')).toBe("imports http/reply.ts");
+  expect(fault('import { paths } from "./payments.routes.ts";')).toBe("imports payments/payments.routes.ts");
+  expect(fault('import { Lane } from "../store/lane.ts";')).toBe("imports store/lane.ts");
+  expect(fault('import { DatabaseClock } from "../store/database-clock.ts";')).toBe("imports store/database-clock.ts");
+  expect(fault('import { connect } from "node:net";')).toBe('has from "node:');
+  expect(fault("export class Payments {}")).toBe("has export class Payments");
+  expect(fault("const rows = database.query(selectPayments);")).toBe("has .query(");
+  expect(fault("setInterval(sweep, 1000);")).toBe("has setInterval(");
+  expect(fault("const url = process.env.DATABASE_URL;")).toBe("has process.");
+});
+
+/** Files with SQL outside `*.sql.ts` and the store. May only become fewer. */
+const sqlElsewhere = [
+  "merchants/books.ts", // the tables of the books' clocks, which nearly every room imports from there
+];
+
 test("SQL is in SQL files and in the store alone", () => {
   const found = files.filter((file) => !file.endsWith(".sql.ts") && roomOf(file) !== "store" && holdsSql(textOf(file)));
   expect(found).toEqual(sqlElsewhere);
   expect(files.filter((file) => file.endsWith(".sql.ts") && holdsSql(textOf(file))).length).toBeGreaterThan(20);
+});
+
+test("the guard of SQL tells a statement from words", () => {
+  expect(holdsSql("const text = `with due as (\n  select *\n  from payments\n)\nselect count(*) from due`;")).toBe(
+    true,
+  );
+  expect(holdsSql('query({ text: "select from payments limit 1" });')).toBe(true);
+  expect(holdsSql('query({ text: "delete from payments" });')).toBe(true);
+  expect(holdsSql('const update = bulkUpdate("payments", keys, changes);')).toBe(true);
+  expect(holdsSql('// select * from payments\nconst text = "You may select one from the list.";')).toBe(false);
 });

@@ -77,8 +77,12 @@ export function writtenTables(code: string): string[] {
   );
 }
 
-/** Whether a file holds a statement that reads or writes a table. */
+/** Whether a file holds a statement that reads or writes a table, or a bulk write. */
 export function holdsSql(code: string): boolean {
   const reads = /(?:^|[\n(;])\s*select\b[\s\S]*?\bfrom\b/;
-  return read(code).texts.some((text) => reads.test(text) || writes.some((pattern) => text.search(pattern) >= 0));
+  const { texts, bulkTables } = read(code);
+  return (
+    bulkTables.length > 0 ||
+    texts.some((text) => reads.test(text) || writes.some((pattern) => text.search(pattern) >= 0))
+  );
 }

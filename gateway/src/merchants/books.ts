@@ -2,7 +2,6 @@
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { WorkingSet } from "../store/working-set.ts";
 
@@ -90,13 +89,4 @@ export function bookNow(set: WorkingSet, book: Book, realNow: Micros): Micros {
   const clock = set.get(bookClocks, book);
   assert(clock, `${bookKey(book)} has no clock`);
   return realNow + clock.offsetSeconds * SECOND;
-}
-
-/** The offset of one book's clock, as committed. */
-export function selectBookOffset(book: Book): Statement {
-  return {
-    name: "select book offset",
-    text: "select clock_offset_seconds from books where merchant_id = $1::uuid and environment = $2::environment",
-    values: [uuidOf(book.merchantId), book.environment],
-  };
 }
