@@ -1,8 +1,10 @@
-// Goal: the house stays a house. Method: read every source file and hold its imports against the list of floors.
+// Goal: the architecture holds: rooms use the rooms below them, write their own tables, and keep their SQL in files of its own.
+// Method: read every source file and hold its imports, its SQL and its first lines against the rules.
 import { readFileSync, readdirSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { holdsSql, writtenTables } from "../test/sql-in-source.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -44,12 +46,15 @@ const rankOf = (file: string): number => floorOf.get(roomOf(file)) ?? Number.NaN
 const isTop = (file: string, target: string): boolean =>
   rankOf(file) === rankOf(target) && roomOf(file).endsWith(".ts");
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(root, file), "utf8");
-  return [...text.matchAll(/\bfrom\s+"(\.[^"]+)"/g)].map(([, target]) =>
+const textOf = (file: string): string => readFileSync(join(root, file), "utf8");
+
+function importsIn(file: string, code: string): string[] {
+  return [...code.matchAll(/\bfrom\s+"(\.[^"]+)"/g)].map(([, target]) =>
     relative(root, resolve(root, dirname(file), target ?? "")),
   );
 }
+
+const importsOf = (file: string): string[] => importsIn(file, textOf(file));
 
 test("every room stands on a floor", () => {
   expect(files.filter((file) => Number.isNaN(rankOf(file)))).toEqual([]);
@@ -83,43 +88,181 @@ test("imports form no circle", () => {
 
 test("the environment and the real clock are read on the ground floor alone", () => {
   const forbidden = /\bprocess\.env\b|\bDate\.now\(|\bnew Date\(/;
-  const found = files
-    .filter((file) => roomOf(file) !== "ground")
-    .filter((file) => forbidden.test(readFileSync(join(root, file), "utf8")));
+  const found = files.filter((file) => roomOf(file) !== "ground").filter((file) => forbidden.test(textOf(file)));
   // The embedded server hands its environment on to the programs it starts; it reads nothing from it.
   expect(found).toEqual(["store/embedded.ts"]);
 });
 
+/** Which tables each room writes. */
+const owners: Record<string, RegExp> = {
+  merchants: /^(merchants|credentials|webhook_endpoints|books)$/,
+  store: /^(settings_epoch|schema_migrations|health_probe)$/,
+  ledger: /^(journals|entries|balances|book_heads)$/,
+  events: /^(events|deliveries|delivery_attempts|event_horizons|retained_events)$/,
+  payments: /^payments$/,
+  acquiring: /^(acquirer_operations|contradictions|receipts)$/,
+  refunds: /^refunds$/,
+  disputes: /^(disputes|dispute_evidence)$/,
+  settlements: /^(settlements|settlement_items|settlement_clocks)$/,
+  auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
+  idempotency: /^idempotency_keys$/,
+  routing: /^(routing_rule_sets|acquirer_states)$/,
+  webhooks: /^misbehaviours$/,
+  diagnostics: /^refused_requests$/,
+  operator: /^operator_audit$/,
+};
+
+/** Tables whose names the program puts together. */
+const namedByProgram = [
+  "auth/nonces.sql.ts writes ${tableOf(kind, slot)}", // the slots of used_nonces and used_read_nonces
+  "store/table.ts writes ${table}", // bulkInsert: the room that calls it names the table, and is seen there
+  "store/table.ts writes ${table}", // bulkUpdate: the same
+];
+
+function foreignWrites(file: string, code: string): string[] {
+  return writtenTables(code)
+    .filter((table) => !owners[roomOf(file)]?.test(table))
+    .map((table) => `${file} writes ${table}`);
+}
+
 test("a room writes only its own tables", () => {
-  const owners: Record<string, RegExp> = {
-    merchants: /^(merchants|credentials|webhook_endpoints|books)$/,
-    store: /^(settings_epoch|schema_migrations|health_probe)$/,
-    ledger: /^(journals|entries|balances|book_heads)$/,
-    events: /^(events|deliveries|delivery_attempts|event_horizons|retained_events)$/,
-    payments: /^payments$/,
-    acquiring: /^(acquirer_operations|contradictions|receipts)$/,
-    refunds: /^refunds$/,
-    disputes: /^(disputes|dispute_evidence)$/,
-    settlements: /^(settlements|settlement_items|settlement_clocks)$/,
-    auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
-    idempotency: /^idempotency_keys$/,
-    routing: /^(routing_rule_sets|acquirer_states)$/,
-    webhooks: /^misbehaviours$/,
-    diagnostics: /^refused_requests$/,
-    operator: /^operator_audit$/,
-  };
-  const foreign = files.flatMap((file) => {
-    const text = readFileSync(join(root, file), "utf8");
-    const writes =
-      /\b(?:insert into|delete from|^\s*update|`update|"update) ([a-z_]+)|bulk(?:Insert|Update)(?:<\w+>)?\("([a-z_]+)"/gm;
-    return [...text.matchAll(writes)]
-      .map(([, a, b]) => a ?? b ?? "")
-      .filter((table) => table !== "" && !owners[roomOf(file)]?.test(table))
-      .map((table) => `${file} writes ${table}`);
-  });
-  expect(foreign).toEqual([]);
+  expect(files.flatMap((file) => foreignWrites(file, textOf(file)))).toEqual(namedByProgram);
 });
 
-test("every file opens with what lives in it", () => {
-  expect(files.filter((file) => !readFileSync(join(root, file), "utf8").startsWith("// "))).toEqual([]);
+test("the guard of tables sees every way to write", () => {
+  expect(files.flatMap((file) => writtenTables(textOf(file))).length).toBeGreaterThanOrEqual(75);
+
+  const planted = {
+    "an update in a CTE": "const text = `with taken as (\n  update payments p\n  set status = 'paid'\n)\nselect 1`;",
+    "an update of another case": 'const text = "UPDATE payments AS p SET status = $1";',
+    "a bulk update": 'const table = { update: bulkUpdate<Payment>("payments", keys, changes) };',
+    "a bulk insert": 'const insert = bulkInsert("payments", columns);',
+    "a delete with using": "query({ text: `delete from payments p using old where p.payment_id = old.payment_id` });",
+    "an insert on a line of its own": "const text = `${head}\ninsert into payments (payment_id)\n${rows}`;",
+    "a merge": "const text = `merge into payments using v on true when matched then delete`;",
+    "a truncate": 'const text = "truncate table payments";',
+    "strings that are added up": 'const text = "update " + "payments" + " set status = $1";',
+  };
+  for (const [what, code] of Object.entries(planted)) {
+    expect(foreignWrites("refunds/refunds.sql.ts", code), what).toEqual(["refunds/refunds.sql.ts writes payments"]);
+    expect(foreignWrites("payments/payments.sql.ts", code), what).toEqual([]);
+  }
+  expect(foreignWrites("refunds/refunds.ts", "const text = `update ${name} set a = 1`;")).toEqual([
+    "refunds/refunds.ts writes ${name}",
+  ]);
+
+  const innocent = `// update payments set status = 'paid'
+    set.update(payments, paid);
+    const text = "select * from payments for update";
+    const other = \`insert into refunds (refund_id) values ($1) on conflict do update set status = $2 -- delete from payments\`;`;
+  expect(foreignWrites("refunds/refunds.sql.ts", innocent)).toEqual([]);
+});
+
+/** Files whose first comment is still to be mended. May only become fewer. */
+const headsToMend = [
+  "payments/payments.sql.ts has fewer than five words",
+  "refunds/refunds.sql.ts has fewer than five words",
+  "webhooks/probing.ts has 12 lines before the imports",
+];
+
+/** What is wrong with the first comment of a file, if anything. */
+function headFault(file: string, code: string): string | undefined {
+  const lines = code.split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("//"));
+  const head = lines.slice(0, end < 0 ? lines.length : end).map((line) => line.slice(2).trim());
+  const [first = ""] = head;
+  const letters = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, "");
+  if (head.length === 0) return "has no comment on its first line";
+  if (head.length > 6) return `has ${head.length} lines before the imports`;
+  if (!/^[A-Z]/.test(first)) return "does not begin with a capital letter";
+  if (first.split(/\s+/).length < 5) return "has fewer than five words";
+  if (letters(first) === letters(basename(file, ".ts"))) return "repeats the name of the file";
+  if (!head.join(" ").endsWith(".")) return "does not end with a full stop";
+  return undefined;
+}
+
+test("every file opens with a sentence about what lives in it", () => {
+  const faults = files.flatMap((file) => {
+    const fault = headFault(file, textOf(file));
+    return fault === undefined ? [] : [`${file} ${fault}`];
+  });
+  expect(faults).toEqual(headsToMend);
+});
+
+test("the guard of first lines knows a sentence from a label", () => {
+  const fault = (head: string): string | undefined =>
+    headFault("payments/how-a-payment-is-made.ts", `${head}\nimport "x";\n`);
+  expect(fault("// Payments by reference: what they are.")).toBeUndefined();
+  expect(fault("")).toBe("has no comment on its first line");
+  expect(fault("/* Payments by reference: what they are. */")).toBe("has no comment on its first line");
+  expect(fault("// payments by reference: what they are.")).toBe("does not begin with a capital letter");
+  expect(fault("// All SQL of payments.")).toBe("has fewer than five words");
+  expect(fault("// How a payment is made")).toBe("repeats the name of the file");
+  expect(fault("// Payments by reference: what they are")).toBe("does not end with a full stop");
+  expect(fault("// Payments by reference: what they are.\n".repeat(7).trim())).toBe("has 7 lines before the imports");
+});
+
+/** SQL files that do more than SQL. May only become fewer. */
+const moreThanSql: string[] = [
+  "acquiring/exceptions.sql.ts imports store/working-set.ts", // the commands that open and close a contradiction
+];
+
+/** What shows that a SQL file does more than hold statements and the mapping of rows, if anything. */
+function sqlFileFault(file: string, code: string): string | undefined {
+  const imported = importsIn(file, code).find(
+    (target) =>
+      target.startsWith("http/") ||
+      /\.(?:routes|schema)\.ts$/.test(target) ||
+      /^store\/(?!(?:arrays|database|lock-order|retention|table)\.ts$)/.test(target),
+  );
+  if (imported !== undefined) return `imports ${imported}`;
+  const word =
+    /\bfrom "(?:node:|undici)|^(?:export )?(?:abstract )?class \w+|\bawait\b|\bprocess\.|\bset(?:Timeout|Interval|Immediate)\(|\bfetch\(|\.(?:query|transaction)\(/m;
+  const [found] = word.exec(code) ?? [];
+  return found === undefined ? undefined : `has ${found.trim()}`;
+}
+
+test("a SQL file holds statements and the mapping of rows: it runs nothing and remembers nothing", () => {
+  const faults = files
+    .filter((file) => file.endsWith(".sql.ts"))
+    .flatMap((file) => {
+      const fault = sqlFileFault(file, textOf(file));
+      return fault === undefined ? [] : [`${file} ${fault}`];
+    });
+  expect(faults).toEqual(moreThanSql);
+});
+
+test("the guard of SQL files knows what runs and what remembers", () => {
+  const fault = (code: string): string | undefined => sqlFileFault("payments/payments.sql.ts", code);
+  expect(fault('import { loadByKey } from "../store/table.ts";\nconst text = "select 1";')).toBeUndefined();
+  expect(fault('import { reply } from "../http/reply.ts";')).toBe("imports http/reply.ts");
+  expect(fault('import { paths } from "./payments.routes.ts";')).toBe("imports payments/payments.routes.ts");
+  expect(fault('import { Lane } from "../store/lane.ts";')).toBe("imports store/lane.ts");
+  expect(fault('import { DatabaseClock } from "../store/database-clock.ts";')).toBe("imports store/database-clock.ts");
+  expect(fault('import { connect } from "node:net";')).toBe('has from "node:');
+  expect(fault("export class Payments {}")).toBe("has export class Payments");
+  expect(fault("const rows = database.query(selectPayments);")).toBe("has .query(");
+  expect(fault("setInterval(sweep, 1000);")).toBe("has setInterval(");
+  expect(fault("const url = process.env.DATABASE_URL;")).toBe("has process.");
+});
+
+/** Files with SQL outside `*.sql.ts` and the store. May only become fewer. */
+const sqlElsewhere = [
+  "merchants/books.ts", // the tables of the books' clocks, which nearly every room imports from there
+];
+
+test("SQL is in SQL files and in the store alone", () => {
+  const found = files.filter((file) => !file.endsWith(".sql.ts") && roomOf(file) !== "store" && holdsSql(textOf(file)));
+  expect(found).toEqual(sqlElsewhere);
+  expect(files.filter((file) => file.endsWith(".sql.ts") && holdsSql(textOf(file))).length).toBeGreaterThan(20);
+});
+
+test("the guard of SQL tells a statement from words", () => {
+  expect(holdsSql("const text = `with due as (\n  select *\n  from payments\n)\nselect count(*) from due`;")).toBe(
+    true,
+  );
+  expect(holdsSql('query({ text: "select from payments limit 1" });')).toBe(true);
+  expect(holdsSql('query({ text: "delete from payments" });')).toBe(true);
+  expect(holdsSql('const update = bulkUpdate("payments", keys, changes);')).toBe(true);
+  expect(holdsSql('// select * from payments\nconst text = "You may select one from the list.";')).toBe(false);
 });

@@ -44,7 +44,6 @@ const closingColumns = {
 
 const contradictions: Table<ContradictionKey, Contradiction> = {
   name: "contradictions",
-  rank: 22.7,
   keyText: ({ book, operationId, attempt, kind }) => `${bookKey(book)}/${operationId}/${attempt}/${kind}`,
   keyOf: (one) => one,
   load: (keys) => ({

@@ -69,7 +69,6 @@ const birthColumns = {
 /** Operations by the identity of their payment or refund. Loading locks them. */
 export const operations: Table<OperationKey, Operation> = {
   name: "acquirer operations",
-  rank: 20.5,
   keyText: ({ book, id }) => `${bookKey(book)}/${id}`,
   keyOf: (operation) => operation,
   load: loadByKey("lock acquirer operations", "acquirer_operations", keyColumns),

@@ -55,7 +55,6 @@ const birthColumns = {
 /** Receipts by the acquirer's own identity of the transaction. Loading locks them. */
 export const receipts: Table<ReceiptKey, KeptReceipt> = {
   name: "receipts",
-  rank: 22.5,
   keyText: ({ book, gatewayCode, transactionId }) => `${bookKey(book)}/${gatewayCode}/${transactionId}`,
   keyOf: (receipt) => receipt,
   load: loadByKey("lock receipts", "receipts", transactionColumns),
@@ -72,7 +71,6 @@ export const receipts: Table<ReceiptKey, KeptReceipt> = {
 /** Which settlement batch a credited receipt is in. */
 export const receiptBatches = batchMarks(
   "receipt batches",
-  39.5,
   bulkUpdate<BatchMark>("receipts", { ...bookColumns, receipt_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
 );
 

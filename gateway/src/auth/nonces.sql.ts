@@ -49,7 +49,6 @@ returning merchant_id, valid_until, digest`;
  */
 export const usedNonces: Table<Nonce, ConsumedNonce> = {
   name: "used nonces",
-  rank: 5,
   writesOnLoad: true,
   keyText: nonceKey,
   keyOf: (nonce) => nonce,

@@ -8,7 +8,8 @@ import { timestamp } from "../http/shapes.ts";
 import { entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
-import { environments, selectBookOffset } from "../merchants/books.ts";
+import { selectBookOffset } from "../merchants/books.sql.ts";
+import { environments } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 
 export /** A sum over a book: JSON cannot carry every one exactly. */

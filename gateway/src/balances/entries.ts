@@ -1,4 +1,4 @@
-// "Why this number": the journal entries behind a figure of the balances or an account, newest first, each with the figure
+// The answer to "why this number": the journal entries behind a figure of the balances or an account, newest first, each with the figure
 // after it.
 import { wireAmount, wireMinor } from "../ground/money.ts";
 import { z } from "zod";

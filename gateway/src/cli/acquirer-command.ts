@@ -1,4 +1,4 @@
-// `gerbang acquirer`: the simulated acquirer as a program of its own, and the profile by which the service finds it.
+// The command `gerbang acquirer`: the simulated acquirer as a program of its own, and the profile by which the service finds it.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -6,10 +6,11 @@ import { createApp } from "../app.ts";
 import { SECOND, stopwatchMs, systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
 import { sign, signingKey } from "../ground/crypto.ts";
-import { isId, uuidOf } from "../ground/ids.ts";
+import { isId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import { exportBook, exportFormats } from "../ledger/export.ts";
 import { readJournals, verifyBook } from "../ledger/verify.ts";
+import { selectBooks } from "../merchants/books.sql.ts";
 import { type Book, bookOfRow, environments } from "../merchants/books.ts";
 import { openStore, say } from "./store-of-config.ts";
 import { Database } from "../store/database.ts";
@@ -38,13 +39,7 @@ export async function verifyCommand(args: string[]): Promise<number> {
     return 2;
   }
   return withDatabase(async (database) => {
-    const rows = await database.query({
-      text: `select merchant_id, environment
-from books
-where ($1::uuid is null or merchant_id = $1::uuid) and ($2::text is null or environment = $2::environment)
-order by merchant_id, environment`,
-      values: [values.merchant === undefined ? null : uuidOf(values.merchant), values.environment ?? null],
-    });
+    const rows = await database.query(selectBooks(values.merchant, values.environment));
     if (rows.length === 0) {
       say("There is no such book.");
       return 1;

@@ -1,4 +1,4 @@
-// `gerbang listen`: events of a sandbox, handed on to a program on this machine, which no webhook from outside could reach.
+// The command `gerbang listen`: events of a sandbox, handed on to a program on this machine, which no webhook from outside could reach.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// `gerbang serve`: starts the service, greets, and stops it in order.
+// The command `gerbang serve`: starts the service, greets, and stops it in order.
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:http";

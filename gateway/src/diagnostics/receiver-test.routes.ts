@@ -4,7 +4,7 @@ import { SECOND } from "../ground/clock.ts";
 import { type Call, type Endpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { recordedAnswer } from "../idempotency/idempotency.ts";
-import { selectBookOffset } from "../merchants/books.ts";
+import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";
 import type { Examiner, Scorecard } from "./receiver-test.ts";
 import { checkNames } from "./receiver-checks.ts";

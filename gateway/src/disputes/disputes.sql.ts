@@ -38,7 +38,6 @@ const birthColumns = {
 /** Disputes by identity. Loading locks them. */
 export const disputes: Table<DisputeRef, Dispute> = {
   name: "disputes",
-  rank: 24,
   keyText,
   keyOf: (dispute) => dispute,
   load: loadByKey("lock disputes", "disputes", keyColumns),
@@ -50,7 +49,6 @@ export const disputes: Table<DisputeRef, Dispute> = {
 /** What merchants said, once for each dispute. */
 export const evidence: Table<DisputeRef, Evidence> = {
   name: "dispute evidence",
-  rank: 25,
   keyText,
   keyOf: (given) => given,
   load: loadByKey("load dispute evidence", "dispute_evidence", keyColumns, ""),
@@ -164,6 +162,5 @@ limit $2::integer`,
 /** Which settlement batch a dispute is in. */
 export const disputeBatches = batchMarks(
   "dispute batches",
-  39,
   bulkUpdate<BatchMark>("disputes", { ...bookColumns, dispute_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
 );

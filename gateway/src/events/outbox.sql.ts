@@ -19,7 +19,6 @@ const keyColumns = {
 
 export const events: Table<EventKey, OutboxEvent> = {
   name: "events",
-  rank: 50,
   keyText,
   keyOf: (event) => event,
   insert: bulkInsert<OutboxEvent>("events", {
@@ -46,7 +45,6 @@ export interface NewDelivery extends EventKey {
 
 export const deliveries: Table<EventKey, NewDelivery> = {
   name: "deliveries",
-  rank: 51,
   keyText,
   keyOf: (delivery) => delivery,
   insert: bulkInsert<NewDelivery>("deliveries", {

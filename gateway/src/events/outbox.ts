@@ -37,7 +37,7 @@ export function emitEvent(context: EventContext, { type, subjectId, url, data }:
 }
 
 /** Books in which a batch made older deliveries due. In the working set alone: nothing of it is written. */
-export const dueBooks: Table<Book, Book> = { name: "due books", rank: 53, keyText: bookKey, keyOf: (book) => book };
+export const dueBooks: Table<Book, Book> = { name: "due books", keyText: bookKey, keyOf: (book) => book };
 
 /** Notes that a book has deliveries due, so that they are looked for right after the commit. */
 export function markDue(set: WorkingSet, book: Book): void {

@@ -30,7 +30,6 @@ const heldOf = ({ delivery }: Resendable): HeldDelivery => {
 
 export const resendables: Table<EventKey, Resendable> = {
   name: "resendable events",
-  rank: 52,
   keyText: ({ book, eventId }) => `${bookKey(book)}/${eventId}`,
   keyOf: (resendable) => resendable,
   // What a worker has, while its lease lasts, is not locked, nor waited for: it holds many at once and records them in an order of its own.

@@ -5,6 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
 import type { WriteHealth } from "../store/write-health.ts";
 import { type Reply, faultReply, reply } from "../ground/reply.ts";
+import { selectLedgerHealth } from "./health.sql.ts";
 import { timestamp } from "./shapes.ts";
 
 export const healthSchema = z.strictObject({
@@ -80,13 +81,7 @@ export class Health {
 
   private async askDatabase(): Promise<Findings> {
     try {
-      // The newest journal of some book must be what its head says: the ledger answers, and its end is whole.
-      const [row] = await this.parts.database.query<{ whole: boolean }>({
-        name: "health",
-        text: `select coalesce(bool_and(j.hash = h.hash), true) as whole
-from (select * from book_heads where seq > 0 limit 3) h
-left join journals j using (merchant_id, environment, seq)`,
-      });
+      const [row] = await this.parts.database.query<{ whole: boolean }>(selectLedgerHealth);
       const writable = await this.parts.writes.isWritable();
       return { database: writable && this.parts.mayServe(), ledger: row?.whole === true };
     } catch {

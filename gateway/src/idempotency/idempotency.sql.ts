@@ -36,7 +36,6 @@ const valueColumns = {
  */
 export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   name: "idempotency keys",
-  rank: 12,
   keyText: ({ book, key }) => `${bookKey(book)}/${key}`,
   keyOf: (record) => record,
   load: loadByKey("load idempotency keys", "idempotency_keys", keyColumns, "for share"),
@@ -57,7 +56,6 @@ export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
 export const openKeys: typeof keyRecords = {
   ...keyRecords,
   name: "open idempotency keys",
-  rank: 12.5,
   load: loadByKey("lock idempotency keys", "idempotency_keys", keyColumns),
 };
 

@@ -15,9 +15,6 @@ export interface Head {
 /** The end of each book's chain. Loading it locks the book for everyone who posts; the database moves it itself. */
 export const heads: Table<Book, Head> = {
   name: "book heads",
-  // Before payments: whoever moves money waits for its book first and holds nothing else meanwhile, so a batch of
-  // settlements, which finds its payments only under the head, waits for nobody in a circle.
-  rank: 15,
   keyText: bookKey,
   keyOf: (head) => head.book,
   load: loadByKey("lock book heads", "book_heads", bookKeyColumns),
@@ -32,7 +29,6 @@ export interface BookBalances {
 
 export const bookBalances: Table<Book, BookBalances> = {
   name: "balances",
-  rank: 31,
   keyText: bookKey,
   keyOf: (row) => row.book,
   load: (books) => ({
@@ -60,7 +56,6 @@ where b.balances is not null`,
 
 export const journals: Table<{ book: Book; seq: bigint }, Journal> = {
   name: "journals",
-  rank: 32,
   keyText: ({ book, seq }) => `${bookKey(book)}/${String(seq).padStart(20, "0")}`,
   keyOf: (journal) => journal,
   insert: appendJournals,

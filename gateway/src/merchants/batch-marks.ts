@@ -1,5 +1,6 @@
 // Marks on rows that settlement batches are made of: which batch a row is in. Each room makes the table of its own rows.
 import type { Statement } from "../store/database.ts";
+import type { LockedTable } from "../store/lock-order.ts";
 import type { Table } from "../store/table.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookKey } from "./books.ts";
@@ -16,15 +17,13 @@ export const markColumns = {
   settlement_id: ["uuid", (mark: BatchMark) => (mark.settlement === undefined ? null : uuidOf(mark.settlement))],
 } as const;
 
-/** `write` is the bulk update of the room's own table. Ranked after the batches themselves. */
+/** `write` is the bulk update of the room's own table. */
 export function batchMarks(
-  name: string,
-  rank: number,
+  name: LockedTable,
   write: (marks: readonly BatchMark[]) => Statement,
 ): Table<{ book: Book; id: string }, BatchMark> {
   return {
     name,
-    rank,
     keyText: ({ book, id }) => `${bookKey(book)}/${id}`,
     keyOf: (mark) => mark,
     insert: write,

@@ -2,7 +2,6 @@
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { WorkingSet } from "../store/working-set.ts";
 
@@ -60,7 +59,6 @@ export function bookOfRow(row: Record<string, unknown>): Book {
 /** For commands that only read the time. */
 export const bookClocks: Table<Book, BookClock> = {
   name: "book clocks",
-  rank: 10,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
   load: loadByKey("load book clocks", "books", bookKeyColumns, ""),
@@ -70,7 +68,6 @@ export const bookClocks: Table<Book, BookClock> = {
 /** For commands that move it. */
 export const movableBookClocks: Table<Book, MovableClock> = {
   name: "movable book clocks",
-  rank: 11,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
   load: loadByKey("lock book clocks", "books", bookKeyColumns),
@@ -92,13 +89,4 @@ export function bookNow(set: WorkingSet, book: Book, realNow: Micros): Micros {
   const clock = set.get(bookClocks, book);
   assert(clock, `${bookKey(book)} has no clock`);
   return realNow + clock.offsetSeconds * SECOND;
-}
-
-/** The offset of one book's clock, as committed. */
-export function selectBookOffset(book: Book): Statement {
-  return {
-    name: "select book offset",
-    text: "select clock_offset_seconds from books where merchant_id = $1::uuid and environment = $2::environment",
-    values: [uuidOf(book.merchantId), book.environment],
-  };
 }

@@ -3,10 +3,11 @@ import { type KeyObject, createSecretKey } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, signingKey } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
 import type { Book, Environment } from "./books.ts";
+import { type LoadedRow, loadMerchant, selectChanged, selectOwners } from "./directory.sql.ts";
 import { type MerchantSettings, settingsSchema } from "./settings.ts";
 
 export interface Merchant {
@@ -58,17 +59,6 @@ interface Cached {
   epoch: bigint;
   merchant: Merchant;
   clients: Client[];
-}
-
-interface LoadedRow extends Record<string, unknown> {
-  merchant_id: string;
-  name: string;
-  suspended: boolean;
-  rate_limit_per_minute: number;
-  settings: string;
-  epoch: bigint;
-  credentials: string | null;
-  webhooks: string | null;
 }
 
 const MERCHANTS_MAX = 20_000;
@@ -141,20 +131,7 @@ export class Directory {
 
   private async loadNow(merchantId: string): Promise<Cached | undefined> {
     for (;;) {
-      // One statement, so one snapshot: the epoch read belongs to the facts read.
-      const [row] = await this.database.query<LoadedRow>({
-        name: "load merchant",
-        text: `select m.merchant_id, m.name, m.suspended, m.rate_limit_per_minute, m.settings, m.epoch,
-  (select json_agg(json_build_object('client_id', c.client_id, 'environment', c.environment, 'scopes', c.scopes,
-      'secret', encode(c.secret_sealed, 'hex')))
-    from credentials c where c.merchant_id = m.merchant_id and c.revoked_at is null) as credentials,
-  (select json_agg(json_build_object('environment', w.environment, 'url', w.url, 'secret', encode(w.secret_sealed, 'hex'),
-      'previous', encode(w.previous_sealed, 'hex'), 'until', extract(epoch from w.previous_until)))
-    from webhook_endpoints w where w.merchant_id = m.merchant_id) as webhooks
-from merchants m
-where m.merchant_id = $1::uuid`,
-        values: [uuidOf(merchantId)],
-      });
+      const [row] = await this.database.query<LoadedRow>(loadMerchant(merchantId));
       if (!row) return undefined;
       if (row.epoch < (this.changed.get(merchantId) ?? 0n)) continue;
       return this.remember(row);
@@ -220,11 +197,7 @@ where m.merchant_id = $1::uuid`,
   }
 
   private async forgetChanged(since: bigint): Promise<void> {
-    const rows = await this.database.query<{ merchant_id: string; epoch: bigint }>({
-      name: "changed merchants",
-      text: "select merchant_id, epoch from merchants where epoch > $1::bigint",
-      values: [since],
-    });
+    const rows = await this.database.query<{ merchant_id: string; epoch: bigint }>(selectChanged(since));
     // The first answer names every merchant there is; nothing is cached yet, so there is nothing to forget.
     if (since < 0n) return;
     if (this.changed.size > 10_000) this.changed.clear();
@@ -270,11 +243,9 @@ class Owners {
       const batch = this.waiting;
       this.waiting = new Map();
       try {
-        const rows = await this.database.query<{ client_id: string; merchant_id: string }>({
-          name: "merchants of clients",
-          text: "select client_id, merchant_id from credentials where client_id = any($1::text[]) and revoked_at is null",
-          values: [[...batch.keys()]],
-        });
+        const rows = await this.database.query<{ client_id: string; merchant_id: string }>(
+          selectOwners([...batch.keys()]),
+        );
         const owners = new Map(rows.map((row) => [row.client_id, idOf("merchant", row.merchant_id)]));
         for (const [clientId, asked] of batch) asked.resolve(owners.get(clientId));
       } catch (error) {

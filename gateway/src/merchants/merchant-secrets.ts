@@ -1,9 +1,9 @@
 // Every secret a merchant has or had, opened for a moment: to find out what something was signed with. Never on the hot path.
 import type { Vault } from "../ground/crypto.ts";
-import { uuidOf } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
 import type { Environment } from "./books.ts";
 import { credentialOwner, webhookOwner } from "./directory.ts";
+import { type SecretsRow, selectSecrets } from "./merchants.sql.ts";
 
 export interface MerchantSecrets {
   /** The newest credentials, live and revoked, of both environments. */
@@ -12,35 +12,13 @@ export interface MerchantSecrets {
   webhooks: { environment: Environment; secret: string; previous: string | undefined }[];
 }
 
-const CREDENTIALS_MAX = 50;
-
-interface SecretsRow extends Record<string, unknown> {
-  environment: Environment;
-  client_id: string | null;
-  secret_sealed: Buffer;
-  previous_sealed: Buffer | null;
-  revoked: boolean;
-}
-
 /** Reads and opens them. The caller keeps them no longer than it needs. */
 export async function readMerchantSecrets(
   database: Database,
   vault: Vault,
   merchantId: string,
 ): Promise<MerchantSecrets> {
-  const rows = await database.query<SecretsRow>({
-    name: "secrets of a merchant",
-    text: `(select c.environment, c.client_id, c.secret_sealed, null::bytea as previous_sealed, c.revoked_at is not null as revoked
-from credentials c
-where c.merchant_id = $1::uuid
-order by c.created_at desc
-limit ${CREDENTIALS_MAX})
-union all
-select w.environment, null, w.secret_sealed, w.previous_sealed, false
-from webhook_endpoints w
-where w.merchant_id = $1::uuid`,
-    values: [uuidOf(merchantId)],
-  });
+  const rows = await database.query<SecretsRow>(selectSecrets(merchantId));
   const found: MerchantSecrets = { credentials: [], webhooks: [] };
   for (const { environment, client_id: clientId, secret_sealed: sealed, previous_sealed: before, revoked } of rows) {
     if (clientId === null) {

@@ -1,12 +1,26 @@
 // Making and changing merchants, credentials and webhook addresses. Rare, so outside the lanes: one transaction each.
 import { randomBytes } from "node:crypto";
-import { type Clock, type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
-import { idOf, newId, uuidOf } from "../ground/ids.ts";
+import { idOf, newId } from "../ground/ids.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
-import { type Book, type Environment, bookArrays, environments } from "./books.ts";
+import { type Book, type Environment, environments } from "./books.ts";
 import { type Scope, credentialOwner, scopes as allScopes, webhookOwner } from "./directory.ts";
+import {
+  type SettingsRow,
+  endCredential,
+  insertBooks,
+  insertCredential,
+  insertMerchant,
+  lockSettings,
+  selectAnyMerchant,
+  selectMerchant,
+  selectNewestCredential,
+  selectOldestNamed,
+  touchMerchant,
+  updateMerchant,
+} from "./merchants.sql.ts";
 import {
   type MerchantSettings,
   type SettingsChange,
@@ -14,6 +28,16 @@ import {
   defaultSettings,
   settingsSchema,
 } from "./settings.ts";
+import {
+  type WebhookRegistration,
+  markPreviousSecrets,
+  putWebhook,
+  registrationOfRow,
+  rotateWebhook,
+  selectNextProbe,
+  selectWebhook,
+  takeProbe,
+} from "./webhook-endpoints.sql.ts";
 
 export interface NewCredential {
   clientId: string;
@@ -29,19 +53,6 @@ export interface MerchantSummary {
   settings: MerchantSettings;
 }
 
-export interface WebhookRegistration {
-  url: string | undefined;
-  rotatedAt: Micros | undefined;
-  /** Until when the secret before the last rotation signs as well; past times mean that it no longer does. */
-  previousUntil: Micros | undefined;
-  /** When a delivery that carried its signature was last accepted; by which signature it was verified, that does not tell. */
-  previousCarriedAt: Micros | undefined;
-  /** When one was refused with the new signature alone, and accepted with both. */
-  previousNeededAt: Micros | undefined;
-  /** When one was accepted with the new signature alone. */
-  previousNotNeededAt: Micros | undefined;
-}
-
 /** Something that was noticed about the secret before a rotation. */
 export interface PreviousSecretMark {
   book: Book;
@@ -51,7 +62,6 @@ export interface PreviousSecretMark {
 
 /** For so long after a rotation every delivery carries both signatures. */
 const UNDISTURBED_SECONDS = 60;
-const PROBE_AFTER_REFUSAL_SECONDS = 600;
 
 type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
@@ -74,17 +84,10 @@ export class Merchants {
     const merchantId = newId("merchant", now);
     const webhookSecrets = { sandbox: newWebhookSecret(), production: newWebhookSecret() };
     await this.change(async (query, epoch) => {
-      await query({
-        text: `insert into merchants (merchant_id, name, settings, epoch, created_at)
-values ($1::uuid, $2::text, $3::jsonb, $4::bigint, $5::timestamptz)`,
-        values: [uuidOf(merchantId), name, JSON.stringify(defaultSettings), epoch, sqlTime(now)],
-      });
-      await query({
-        text: "insert into books (merchant_id, environment) select $1::uuid, unnest($2::text[])::environment",
-        values: [uuidOf(merchantId), environments],
-      });
+      await query(insertMerchant({ merchantId, name, settings: defaultSettings }, epoch, now));
+      await query(insertBooks(merchantId));
       for (const environment of environments) {
-        await query(this.webhookStatement({ merchantId, environment }, undefined, webhookSecrets[environment]));
+        await query(this.puttingWebhook({ merchantId, environment }, undefined, webhookSecrets[environment]));
       }
     });
     return { merchantId, webhookSecrets };
@@ -92,15 +95,7 @@ values ($1::uuid, $2::text, $3::jsonb, $4::bigint, $5::timestamptz)`,
 
   /** Every setting of a merchant, or undefined when there is none of this id. */
   async read(merchantId: string): Promise<MerchantSummary | undefined> {
-    const [row] = await this.database.query<{
-      name: string;
-      suspended: boolean;
-      rate_limit_per_minute: number;
-      settings: string;
-    }>({
-      text: "select name, suspended, rate_limit_per_minute, settings from merchants where merchant_id = $1::uuid",
-      values: [uuidOf(merchantId)],
-    });
+    const [row] = await this.database.query<SettingsRow>(selectMerchant(merchantId));
     return (
       row && {
         merchantId,
@@ -115,19 +110,10 @@ values ($1::uuid, $2::text, $3::jsonb, $4::bigint, $5::timestamptz)`,
   /** Applies a change that the schema has accepted. False when there is no such merchant. */
   async patch(merchantId: string, change: SettingsChange): Promise<boolean> {
     return this.change(async (query, epoch) => {
-      const [row] = await query<{ settings: string }>({
-        text: "select settings from merchants where merchant_id = $1::uuid for update",
-        values: [uuidOf(merchantId)],
-      });
+      const [row] = await query<{ settings: string }>(lockSettings(merchantId));
       if (!row) return false;
       const settings = settingsSchema.parse(applyChange(settingsSchema.parse(JSON.parse(row.settings)), change));
-      await query({
-        text: `update merchants
-set settings = $2::jsonb, epoch = $3::bigint, suspended = coalesce($4::boolean, suspended),
-  rate_limit_per_minute = coalesce($5::integer, rate_limit_per_minute)
-where merchant_id = $1::uuid`,
-        values: [uuidOf(merchantId), JSON.stringify(settings), epoch, change.suspended, change.rate_limit_per_minute],
-      });
+      await query(updateMerchant(merchantId, settings, change, epoch));
       return true;
     });
   }
@@ -142,18 +128,16 @@ where merchant_id = $1::uuid`,
     const clientId = newSecret(`ak_${kind}_`).slice(0, 34);
     const secret = newSecret(`sk_${kind}_`);
     const made = await this.touched(merchantId, (query) =>
-      query({
-        text: `insert into credentials (merchant_id, client_id, environment, secret_sealed, scopes, created_at)
-values ($1::uuid, $2::text, $3::environment, $4::bytea, $5::text[], $6::timestamptz)`,
-        values: [
-          uuidOf(merchantId),
+      query(
+        insertCredential({
+          merchantId,
           clientId,
           environment,
-          this.vault.seal(secret, credentialOwner(clientId)),
+          sealed: this.vault.seal(secret, credentialOwner(clientId)),
           scopes,
-          sqlTime(this.clock.now()),
-        ],
-      }),
+          createdAt: this.clock.now(),
+        }),
+      ),
     );
     return made ? { clientId, secret } : undefined;
   }
@@ -162,13 +146,7 @@ values ($1::uuid, $2::text, $3::environment, $4::bytea, $5::text[], $6::timestam
   async revokeCredential(merchantId: string, clientId: string): Promise<boolean> {
     let found = false;
     await this.touched(merchantId, async (query) => {
-      const rows = await query({
-        text: `update credentials set revoked_at = $3::timestamptz
-where merchant_id = $1::uuid and client_id = $2::text and revoked_at is null
-returning client_id`,
-        values: [uuidOf(merchantId), clientId, sqlTime(this.clock.now())],
-      });
-      found = rows.length > 0;
+      found = (await query(endCredential(merchantId, clientId, this.clock.now()))).length > 0;
     });
     return found;
   }
@@ -176,7 +154,7 @@ returning client_id`,
   /** Registers the address of a book's events and issues a new signing secret. The URL has passed the guard. */
   async setWebhook(book: Book, url: string): Promise<string | undefined> {
     const secret = newWebhookSecret();
-    const done = await this.touched(book.merchantId, (query) => query(this.webhookStatement(book, url, secret)));
+    const done = await this.touched(book.merchantId, (query) => query(this.puttingWebhook(book, url, secret)));
     return done ? secret : undefined;
   }
 
@@ -187,125 +165,46 @@ returning client_id`,
   async rotateWebhook(book: Book, overlapSeconds: number): Promise<string | undefined> {
     const secret = newWebhookSecret();
     const now = this.clock.now();
-    const overlaps = overlapSeconds > 0;
     const done = await this.touched(book.merchantId, (query) =>
-      query({
-        text: `update webhook_endpoints
-set previous_sealed = case when $5::boolean then secret_sealed end,
-  previous_carried_at = null, previous_needed_at = null, previous_not_needed_at = null, probe_at = $7::timestamptz,
-  previous_until = case when $5::boolean then $6::timestamptz end,
-  secret_sealed = $3::bytea, rotated_at = $4::timestamptz, updated_at = $4::timestamptz
-where merchant_id = $1::uuid and environment = $2::environment`,
-        values: [
-          uuidOf(book.merchantId),
-          book.environment,
-          this.vault.seal(secret, webhookOwner(book)),
-          sqlTime(now),
-          overlaps,
-          sqlTime(now + overlapSeconds * SECOND),
-          sqlTime(now + UNDISTURBED_SECONDS * SECOND),
-        ],
-      }),
+      query(
+        rotateWebhook(book, {
+          sealed: this.vault.seal(secret, webhookOwner(book)),
+          at: now,
+          overlaps: overlapSeconds > 0,
+          until: now + overlapSeconds * SECOND,
+          probeAt: now + UNDISTURBED_SECONDS * SECOND,
+        }),
+      ),
     );
     return done ? secret : undefined;
   }
 
   /** The address of a book's events and where the rotation of its secret stands. Undefined when there is no such merchant. */
   async webhook(book: Book): Promise<WebhookRegistration | undefined> {
-    const [row] = await this.database.query<{
-      url: string | null;
-      rotated_at: Micros | null;
-      previous_until: Micros | null;
-      previous_carried_at: Micros | null;
-      previous_needed_at: Micros | null;
-      previous_not_needed_at: Micros | null;
-    }>({
-      text: `select url, rotated_at, previous_until, previous_carried_at, previous_needed_at, previous_not_needed_at
-from webhook_endpoints
-where merchant_id = $1::uuid and environment = $2::environment`,
-      values: [uuidOf(book.merchantId), book.environment],
-    });
-    if (!row) return undefined;
-    return {
-      url: row.url ?? undefined,
-      rotatedAt: row.rotated_at ?? undefined,
-      previousUntil: row.previous_until ?? undefined,
-      previousCarriedAt: row.previous_carried_at ?? undefined,
-      previousNeededAt: row.previous_needed_at ?? undefined,
-      previousNotNeededAt: row.previous_not_needed_at ?? undefined,
-    };
+    const [row] = await this.database.query(selectWebhook(book));
+    return row && registrationOfRow(row);
   }
 
   /** Remembers what was noticed about secrets before a rotation, while they sign as well. */
   async markPrevious(marks: readonly PreviousSecretMark[]): Promise<void> {
-    await this.database.query({
-      name: "mark previous webhook secrets",
-      text: `update webhook_endpoints w
-set previous_carried_at = greatest(w.previous_carried_at, v.carried_at),
-  previous_needed_at = greatest(w.previous_needed_at, v.needed_at),
-  previous_not_needed_at = greatest(w.previous_not_needed_at, v.not_needed_at),
-  -- a refusal may have woken somebody: the next one comes later
-  probe_at = case when v.needed_at is null then w.probe_at else greatest(w.probe_at, v.needed_at + make_interval(secs => $5::integer)) end
-from (
-  select merchant_id, environment, max(at) as last_at, max(at) filter (where fact = 'carried') as carried_at,
-    max(at) filter (where fact = 'needed') as needed_at, max(at) filter (where fact = 'not needed') as not_needed_at
-  from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[], $4::text[]) as v(merchant_id, environment, at, fact)
-  group by merchant_id, environment
-) v
-where w.merchant_id = v.merchant_id and w.environment = v.environment and v.last_at between w.rotated_at and w.previous_until`,
-      values: [
-        ...bookArrays(marks.map(({ book }) => book)),
-        marks.map(({ at }) => sqlTime(at)),
-        marks.map(({ fact }) => fact),
-        PROBE_AFTER_REFUSAL_SECONDS,
-      ],
-    });
+    await this.database.query(markPreviousSecrets(marks));
   }
 
   /** Takes a book's turn to send with the new signature alone, if it is time; `next` is when the one after it may come. */
   async takeProbe(book: Book, next: Micros): Promise<{ taken: boolean; next: Micros }> {
-    const values = [uuidOf(book.merchantId), book.environment, sqlTime(this.clock.now()), sqlTime(next)];
-    const taken = await this.database.query({
-      name: "take probe",
-      text: `update webhook_endpoints
-set probe_at = $4::timestamptz
-where merchant_id = $1::uuid and environment = $2::environment and probe_at <= $3::timestamptz
-  and previous_until > $3::timestamptz
-returning 1`,
-      values,
-    });
+    const taken = await this.database.query(takeProbe(book, this.clock.now(), next));
     if (taken.length > 0) return { taken: true, next };
-    const [row] = await this.database.query<{ probe_at: Micros | null }>({
-      name: "next probe",
-      text: "select probe_at from webhook_endpoints where merchant_id = $1::uuid and environment = $2::environment",
-      values: values.slice(0, 2),
-    });
+    const [row] = await this.database.query<{ probe_at: Micros | null }>(selectNextProbe(book));
     return { taken: false, next: row?.probe_at ?? next };
   }
 
-  private webhookStatement(book: Book, url: string | undefined, secret: string): Statement {
-    return {
-      text: `insert into webhook_endpoints (merchant_id, environment, url, secret_sealed, updated_at)
-values ($1::uuid, $2::environment, $3::text, $4::bytea, $5::timestamptz)
-on conflict (merchant_id, environment) do update
-set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = excluded.updated_at,
-  previous_sealed = null, previous_until = null, previous_carried_at = null, previous_needed_at = null,
-  previous_not_needed_at = null, probe_at = null`,
-      values: [
-        uuidOf(book.merchantId),
-        book.environment,
-        url,
-        this.vault.seal(secret, webhookOwner(book)),
-        sqlTime(this.clock.now()),
-      ],
-    };
+  private puttingWebhook(book: Book, url: string | undefined, secret: string): Statement {
+    return putWebhook(book, url, this.vault.seal(secret, webhookOwner(book)), this.clock.now());
   }
 
   /** Throws when the secrets in this database were sealed under another master key: nothing could be signed or verified. */
   async checkMasterKey(): Promise<void> {
-    const [row] = await this.database.query<{ client_id: string; secret_sealed: Buffer }>({
-      text: "select client_id, secret_sealed from credentials order by created_at desc limit 1",
-    });
+    const [row] = await this.database.query<{ client_id: string; secret_sealed: Buffer }>(selectNewestCredential);
     if (!row) return;
     try {
       this.vault.open(row.secret_sealed, credentialOwner(row.client_id));
@@ -318,24 +217,18 @@ set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = exc
 
   /** True when no merchant exists yet: the first start. */
   async none(): Promise<boolean> {
-    return (await this.database.query({ text: "select from merchants limit 1" })).length === 0;
+    return (await this.database.query(selectAnyMerchant)).length === 0;
   }
 
   /** The first merchant that was made with this name; undefined when there is none. */
   async oldestNamed(name: string): Promise<string | undefined> {
-    const [row] = await this.database.query<{ merchant_id: string }>({
-      text: "select merchant_id from merchants where name = $1::text order by merchant_id limit 1",
-      values: [name],
-    });
+    const [row] = await this.database.query<{ merchant_id: string }>(selectOldestNamed(name));
     return row && idOf("merchant", row.merchant_id);
   }
 
   private async touched(merchantId: string, work: (query: Query) => Promise<unknown>): Promise<boolean> {
     return this.change(async (query, epoch) => {
-      const rows = await query({
-        text: "update merchants set epoch = $2::bigint where merchant_id = $1::uuid returning merchant_id",
-        values: [uuidOf(merchantId), epoch],
-      });
+      const rows = await query(touchMerchant(merchantId, epoch));
       if (rows.length === 0) return false;
       await work(query);
       return true;

@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";
-import type { Router } from "../routing/routing.sql.ts";
+import type { Router } from "../routing/router.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 
 const health = z.enum(["healthy", "degraded", "down"]);

@@ -1,7 +1,7 @@
 // Goal: what the audit keeps of a body is useful, short and without a secret. Method: properties over any JSON, and examples.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BODY_MAX_BYTES, keptBody } from "./audit.sql.ts";
+import { BODY_MAX_BYTES, keptBody } from "./audit.ts";
 
 test("whatever is sent, what is kept is JSON of at most 16 KiB without a secret", () => {
   const secret = "sk_test_0123456789abcdefghjkmnpq";

@@ -10,7 +10,8 @@ import { type FieldRules, judgeFields } from "../http/fields.ts";
 import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
-import type { Audit, AuditedCall } from "./audit.sql.ts";
+import type { AuditedCall } from "./audit.sql.ts";
+import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, type OperatorRole, isChange } from "./endpoint.ts";
 
 export interface OperatorParts {

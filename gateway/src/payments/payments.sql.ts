@@ -63,7 +63,6 @@ const birthColumns = {
 /** Payments by reference. Loading locks them: whoever changes a payment has it alone. */
 export const payments: Table<PaymentKey, Payment> = {
   name: "payments",
-  rank: 20,
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,
   load: loadByKey("lock payments", "payments", keyColumns),
@@ -78,7 +77,6 @@ export const payments: Table<PaymentKey, Payment> = {
  */
 export const routedPayments: Table<PaymentKey, Payment> = {
   name: "routed payments",
-  rank: 19.5,
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,
   insert: bulkUpdate<Payment>("payments", keyColumns, {
@@ -109,7 +107,6 @@ type ReferenceId = { book: Book; referenceId: string };
 /** Which of the merchant's own order identities are taken. Loaded without a lock; written by the insert of payments. */
 export const takenReferenceIds: Table<ReferenceId, ReferenceId> = {
   name: "reference ids",
-  rank: 19,
   keyText: ({ book, referenceId }) => `${bookKey(book)}/${referenceId}`,
   keyOf: (taken) => taken,
   load: loadByKey(
@@ -279,6 +276,5 @@ limit $2::integer`,
 /** Which settlement batch a payment is in. */
 export const paymentBatches = batchMarks(
   "payment batches",
-  37,
   bulkUpdate<BatchMark>("payments", { ...bookColumns, payment_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
 );

@@ -31,7 +31,6 @@ const birthColumns = {
 /** Refunds by identity. Loading locks them. */
 export const refunds: Table<RefundKey, Refund> = {
   name: "refunds",
-  rank: 23,
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
   keyOf: (refund) => refund,
   load: loadByKey("lock refunds", "refunds", keyColumns),
@@ -68,6 +67,5 @@ where merchant_id = $1::uuid and environment = any('{sandbox,production}'::envir
 /** Which settlement batch a refund is in. */
 export const refundBatches = batchMarks(
   "refund batches",
-  38,
   bulkUpdate<BatchMark>("refunds", { ...bookColumns, refund_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
 );

@@ -2,6 +2,7 @@
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type Book, bookClocks, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { LockedTable } from "../store/lock-order.ts";
 import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import type { Customer } from "./risk.ts";
 
@@ -68,7 +69,7 @@ const ofContact = `(${recent} and p.customer_key = decode(k.contact_key, 'hex'))
     union all
     (${recent} and p.phone_key = decode(k.contact_key, 'hex'))`;
 
-function velocityTable(rank: number, name: string, payments: string): Table<VelocityKey, Velocity> {
+function velocityTable(name: LockedTable, payments: string): Table<VelocityKey, Velocity> {
   const text = `select k.merchant_id, k.environment, k.contact_key, k.most, b.clock_offset_seconds, c.payments
 from (
 ${rowsOf(keyColumns)}
@@ -90,7 +91,6 @@ cross join lateral (
 ) c`;
   return {
     name,
-    rank,
     // With its bound: a change of the settings may fall between two requests of one batch.
     keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}/${key.most}`,
     keyOf: (velocity) => velocity.key,
@@ -108,5 +108,5 @@ cross join lateral (
   };
 }
 
-export const merchantVelocity = velocityTable(21, "merchant velocity", recent);
-export const customerVelocity = velocityTable(22, "customer velocity", ofContact);
+export const merchantVelocity = velocityTable("merchant velocity", recent);
+export const customerVelocity = velocityTable("customer velocity", ofContact);

@@ -19,7 +19,6 @@ const clockColumns = { next_run_at: ["timestamptz", (clock: SettlementClock) => 
 
 export const settlementClocks: Table<Book, SettlementClock> = {
   name: "settlement clocks",
-  rank: 13,
   keyText: bookKey,
   keyOf: (clock) => clock.book,
   load: loadByKey("lock settlement clocks", "settlement_clocks", bookKeyColumns),
@@ -45,7 +44,6 @@ const stateColumns = {
 
 export const settlements: Table<SettlementRef, Settlement> = {
   name: "settlements",
-  rank: 34,
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
   keyOf: (settlement) => settlement,
   load: loadByKey("lock settlements", "settlements", keyColumns),
@@ -75,7 +73,6 @@ export interface Waiting {
 
 export const waitingItems: Table<Book, Waiting> = {
   name: "waiting items",
-  rank: 33,
   keyText: bookKey,
   keyOf: (waiting) => waiting.book,
   load: (books) => ({
@@ -170,7 +167,6 @@ const itemKeys = {
 
 export const batchItems: Table<{ book: Book; uuid: string; id: string }, BatchItem> = {
   name: "settlement items",
-  rank: 35,
   keyText: ({ book, uuid, id }) => `${bookKey(book)}/${uuid}/${id}`,
   keyOf: (item) => item,
   insert: bulkInsert<BatchItem>("settlement_items", {
@@ -185,7 +181,6 @@ export const batchItems: Table<{ book: Book; uuid: string; id: string }, BatchIt
 /** A batch that the bank returned: its items are free again, in one statement for each table. */
 export const releases: Table<SettlementRef, SettlementRef> = {
   name: "settlement releases",
-  rank: 36,
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
   keyOf: (release) => release,
   insert: (list) => ({

@@ -9,6 +9,7 @@ import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
 import { type Database, isConnectionLoss, isOutOfService, limits } from "./database.ts";
 import { type Command, Lane, type LaneParts } from "./lane.ts";
+import type { LockedTable } from "./lock-order.ts";
 import { migrate } from "./migrations.ts";
 import { type Table, bulkInsert, bulkUpdate } from "./table.ts";
 import type { Ending } from "./transaction.ts";
@@ -23,8 +24,7 @@ const columns = { name: ["text", (counter: Counter) => counter.name] } as const;
 const changes = { value: ["bigint", (counter: Counter) => counter.value] } as const;
 
 const counters: Table<{ name: string }, Counter> = {
-  name: "counters",
-  rank: 1,
+  name: "counters" as LockedTable, // a table of this test alone: it stands outside the lock order
   keyText: ({ name }) => name,
   keyOf: (counter) => counter,
   load: (keys) => ({
@@ -380,7 +380,7 @@ describe("rows that another process has locked", () => {
       await peer.query("rollback");
     });
   const inProgress = (table: string): Fault | undefined =>
-    table === "keys" ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined;
+    table === ("keys" as string) ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined;
   const codeOf = (result: Promise<unknown>): Promise<unknown> =>
     result.then(
       () => "done",
@@ -390,7 +390,7 @@ describe("rows that another process has locked", () => {
   test("are told as such, and as a key in progress only where they are the key's own", async () => {
     const lane = laneOf({ bookLockMs: 100 });
     await lane.submit(add("held", 1n));
-    const keys: typeof counters = { ...counters, name: "keys" };
+    const keys: typeof counters = { ...counters, name: "keys" as LockedTable };
     const keyed = (table: typeof counters): Command<bigint> => ({
       ...add("held", 1n, { onLocked: inProgress }),
       needs: [need(table, { name: "held" })],
@@ -412,8 +412,7 @@ describe("rows that another process has locked", () => {
       ),
     );
     const marks: Table<{ name: string }, { name: string }> = {
-      name: "marks",
-      rank: 0,
+      name: "marks" as LockedTable,
       writesOnLoad: true,
       keyText: ({ name }) => name,
       keyOf: (mark) => mark,

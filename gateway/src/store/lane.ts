@@ -6,6 +6,7 @@ import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { type Database, TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost, rollBack, sqlState } from "./database.ts";
+import { byLockOrder } from "./lock-order.ts";
 import { type Ending, NotBegun, type Step, beginAndRead, writeAndCommit } from "./transaction.ts";
 import { type Need, WorkingSet } from "./working-set.ts";
 
@@ -393,7 +394,7 @@ function unavailable(cause: unknown): Fault {
   return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
 }
 
-/** One statement a table, tables by rank, keys in order. What comes with rows that are wanted anyway is not asked for by itself. */
+/** One statement a table, tables in lock order, keys in order. What comes with rows that are wanted anyway is not asked for by itself. */
 function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step & { rows: Need["table"] })[] {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
   for (const { table, key } of commands.flatMap(({ needs }) => needs)) {
@@ -408,7 +409,7 @@ function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step 
     if (carried.size === 0) wanted.delete(carries.table);
   }
   return [...wanted]
-    .sort(([a], [b]) => a.rank - b.rank)
+    .sort(([a], [b]) => byLockOrder(a, b))
     .map(([table, keys]) => {
       const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
       const statement = table.load?.(ordered, realNow);

@@ -3,14 +3,14 @@ import type { Micros } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { binaryArray, isCarried } from "./arrays.ts";
 import type { Row, Statement } from "./database.ts";
+import type { LockedTable } from "./lock-order.ts";
 
 /**
- * A table in the working set of a lane. Rows are locked and written in the order of ranks (`lock-order.ts` has the list), and inside
- * one table in the order of keys, so that no two batches wait for each other in a circle.
+ * A table in the working set of a lane. Rows are locked and written table by table in the order of `lock-order.ts`, and inside one table
+ * in the order of keys, so that no two batches wait for each other in a circle.
  */
 export interface Table<Key, Value> {
-  readonly name: string;
-  readonly rank: number;
+  readonly name: LockedTable;
   /** A text that is equal exactly for equal keys. */
   keyText(key: Key): string;
   keyOf(value: Value): Key;

@@ -1,6 +1,7 @@
 // The working set of one batch: rows as loaded, plus what earlier commands of the batch did. Pure; no I/O.
 import { assert } from "../ground/fault.ts";
 import type { Row } from "./database.ts";
+import { byLockOrder } from "./lock-order.ts";
 import type { Table } from "./table.ts";
 import type { Step } from "./transaction.ts";
 
@@ -108,10 +109,10 @@ export class WorkingSet {
     this.draftHooks = [];
   }
 
-  /** What is to be written: one statement a table for new rows and one for changed ones; tables by rank, rows by key. */
+  /** What is to be written: one statement a table for new rows and one for changed ones; tables in lock order, rows by key. */
   writes(): Step[] {
     const writes: Step[] = [];
-    for (const table of [...this.cells.keys()].sort((a, b) => a.rank - b.rank)) {
+    for (const table of [...this.cells.keys()].sort(byLockOrder)) {
       const cells = [...cellsOf(this.cells, table)].filter(([, cell]) => cell.state !== "loaded");
       cells.sort(([a], [b]) => (a < b ? -1 : 1));
       const inserted = cells.filter(([, cell]) => cell.state === "inserted").map(([, cell]) => cell.value);

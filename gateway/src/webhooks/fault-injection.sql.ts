@@ -30,7 +30,6 @@ export interface Switch {
 /** Written whole, never read before: the newest setting counts. */
 export const faultSwitches: Table<Book, Switch> = {
   name: "misbehaviours",
-  rank: 52,
   keyText: bookKey,
   keyOf: ({ book }) => book,
   insert: putSwitches,

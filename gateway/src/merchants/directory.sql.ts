@@ -1,0 +1,49 @@
+// All SQL of the directory: one merchant whole, which ones have changed, and whose credentials some are.
+import { uuidOf } from "../ground/ids.ts";
+import type { Statement } from "../store/database.ts";
+
+export interface LoadedRow extends Record<string, unknown> {
+  merchant_id: string;
+  name: string;
+  suspended: boolean;
+  rate_limit_per_minute: number;
+  settings: string;
+  epoch: bigint;
+  credentials: string | null;
+  webhooks: string | null;
+}
+
+/** Gives a `LoadedRow`. One statement, so one snapshot: the epoch read belongs to the facts read. */
+export function loadMerchant(merchantId: string): Statement {
+  return {
+    name: "load merchant",
+    text: `select m.merchant_id, m.name, m.suspended, m.rate_limit_per_minute, m.settings, m.epoch,
+  (select json_agg(json_build_object('client_id', c.client_id, 'environment', c.environment, 'scopes', c.scopes,
+      'secret', encode(c.secret_sealed, 'hex')))
+    from credentials c where c.merchant_id = m.merchant_id and c.revoked_at is null) as credentials,
+  (select json_agg(json_build_object('environment', w.environment, 'url', w.url, 'secret', encode(w.secret_sealed, 'hex'),
+      'previous', encode(w.previous_sealed, 'hex'), 'until', extract(epoch from w.previous_until)))
+    from webhook_endpoints w where w.merchant_id = m.merchant_id) as webhooks
+from merchants m
+where m.merchant_id = $1::uuid`,
+    values: [uuidOf(merchantId)],
+  };
+}
+
+/** Merchants that changed after an epoch. */
+export function selectChanged(since: bigint): Statement {
+  return {
+    name: "changed merchants",
+    text: "select merchant_id, epoch from merchants where epoch > $1::bigint",
+    values: [since],
+  };
+}
+
+/** Whose live credentials these are. */
+export function selectOwners(clientIds: readonly string[]): Statement {
+  return {
+    name: "merchants of clients",
+    text: "select client_id, merchant_id from credentials where client_id = any($1::text[]) and revoked_at is null",
+    values: [clientIds],
+  };
+}

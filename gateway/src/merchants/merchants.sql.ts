@@ -1,0 +1,148 @@
+// All SQL of merchants and their credentials, outside the directory. The addresses of their webhooks are in webhook-endpoints.sql.ts.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Statement } from "../store/database.ts";
+import { type Environment, environments } from "./books.ts";
+import type { MerchantSettings, SettingsChange } from "./settings.ts";
+
+export function insertMerchant(
+  merchant: { merchantId: string; name: string; settings: MerchantSettings },
+  epoch: bigint,
+  now: Micros,
+): Statement {
+  return {
+    text: `insert into merchants (merchant_id, name, settings, epoch, created_at)
+values ($1::uuid, $2::text, $3::jsonb, $4::bigint, $5::timestamptz)`,
+    values: [uuidOf(merchant.merchantId), merchant.name, JSON.stringify(merchant.settings), epoch, sqlTime(now)],
+  };
+}
+
+/** One book in each environment. */
+export function insertBooks(merchantId: string): Statement {
+  return {
+    text: "insert into books (merchant_id, environment) select $1::uuid, unnest($2::text[])::environment",
+    values: [uuidOf(merchantId), environments],
+  };
+}
+
+export interface SettingsRow extends Record<string, unknown> {
+  name: string;
+  suspended: boolean;
+  rate_limit_per_minute: number;
+  /** JSON. */
+  settings: string;
+}
+
+/** Gives a `SettingsRow`. */
+export function selectMerchant(merchantId: string): Statement {
+  return {
+    text: "select name, suspended, rate_limit_per_minute, settings from merchants where merchant_id = $1::uuid",
+    values: [uuidOf(merchantId)],
+  };
+}
+
+/** The settings, and nobody else changes them before the transaction ends. */
+export function lockSettings(merchantId: string): Statement {
+  return {
+    text: "select settings from merchants where merchant_id = $1::uuid for update",
+    values: [uuidOf(merchantId)],
+  };
+}
+
+export function updateMerchant(
+  merchantId: string,
+  settings: MerchantSettings,
+  change: SettingsChange,
+  epoch: bigint,
+): Statement {
+  return {
+    text: `update merchants
+set settings = $2::jsonb, epoch = $3::bigint, suspended = coalesce($4::boolean, suspended),
+  rate_limit_per_minute = coalesce($5::integer, rate_limit_per_minute)
+where merchant_id = $1::uuid`,
+    values: [uuidOf(merchantId), JSON.stringify(settings), epoch, change.suspended, change.rate_limit_per_minute],
+  };
+}
+
+/** Makes every process load the merchant anew. No row when there is no such merchant. */
+export function touchMerchant(merchantId: string, epoch: bigint): Statement {
+  return {
+    text: "update merchants set epoch = $2::bigint where merchant_id = $1::uuid returning merchant_id",
+    values: [uuidOf(merchantId), epoch],
+  };
+}
+
+/** No row when there is no merchant at all. */
+export const selectAnyMerchant: Statement = { text: "select from merchants limit 1" };
+
+export function selectOldestNamed(name: string): Statement {
+  return {
+    text: "select merchant_id from merchants where name = $1::text order by merchant_id limit 1",
+    values: [name],
+  };
+}
+
+export function insertCredential(credential: {
+  merchantId: string;
+  clientId: string;
+  environment: Environment;
+  sealed: Buffer;
+  scopes: readonly string[];
+  createdAt: Micros;
+}): Statement {
+  return {
+    text: `insert into credentials (merchant_id, client_id, environment, secret_sealed, scopes, created_at)
+values ($1::uuid, $2::text, $3::environment, $4::bytea, $5::text[], $6::timestamptz)`,
+    values: [
+      uuidOf(credential.merchantId),
+      credential.clientId,
+      credential.environment,
+      credential.sealed,
+      credential.scopes,
+      sqlTime(credential.createdAt),
+    ],
+  };
+}
+
+/** Revokes it. No row when the merchant has no live credential of this id. */
+export function endCredential(merchantId: string, clientId: string, now: Micros): Statement {
+  return {
+    text: `update credentials set revoked_at = $3::timestamptz
+where merchant_id = $1::uuid and client_id = $2::text and revoked_at is null
+returning client_id`,
+    values: [uuidOf(merchantId), clientId, sqlTime(now)],
+  };
+}
+
+/** Of all merchants. */
+export const selectNewestCredential: Statement = {
+  text: "select client_id, secret_sealed from credentials order by created_at desc limit 1",
+};
+
+const CREDENTIALS_MAX = 50;
+
+export interface SecretsRow extends Record<string, unknown> {
+  environment: Environment;
+  /** Null for the secret of a book's webhooks. */
+  client_id: string | null;
+  secret_sealed: Buffer;
+  previous_sealed: Buffer | null;
+  revoked: boolean;
+}
+
+/** Every secret of a merchant, as `SecretsRow`: of its newest credentials, live and revoked, and of its webhooks. */
+export function selectSecrets(merchantId: string): Statement {
+  return {
+    name: "secrets of a merchant",
+    text: `(select c.environment, c.client_id, c.secret_sealed, null::bytea as previous_sealed, c.revoked_at is not null as revoked
+from credentials c
+where c.merchant_id = $1::uuid
+order by c.created_at desc
+limit ${CREDENTIALS_MAX})
+union all
+select w.environment, null, w.secret_sealed, w.previous_sealed, false
+from webhook_endpoints w
+where w.merchant_id = $1::uuid`,
+    values: [uuidOf(merchantId)],
+  };
+}

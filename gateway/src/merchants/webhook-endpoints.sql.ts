@@ -1,0 +1,125 @@
+// All SQL of webhook addresses and their signing secrets: registered, rotated, and what was noticed about the secret before.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Book, bookArrays } from "./books.ts";
+
+export interface WebhookRegistration {
+  url: string | undefined;
+  rotatedAt: Micros | undefined;
+  /** Until when the secret before the last rotation signs as well; past times mean that it no longer does. */
+  previousUntil: Micros | undefined;
+  /** When a delivery that carried its signature was last accepted; by which signature it was verified, that does not tell. */
+  previousCarriedAt: Micros | undefined;
+  /** When one was refused with the new signature alone, and accepted with both. */
+  previousNeededAt: Micros | undefined;
+  /** When one was accepted with the new signature alone. */
+  previousNotNeededAt: Micros | undefined;
+}
+
+const PROBE_AFTER_REFUSAL_SECONDS = 600;
+
+/** Registers an address and its sealed secret; whatever was there before is forgotten. */
+export function putWebhook(book: Book, url: string | undefined, sealed: Buffer, now: Micros): Statement {
+  return {
+    text: `insert into webhook_endpoints (merchant_id, environment, url, secret_sealed, updated_at)
+values ($1::uuid, $2::environment, $3::text, $4::bytea, $5::timestamptz)
+on conflict (merchant_id, environment) do update
+set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = excluded.updated_at,
+  previous_sealed = null, previous_until = null, previous_carried_at = null, previous_needed_at = null,
+  previous_not_needed_at = null, probe_at = null`,
+    values: [uuidOf(book.merchantId), book.environment, url, sealed, sqlTime(now)],
+  };
+}
+
+/** Puts a new secret in; the one before is kept with `until` if it overlaps. */
+export function rotateWebhook(
+  book: Book,
+  rotation: { sealed: Buffer; at: Micros; overlaps: boolean; until: Micros; probeAt: Micros },
+): Statement {
+  return {
+    text: `update webhook_endpoints
+set previous_sealed = case when $5::boolean then secret_sealed end,
+  previous_carried_at = null, previous_needed_at = null, previous_not_needed_at = null, probe_at = $7::timestamptz,
+  previous_until = case when $5::boolean then $6::timestamptz end,
+  secret_sealed = $3::bytea, rotated_at = $4::timestamptz, updated_at = $4::timestamptz
+where merchant_id = $1::uuid and environment = $2::environment`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      rotation.sealed,
+      sqlTime(rotation.at),
+      rotation.overlaps,
+      sqlTime(rotation.until),
+      sqlTime(rotation.probeAt),
+    ],
+  };
+}
+
+export function selectWebhook(book: Book): Statement {
+  return {
+    text: `select url, rotated_at, previous_until, previous_carried_at, previous_needed_at, previous_not_needed_at
+from webhook_endpoints
+where merchant_id = $1::uuid and environment = $2::environment`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}
+
+export function registrationOfRow(row: Row): WebhookRegistration {
+  const timeOf = (column: string): Micros | undefined => (row[column] as Micros | null) ?? undefined;
+  return {
+    url: (row.url as string | null) ?? undefined,
+    rotatedAt: timeOf("rotated_at"),
+    previousUntil: timeOf("previous_until"),
+    previousCarriedAt: timeOf("previous_carried_at"),
+    previousNeededAt: timeOf("previous_needed_at"),
+    previousNotNeededAt: timeOf("previous_not_needed_at"),
+  };
+}
+
+/** Marks that came outside the overlap of a rotation are left out. */
+export function markPreviousSecrets(marks: readonly { book: Book; at: Micros; fact: string }[]): Statement {
+  return {
+    name: "mark previous webhook secrets",
+    text: `update webhook_endpoints w
+set previous_carried_at = greatest(w.previous_carried_at, v.carried_at),
+  previous_needed_at = greatest(w.previous_needed_at, v.needed_at),
+  previous_not_needed_at = greatest(w.previous_not_needed_at, v.not_needed_at),
+  -- a refusal may have woken somebody: the next one comes later
+  probe_at = case when v.needed_at is null then w.probe_at else greatest(w.probe_at, v.needed_at + make_interval(secs => $5::integer)) end
+from (
+  select merchant_id, environment, max(at) as last_at, max(at) filter (where fact = 'carried') as carried_at,
+    max(at) filter (where fact = 'needed') as needed_at, max(at) filter (where fact = 'not needed') as not_needed_at
+  from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[], $4::text[]) as v(merchant_id, environment, at, fact)
+  group by merchant_id, environment
+) v
+where w.merchant_id = v.merchant_id and w.environment = v.environment and v.last_at between w.rotated_at and w.previous_until`,
+    values: [
+      ...bookArrays(marks.map(({ book }) => book)),
+      marks.map(({ at }) => sqlTime(at)),
+      marks.map(({ fact }) => fact),
+      PROBE_AFTER_REFUSAL_SECONDS,
+    ],
+  };
+}
+
+/** One row when it is time for the book's next probe: it is taken, and the one after it may come at `next`. */
+export function takeProbe(book: Book, now: Micros, next: Micros): Statement {
+  return {
+    name: "take probe",
+    text: `update webhook_endpoints
+set probe_at = $4::timestamptz
+where merchant_id = $1::uuid and environment = $2::environment and probe_at <= $3::timestamptz
+  and previous_until > $3::timestamptz
+returning 1`,
+    values: [uuidOf(book.merchantId), book.environment, sqlTime(now), sqlTime(next)],
+  };
+}
+
+export function selectNextProbe(book: Book): Statement {
+  return {
+    name: "next probe",
+    text: "select probe_at from webhook_endpoints where merchant_id = $1::uuid and environment = $2::environment",
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}

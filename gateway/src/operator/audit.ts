@@ -1,0 +1,92 @@
+// The audit of operators' changes: append-only rows, written before a change and before its answer; never a secret.
+import type { Clock } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type AuditEntry,
+  type AuditFilter,
+  type AuditedCall,
+  auditOfRow,
+  insertAudit,
+  selectAsked,
+  selectAudit,
+} from "./audit.sql.ts";
+
+export const BODY_MAX_BYTES = 16_384;
+const FIELD_MAX_BYTES = 1_024;
+const DEPTH_MAX = 24;
+const secretName = /secret|token|password|passphrase|authorization|private|(^|_)key$/i;
+const secretValue = /(?<![a-z0-9])(sk_(test|live)_|whsec_|op_[0-9a-f]{8})/i;
+
+/** What is kept of a body: no secrets, nothing deep, at most 16 KiB of JSON; whatever is left out is named. */
+export function keptBody(body: unknown): string | null {
+  if (body === undefined) return null;
+  const clean = withoutSecrets(body, 0);
+  const text = JSON.stringify(clean);
+  if (Buffer.byteLength(text) <= BODY_MAX_BYTES) return text;
+  const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+  const shortened = Object.fromEntries(
+    Object.entries(clean as Record<string, unknown>).map(([name, value]) => [
+      name,
+      bytes(value) > FIELD_MAX_BYTES ? `(left out: ${bytes(value)} bytes)` : value,
+    ]),
+  );
+  const short = JSON.stringify(shortened);
+  return Buffer.byteLength(short) <= BODY_MAX_BYTES
+    ? short
+    : JSON.stringify({ left_out: `${Buffer.byteLength(text)} bytes` });
+}
+
+function withoutSecrets(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return textWithoutSecrets(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth >= DEPTH_MAX) return "(deep)";
+  if (Array.isArray(value)) return value.map((part) => withoutSecrets(part, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      secretValue.test(name) ? "(secret)" : name,
+      secretName.test(name) ? "(secret)" : withoutSecrets(part, depth + 1),
+    ]),
+  );
+}
+
+/** Of an address its user and its query are left out: both may let whoever reads them in. */
+function textWithoutSecrets(text: string): string {
+  if (secretValue.test(text)) return "(secret)";
+  if (!/^\s*https?:/i.test(text)) return text;
+  return text.replace(/\/\/[^/?#]*@/, "//(secret)@").replace(/\?.*/s, "?(secret)");
+}
+
+export class Audit {
+  private readonly database: Database;
+  private readonly clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** Before anything is changed: what is asked. */
+  async asked(call: AuditedCall, body: unknown): Promise<void> {
+    await this.write(call, uuidOf(call.requestId), keptBody(body), null);
+  }
+
+  /** Before the answer is sent: its status. */
+  async answered(call: AuditedCall, status: number): Promise<void> {
+    await this.write(call, uuidOf(newId("request", this.clock.now())), null, status);
+  }
+
+  private async write(call: AuditedCall, auditId: string, body: string | null, status: number | null): Promise<void> {
+    await this.database.query(insertAudit(call, { auditId, at: this.clock.now(), body, status }));
+  }
+
+  /** True when a change was asked for under this request's identity. */
+  async has(requestId: string): Promise<boolean> {
+    return (await this.database.query(selectAsked(requestId))).length > 0;
+  }
+
+  /** Newest first, at most `count`, those before the request `after`. */
+  async list(filter: AuditFilter): Promise<AuditEntry[]> {
+    return (await this.database.query(selectAudit(filter))).map(auditOfRow);
+  }
+}

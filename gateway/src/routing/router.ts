@@ -1,0 +1,84 @@
+// The routing table of the running process, kept up to date from the database; and the operator's switches.
+import { type Acquirer } from "../acquirers/acquirer.ts";
+import type { Clock } from "../ground/clock.ts";
+import type { Environment } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
+import { Circuits } from "./circuit.ts";
+import {
+  insertFirstRules,
+  putAcquirerState,
+  rulesOfRow,
+  selectActiveRules,
+  selectAcquirerStates,
+  stateOfRow,
+} from "./routing.sql.ts";
+import { type Health, type RoutingTable, defaultRules } from "./routing.ts";
+
+export class Router {
+  private readonly database: Database;
+  private readonly watch: SettingsWatch;
+  private readonly acquirers: readonly Acquirer[];
+  private readonly clock: Clock;
+  /** How the calls of this process went. */
+  readonly circuits = new Circuits();
+  private current: RoutingTable;
+
+  constructor(database: Database, watch: SettingsWatch, clock: Clock, acquirers: readonly Acquirer[]) {
+    this.database = database;
+    this.clock = clock;
+    this.watch = watch;
+    this.acquirers = acquirers;
+    this.current = { version: 0, rules: [], acquirers, states: new Map() };
+    watch.subscribe(() => this.reload());
+  }
+
+  /** The table as it is now; a value that does not change under whoever holds it. */
+  get table(): RoutingTable {
+    const open = this.circuits.open(this.clock.now());
+    return open.size === 0 ? this.current : { ...this.current, open };
+  }
+
+  /** The acquirer of a code, whatever its state. */
+  acquirer(code: string): Acquirer | undefined {
+    return this.acquirers.find((acquirer) => acquirer.code === code);
+  }
+
+  /** True when there is an acquirer for the environment at all. */
+  serves(environment: Environment): boolean {
+    return this.acquirers.some((acquirer) => acquirer.environment === environment);
+  }
+
+  /** Writes the first rules of a new installation. Any number of processes may do it together. */
+  async seed(): Promise<void> {
+    await this.database.transaction(async (query) => {
+      const epoch = await nextEpoch(query);
+      await query(insertFirstRules(defaultRules, epoch, this.clock.now()));
+    });
+    await this.watch.ask();
+  }
+
+  /** Switches an acquirer on or off, or states its health. False when there is none of this code. */
+  async setState(
+    code: string,
+    change: { enabled?: boolean | undefined; health?: Health | undefined },
+  ): Promise<boolean> {
+    if (!this.acquirers.some((acquirer) => acquirer.code === code)) return false;
+    await this.database.transaction(async (query) => {
+      const epoch = await nextEpoch(query);
+      await query(putAcquirerState(code, change, epoch));
+    });
+    await this.watch.ask();
+    return true;
+  }
+
+  private async reload(): Promise<void> {
+    const [active] = await this.database.query(selectActiveRules);
+    const states = await this.database.query(selectAcquirerStates);
+    this.current = {
+      ...(active ? rulesOfRow(active) : { version: 0, rules: [] }),
+      acquirers: this.acquirers,
+      states: new Map(states.map(stateOfRow)),
+    };
+  }
+}
