@@ -28,7 +28,7 @@ const floors: string[][] = [
   ["webhooks"],
   ["sandbox", "operator"],
   ["diagnostics"],
-  ["app.ts", "worker.ts", "contract.ts", "retention.ts"],
+  ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
   ["cli"],
   ["main.ts"],
 ];

@@ -6,7 +6,6 @@ import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
 import { Pace } from "./ground/pace.ts";
-import type { Metrics } from "./ground/metrics.ts";
 import { expiredAt } from "./retention.ts";
 import { deleteExpired } from "./store/retention.ts";
 import type { Directory } from "./merchants/directory.ts";
@@ -14,7 +13,6 @@ import { forgetHistory } from "./events/history.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { sweepExpired } from "./payments/expiry.ts";
-import type { PaymentParts } from "./payments/payments.ts";
 import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
@@ -33,12 +31,10 @@ export interface WorkerParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
-  payments: PaymentParts;
   clock: Clock;
-  metrics: Metrics;
   log: Log;
   config: Config;
-  asking: DueParts;
+  operations: DueParts;
   merchants: Merchants;
   clocks: Clocks;
   /** False while the clock is too far from the database's to delete anything or to end anything. */
@@ -57,7 +53,7 @@ export class Worker {
   constructor(parts: WorkerParts) {
     const { database, directory, lanes, clock, config, merchants } = parts;
     this.deliverer = parts.deliverer;
-    this.operations = new DueOperations(parts.asking);
+    this.operations = new DueOperations(parts.operations);
     const { log } = parts;
     /** What deletes or ends something waits while the clock is wrong. */
     const sweep = (name: string, intervalMs: number, work: (ending: AbortSignal) => Promise<unknown>): Loop =>

@@ -1,0 +1,119 @@
+// The rooms between the foundation and what is open to others: merchants, lanes, routing, acquirers, deliveries and the workers.
+import type { Acquirer } from "./acquirers/acquirer.ts";
+import { simulatedAcquirers } from "./acquirers/simulated.ts";
+import { performDue } from "./acquiring/operation-worker.ts";
+import { Acquiring, type AcquiringParts } from "./acquiring/payment-operations.ts";
+import { planPayment } from "./acquiring/planning.ts";
+import { loseOverdue } from "./disputes/silence.ts";
+import type { Foundation } from "./foundation.ts";
+import { Directory } from "./merchants/directory.ts";
+import { Merchants } from "./merchants/merchants.ts";
+import { sweepExpired } from "./payments/expiry.ts";
+import { createdReply } from "./payments/payments.routes.ts";
+import type { PaymentParts } from "./payments/payments.ts";
+import { Router } from "./routing/router.ts";
+import { Clocks } from "./sandbox/clock.ts";
+import { PayerTokens } from "./sandbox/payer-page.ts";
+import { settleDue } from "./settlements/schedule.ts";
+import { Lanes } from "./store/lanes.ts";
+import { Deliverer } from "./webhooks/deliverer.ts";
+import type { DeliveryTiming } from "./webhooks/timing.ts";
+import { Worker } from "./worker.ts";
+
+export interface RoomOptions {
+  /** Which programs this process runs. */
+  roles: ReadonlySet<"api" | "worker">;
+  /** Acquirers beyond the simulated ones of the sandbox. */
+  acquirers?: readonly Acquirer[];
+  /** The times of delivering webhooks, where they are not the usual ones. */
+  deliveryTiming?: DeliveryTiming | undefined;
+}
+
+/** Where the service is reached from outside. Known for certain once it listens. */
+export class PublicAddress {
+  private readonly configured: string | undefined;
+  private known: string;
+
+  /** `configured` ends in /v1, and is believed whatever is listened on. */
+  constructor(configured: string | undefined) {
+    this.configured = configured;
+    this.known = configured ?? "http://127.0.0.1/v1";
+  }
+
+  /** Without the /v1 at its end. */
+  get root(): string {
+    return this.known.slice(0, -"/v1".length);
+  }
+
+  listensOn(baseUrl: string): void {
+    this.known = this.configured ?? baseUrl;
+  }
+}
+
+export interface Rooms {
+  address: PublicAddress;
+  directory: Directory;
+  merchants: Merchants;
+  router: Router;
+  lanes: Lanes;
+  tokens: PayerTokens;
+  payments: PaymentParts;
+  acquiringParts: AcquiringParts;
+  acquiring: Acquiring;
+  clocks: Clocks;
+  worker: Worker;
+}
+
+/** Builds the rooms in the order of their floors: each is complete before the next one uses it. */
+export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
+  const { config, database, clock, log, metrics, vault, watch, writes } = foundation;
+  const address = new PublicAddress(config.baseUrl);
+  const directory = new Directory(database, vault, watch);
+  const merchants = new Merchants(database, vault, watch, clock);
+  const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
+  const { deliveryTiming: timing } = options;
+  const deliverer = options.roles.has("worker")
+    ? new Deliverer({ database, directory, merchants, config, clock, metrics, log, timing })
+    : undefined;
+  const lanes = new Lanes(
+    { database, clock, metrics, log, onEnding: writes.observe },
+    deliverer && ((set) => deliverer.beforeWrite(set)),
+  );
+  metrics.state(() => ({ skewMs: foundation.skewMs(), quarantined: lanes.quarantine.size }));
+  const tokens = new PayerTokens(vault.derive("payer pages"));
+  const payments: PaymentParts = {
+    routingTable: () => router.table,
+    isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
+    payUrl: (book, reference) => `${address.root}/pay/${tokens.make(book, reference)}`,
+    acquirer: (code) => router.acquirer(code),
+    callbackUrl: (code) => `${address.root}/acquirers/${code}/callbacks`,
+    planPayment,
+  };
+  const { circuits } = router;
+  const acquiringParts = { ...payments, createdReply, circuits, clock, metrics, log, database, directory, lanes };
+  const acquiring = new Acquiring(acquiringParts);
+  const sweeping = { database, lanes, directory, clock, log };
+  const clocks = new Clocks({
+    database,
+    lanes,
+    clock,
+    async catchUp(book) {
+      await performDue({ ...acquiringParts, acquiring }, book);
+      await sweepExpired(sweeping, book);
+      await loseOverdue(sweeping, book);
+      await settleDue(sweeping, book);
+      deliverer?.notify(book);
+    },
+  });
+  const worker = new Worker({
+    ...sweeping,
+    config,
+    merchants,
+    clocks,
+    deliverer,
+    rotationMs: timing?.rotationMs,
+    maySweep: () => foundation.maySweep(),
+    operations: { ...acquiringParts, acquiring },
+  });
+  return { address, directory, merchants, router, lanes, tokens, payments, acquiringParts, acquiring, clocks, worker };
+}

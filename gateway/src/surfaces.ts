@@ -1,0 +1,131 @@
+// What is open to others: the endpoints of merchants, of their sandboxes and of operators, each list with its parts.
+import { planRefund } from "./acquiring/planning.ts";
+import { balanceEndpoints } from "./balances/balances.routes.ts";
+import { doctorEndpoints } from "./diagnostics/diagnosis.routes.ts";
+import { Examiner } from "./diagnostics/receiver-test.ts";
+import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
+import { disputeEndpoints } from "./disputes/disputes.routes.ts";
+import type { Foundation } from "./foundation.ts";
+import { validationFault } from "./ground/fault.ts";
+import type { Endpoint } from "./http/endpoint.ts";
+import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
+import { auditEndpoints } from "./operator/audit.routes.ts";
+import type { Audit } from "./operator/audit.ts";
+import { bookEndpoints } from "./operator/books.routes.ts";
+import { contradictionEndpoints } from "./operator/contradictions.routes.ts";
+import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
+import type { OperatorEndpoint } from "./operator/endpoint.ts";
+import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { merchantEndpoints } from "./operator/merchants.routes.ts";
+import { moneyEndpoints } from "./operator/money.routes.ts";
+import { receiptEndpoints } from "./operator/receipts.routes.ts";
+import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
+import { routingEndpoints } from "./operator/routing.routes.ts";
+import { webhookEndpoints } from "./operator/webhooks.routes.ts";
+import { paymentEndpoints } from "./payments/payments.routes.ts";
+import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import type { Rooms } from "./rooms.ts";
+import { RuleSets } from "./routing/rule-sets.ts";
+import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
+import { Listening } from "./sandbox/listen.routes.ts";
+import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
+import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
+import { settlementEndpoints } from "./settlements/settlements.routes.ts";
+import { eventEndpoints } from "./webhooks/events.routes.ts";
+import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
+import { Names } from "./webhooks/names.ts";
+import { Sender } from "./webhooks/sender.ts";
+import type { DeliveryTiming } from "./webhooks/timing.ts";
+
+/** Endpoints, and what must end with them. */
+export interface MerchantSurface {
+  endpoints: Endpoint[];
+  /** Ends long polls. */
+  stopListening(): void;
+  close(): Promise<void>;
+}
+
+/** The endpoints under /v1. */
+export function merchantSurface(
+  { config, database, vault, clock }: Foundation,
+  rooms: Rooms,
+  timing: DeliveryTiming | undefined,
+): MerchantSurface {
+  const { directory, router, payments, acquiring, clocks } = rooms;
+  const { webhookHeaderPrefix: headerPrefix, serviceName, webhookAllowHosts: allowed } = config;
+  const examiner = new Examiner(new Sender(clock, headerPrefix, serviceName, allowed, timing), clock);
+  const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
+  const endpoints: Endpoint[] = [
+    ...paymentEndpoints({ ...payments, database, acquiring, checkCallbackUrl: callbackUrlCheck(allowed) }),
+    ...balanceEndpoints(database, clock),
+    ...disputeEndpoints({ database }),
+    ...settlementEndpoints({ database }),
+    ...refundEndpoints({ database, acquirer: (code) => router.acquirer(code), planRefund }),
+    ...eventEndpoints(database),
+    ...sandboxEndpoints({ ...payments, database, clock, clocks }),
+    ...triggerEndpoints(),
+    ...faultInjectionEndpoints(database, timing?.faultRefreshMs),
+    ...examEndpoints({ examiner, database }),
+    ...doctorEndpoints({ database, vault, clock, headerPrefix }),
+    ...listening.endpoints(),
+  ];
+  return { endpoints, stopListening: () => listening.stop(), close: () => examiner.close() };
+}
+
+/** The endpoints under /ops/v1. */
+export function operatorSurface(
+  { config, database, clock, watch }: Foundation,
+  { merchants, directory, router, lanes, payments }: Rooms,
+  audit: Audit,
+): OperatorEndpoint[] {
+  const { webhookAllowHosts: allowed } = config;
+  return [
+    ...merchantEndpoints({
+      merchants,
+      database,
+      async checkWebhookUrl(url) {
+        const kept = checkUrl("url", url, allowed);
+        await checkResolved(kept, allowed);
+        return kept;
+      },
+    }),
+    ...acquirerEndpoints(router, clock),
+    ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...moneyEndpoints({ database, directory, lanes, payments }),
+    ...bookEndpoints(database, directory),
+    ...operatorDisputeEndpoints({ database, directory, lanes }),
+    ...receiptEndpoints(database, directory, lanes),
+    ...contradictionEndpoints(database, lanes),
+    ...operatorRefundEndpoints(database),
+    ...operatorEventEndpoints({ database, directory, lanes }),
+    ...webhookEndpoints(merchants, () => clock.now()),
+    ...auditEndpoints(audit),
+  ];
+}
+
+/** The address as it is kept. Throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+function checkUrl(field: string, url: string, allowed: ReadonlySet<string>): string {
+  const objection = objectionTo(url, allowed);
+  if (objection !== undefined) throw validationFault(field, url, objection);
+  return normalized(url);
+}
+
+function callbackUrlCheck(allowed: ReadonlySet<string>): (url: string, merchantId: string) => Promise<string> {
+  const names = new Names(allowed);
+  return async (url, merchantId) => {
+    const kept = checkUrl("callback_url", url, allowed);
+    if (await names.isForbidden(hostOf(new URL(kept)), merchantId))
+      throw validationFault("callback_url", url, NOT_PUBLIC);
+    return kept;
+  };
+}
+
+/** A name that already leads to an address that is not public is refused when it is registered, not at the first event. */
+async function checkResolved(url: string, allowed: ReadonlySet<string>): Promise<void> {
+  try {
+    await vet(hostOf(new URL(url)), allowed);
+  } catch (error) {
+    // A name that cannot be looked up now may exist later; each attempt looks again.
+    if (error instanceof ForbiddenAddress) throw validationFault("url", url, NOT_PUBLIC);
+  }
+}
