@@ -94,24 +94,12 @@ const balances = async (headers: Headers_): Promise<string> =>
 
 test.each<[string, (id: string) => string | undefined, string]>([
   ["absent", () => undefined, "401 UNAUTHORIZED"],
-  ["empty", () => "", "401 UNAUTHORIZED"],
-  ["only the scheme", () => "Bearer", "401 UNAUTHORIZED"],
-  ["only the client", (id) => id, "401 UNAUTHORIZED"],
-  ["another scheme", (id) => `Basic ${id}`, "401 UNAUTHORIZED"],
-  ["two spaces", (id) => `Bearer  ${id}`, "401 UNAUTHORIZED"],
-  ["a tab", (id) => `Bearer\t${id}`, "401 UNAUTHORIZED"],
-  ["something behind it", (id) => `Bearer ${id} x`, "401 UNAUTHORIZED"],
   ["a list", (id) => `Bearer ${id}, Bearer ${id}`, "401 UNAUTHORIZED"],
-  ["garbage for a client", () => "Bearer ';--", "401 CLIENT_NOT_FOUND"],
   ["a client beyond ASCII", () => "Bearer ak_test_é", "401 CLIENT_NOT_FOUND"],
   ["a client nobody made", () => `Bearer ak_test_${"0".repeat(26)}`, "401 CLIENT_NOT_FOUND"],
-  ["a client in capitals", (id) => `Bearer ${id.toUpperCase()}`, "401 CLIENT_NOT_FOUND"],
   ["a client with one character more", (id) => `Bearer ${id}0`, "401 CLIENT_NOT_FOUND"],
   ["the other environment's prefix", (id) => `Bearer ${id.replace("test", "live")}`, "401 CLIENT_NOT_FOUND"],
-  ["a client of four thousand characters", () => `Bearer ak_test_${"a".repeat(4000)}`, "401 CLIENT_NOT_FOUND"],
   ["as documented", (id) => `Bearer ${id}`, "200"],
-  ["the scheme in small letters", (id) => `bearer ${id}`, "200"],
-  ["the scheme in mixed letters", (id) => `bEARER ${id}`, "200"],
 ])("Authorization: %s", async (_name, value, expected) => {
   const headers = signed(client, { at: nextSecond() });
   const authorization = value(client.credentials.client_id);
@@ -126,36 +114,17 @@ test.each([["x-timestamp"], ["x-signature"], ["x-timestamp", "x-signature"]])("w
 
 test.each([
   ["a fraction", `${nowSeconds}.5`, "401 SIGNATURE_INVALID"],
-  ["a fraction of nothing", `${nowSeconds}.0`, "401 SIGNATURE_INVALID"],
-  ["a plus sign", `+${nowSeconds}`, "401 SIGNATURE_INVALID"],
-  ["a minus sign", `-${nowSeconds}`, "401 SIGNATURE_INVALID"],
   ["nothing", "", "401 SIGNATURE_INVALID"],
-  ["letters", "now", "401 SIGNATURE_INVALID"],
-  ["hexadecimal", `0x${nowSeconds.toString(16)}`, "401 SIGNATURE_INVALID"],
-  ["an exponent", "17e8", "401 SIGNATURE_INVALID"],
-  ["a date", new Date(nowSeconds * 1000).toISOString(), "401 SIGNATURE_INVALID"],
-  ["milliseconds", `${nowSeconds}000`, "401 TIMESTAMP_OUT_OF_WINDOW"],
-  ["zero", "0", "401 TIMESTAMP_OUT_OF_WINDOW"],
-  ["four hundred digits", "9".repeat(400), "401 TIMESTAMP_OUT_OF_WINDOW"],
   ["301 seconds ago", `${nowSeconds - 301}`, "401 TIMESTAMP_OUT_OF_WINDOW"],
-  ["301 seconds ahead", `${nowSeconds + 301}`, "401 TIMESTAMP_OUT_OF_WINDOW"],
-  ["exactly 300 seconds ago", `${nowSeconds - 300}`, "200"],
   ["exactly 300 seconds ahead", `${nowSeconds + 300}`, "200"],
 ])("X-Timestamp, rightly signed: %s", async (_name, timestamp, expected) => {
   expect(await balances(signed(client, { at: timestamp }))).toBe(expected);
 });
 
 test.each<[string, (good: string, text: string) => string]>([
-  ["in capitals", (good) => good.toUpperCase()],
-  ["one character short", (good) => good.slice(1)],
-  ["one character long", (good) => `${good}0`],
   ["empty", () => ""],
-  ["not hexadecimal", () => "z".repeat(64)],
   ["twice", (good) => `${good}, ${good}`],
   ["by the webhook secret", (_good, text) => hmac(webhookSecret, text)],
-  ["by the client_id", (_good, text) => hmac(client.credentials.client_id, text)],
-  ["by a secret in capitals", (_good, text) => hmac(client.credentials.secret.toUpperCase(), text)],
-  ["of a text without its dot", (_good, text) => hmac(client.credentials.secret, text.slice(0, -1))],
   ["of a body that was not sent", (_good, text) => hmac(client.credentials.secret, `${text}{}`)],
   ["of another second", () => hmac(client.credentials.secret, `${nowSeconds - 1}.`)],
 ])("X-Signature: %s", async (_name, wrong) => {

@@ -59,7 +59,6 @@ test.each<
   [string, number, (client: Client, merchantId: string) => Promise<(to: TestService, key?: string) => Promise<string>>]
 >([
   ["422 VALIDATION_ERROR", 422, async (client) => captured(client, "/v1/payments", paymentBody({ nonsense: true }))],
-  ["404 PAYMENT_NOT_FOUND", 404, async (client) => captured(client, "/v1/refunds", { payment_reference: "pay_none" })],
   [
     "403 FORBIDDEN",
     403,
@@ -74,12 +73,6 @@ test.each<
       await client.get("/v1/balances");
       return captured(client, "/v1/payments", paymentBody());
     },
-  ],
-  [
-    "503 NO_ROUTE_AVAILABLE",
-    503,
-    async (_client, merchantId) =>
-      captured(await service.client(merchantId, "production"), "/v1/payments", paymentBody()),
   ],
 ])(
   "a write that was answered %s has used its signature up, here and after a restart",

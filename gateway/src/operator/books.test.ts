@@ -159,3 +159,32 @@ test("a total that a JSON number cannot carry is left out rather than rounded", 
     balance_minor: null,
   });
 });
+
+test("why this number: the entries behind each figure lead from the newest back to nothing", async () => {
+  const { client, merchantId } = await service.merchant();
+  const { json: payment } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000 }));
+  await client.post(`/v1/sandbox/payments/${payment.reference}/simulate`, { outcome: "succeeded" });
+  await client.post("/v1/refunds", { payment_reference: payment.reference, amount_minor: 100_000 });
+  await client.post("/v1/sandbox/settlements/run", {});
+  const list = async (query = ""): Promise<Answer["json"]> =>
+    (await client.get(`/v1/balances/IDR/entries${query}`)).json;
+  const { data } = await list();
+  expect(data.map(({ kind, amount_minor: amount }: { kind: string; amount_minor: number }) => [kind, amount])).toEqual([
+    ["settlement_formed", -(payment.net_minor - 100_000)],
+    ["refund", -100_000],
+    ["capture", payment.net_minor],
+  ]);
+  expect(data.map(({ figure_after_minor: after }: { figure_after_minor: number }) => after)).toEqual([
+    0,
+    payment.net_minor - 100_000,
+    payment.net_minor,
+  ]);
+  expect((await list("?figure=pending_settlement")).data).toHaveLength(1);
+  const first = await list("?limit=2");
+  expect((await list(`?limit=2&starting_after=${first.next_cursor}`)).data).toEqual(data.slice(2));
+  expect(await service.operate("GET", `/merchants/${merchantId}/books/sandbox/balances/IDR/entries`)).toEqual(
+    await list(),
+  );
+  expect((await client.get("/v1/balances/rupiah/entries")).json.error.code).toBe("VALIDATION_ERROR");
+  expect((await client.get("/v1/balances/IDR/entries?figure=all")).json.error.code).toBe("VALIDATION_ERROR");
+});

@@ -1,9 +1,12 @@
 // Goal: only a pending payment within its time is canceled. Method: the pure command over a payment in every state.
 import { expect, test } from "vitest";
 import { NOW, given, ownerWith, row } from "../../test/given.ts";
+import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
-import { SECOND } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { otherBook } from "../merchants/books.ts";
+import type { Command } from "../store/lane.ts";
+import type { Payment } from "./payment.ts";
 import { cancelPayment } from "./payments.ts";
 import { payments } from "./payments.sql.ts";
 import { paymentStatuses } from "./states.ts";
@@ -41,6 +44,19 @@ test.each([
     expect(canceled.changes.updated(payments)).toMatchObject([{ status: "expired" }]);
     expect(canceled.changes.events).toEqual(["payment.expired"]);
   }
+});
+
+test("one under review is canceled while its review runs, and fails when that is over", () => {
+  const reviewed = (expiresAt: Micros): Payment =>
+    aPayment({ risk: { decision: "review", score: 70, reasons: [] }, gatewayCode: undefined, expiresAt });
+  const [running, over] = [reviewed(NOW + 1), reviewed(NOW)];
+  const canceling = ({ reference }: Payment): Command<Payment> =>
+    readsOnlyItsNeeds(cancelPayment(owner, reference, undefined));
+  expect(given({ rows: [row(payments, running)] }).when(canceling(running)).answer.status).toBe("canceled");
+  const late = given({ rows: [row(payments, over)] }).when(canceling(over));
+  late.refuses("PAYMENT_NOT_CANCELABLE", undefined, true);
+  expect(late.changes.updated(payments)).toMatchObject([{ status: "failed" }]);
+  expect(late.changes.events).toEqual(["payment.failed"]);
 });
 
 test("its time is that of the book", () => {

@@ -1,134 +1,167 @@
-// Goal: a payment under review waits, and then goes on as if just created, or fails. Method: a merchant and an operator
-// over real HTTP, with the sandbox's clock.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Answer, Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
-import { uuidOf } from "../ground/ids.ts";
+// Goal: a person's judgement of a payment has one effect, in time. Method: the pure commands over every status and around the review's end.
+import { describe, expect, test } from "vitest";
+import { creating } from "../../test/creations.ts";
+import { NOW, type Then, given, ownerWith, row } from "../../test/given.ts";
+import { readsOnlyItsNeeds } from "../../test/needs.ts";
+import { taking } from "../../test/outcomes.ts";
+import { aPayment } from "../../test/payments.ts";
+import { aRouter } from "../../test/routing.ts";
+import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import { operations } from "../acquiring/operations.sql.ts";
+import { SECOND, wireTime } from "../ground/clock.ts";
+import { otherBook } from "../merchants/books.ts";
+import type { Command } from "../store/lane.ts";
+import type { Payment } from "./payment.ts";
+import { type PaymentParts, cancelPayment } from "./payments.ts";
+import { payments, routedPayments } from "./payments.sql.ts";
+import { approvePayment, isUnderReview, refusePayment } from "./review.ts";
+import { paymentStatuses } from "./states.ts";
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(() => service.stop());
+const owner = ownerWith();
+const DAY = 86_400;
 
-const body = (changes: Record<string, unknown> = {}): Record<string, unknown> =>
-  paymentBody({ customer: { email: "someone@review.test" }, ...changes });
-
-async function reviewed(client: Client, changes: Record<string, unknown> = {}): Promise<string> {
-  const answer = await client.post("/v1/payments", body(changes));
-  expect([answer.status, answer.json.error.code, answer.json.error.details.status]).toEqual([
-    202,
-    "RISK_REVIEW",
-    "pending",
-  ]);
-  return answer.json.error.details.reference as string;
-}
-
-async function eventTypes(merchantId: string): Promise<string[]> {
-  const { rows } = await asOwner(service.database, (client) =>
-    client.query<{ type: string }>("select type from events where merchant_id = $1 order by event_id", [
-      uuidOf(merchantId),
-    ]),
-  );
-  return rows.map(({ type }) => type);
-}
-
-const read = async (client: Client, reference: string): Promise<Answer["json"]> =>
-  (await client.get(`/v1/payments/${reference}`)).json;
-
-test("it waits without instructions or event, cannot be paid, and its 202 is replayed under the key", async () => {
-  const { client, merchantId } = await service.merchant();
-  const asked = body();
-  const first = await client.post("/v1/payments", asked, { key: "review-once" });
-  const again = await client.post("/v1/payments", asked, { key: "review-once" });
-  expect([again.status, again.headers.get("x-idempotent-replay"), again.text]).toEqual([202, "true", first.text]);
-  const reference = first.json.error.details.reference as string;
-  expect(await read(client, reference)).toMatchObject({ status: "pending", gateway_code: null });
-  const paid = await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
-  expect(paid.json.error.code).toBe("PAYMENT_NOT_PAYABLE");
-  expect(await eventTypes(merchantId)).toEqual([]);
-});
-
-test("approved, it gets instructions, its event and a fresh expiry, and can be paid", async () => {
-  const { client, merchantId } = await service.merchant();
-  const reference = await reviewed(client, { expires_in: 600 });
-  const queue = await service.operate("GET", "/reviews?limit=100");
-  expect(queue.data.find((entry: { reference: string }) => entry.reference === reference)).toMatchObject({
-    merchant_id: merchantId,
-    reasons: expect.arrayContaining([expect.objectContaining({ sign: "sandbox_asked_for_review" })]),
+/** A payment under review, as creation leaves it; an hour ago. */
+const reviewed = (changes: Partial<Payment> = {}): Payment =>
+  aPayment({
+    gatewayCode: undefined,
+    instructions: undefined,
+    risk: { decision: "review", score: 70, reasons: [{ sign: "large_amount", points: 70 }] },
+    expiresAt: NOW + (DAY - 3_600) * SECOND,
+    expiresIn: 600,
+    ...changes,
   });
-  await client.post("/v1/sandbox/clock/advance", { seconds: 3_600 });
-  expect((await read(client, reference)).status).toBe("pending"); // the review's own time, not the payment's
-  expect(await service.operate("POST", `/reviews/${reference}/approve`)).toMatchObject({
-    reference,
-    status: "pending",
+const approving = (reference: string, router: PaymentParts = aRouter()): Command<Payment> =>
+  readsOnlyItsNeeds(approvePayment(router, owner, reference));
+const refusing = (reference: string): Command<Payment> => readsOnlyItsNeeds(refusePayment(owner, reference));
+const onto = (payment: Payment, command: Command<Payment>, offsetSeconds = 0): Then<Payment> =>
+  given({ rows: [row(payments, payment)], offsetSeconds }).when(command);
+
+const judgements = [
+  ["an approval", approving],
+  ["a refusal", refusing],
+] as const;
+
+test("approved, it goes on as if just created: instructions, the time that was asked for, its event", () => {
+  const payment = reviewed();
+  onto(payment, approving(payment.reference), 3_600).then((changes, approved) => {
+    const now = NOW + 3_600 * SECOND;
+    expect(approved).toMatchObject({
+      status: "pending",
+      gatewayCode: "nusantara",
+      risk: { decision: "approve", score: 70, reasons: payment.risk.reasons },
+      routing: { rules_version: 7 },
+      expiresAt: now + 600 * SECOND,
+      updatedAt: now,
+      createdAt: payment.createdAt,
+    });
+    expect(approved.instructions).toMatchObject({ type: "qr_string", expires_at: wireTime(approved.expiresAt) });
+    expect(changes.updated(payments)).toEqual([approved]);
+    expect(changes.inserted(routedPayments)).toEqual([approved]);
+    expect([changes.events, changes.journals]).toEqual([["payment.created"], []]);
+    expect(changes.inserted(operations)).toEqual([]);
   });
-  await expect(service.operate("POST", `/reviews/${reference}/approve`)).rejects.toThrow(/PAYMENT_NOT_FOUND/);
-  expect(await eventTypes(merchantId)).toEqual(["payment.created"]);
-  expect((await read(client, reference)).gateway_code).toBe("nusantara");
-  await client.post("/v1/sandbox/clock/advance", { seconds: 500 });
-  const paid = await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
-  expect(paid.json.status).toBe("succeeded");
 });
 
-test("approved and not paid, it expires after the time that was asked for", async () => {
-  const { client } = await service.merchant();
-  const reference = await reviewed(client, { expires_in: 60 });
-  await service.operate("POST", `/reviews/${reference}/approve`);
-  await client.post("/v1/sandbox/clock/advance", { seconds: 61 });
-  expect((await read(client, reference)).status).toBe("expired");
+test.each([
+  [undefined, 1800],
+  [60, 60],
+  [86_400, 86_400],
+])("expires_in %s counts from the approval: %i seconds", (expiresIn, seconds) => {
+  const payment = reviewed({ expiresIn });
+  expect(onto(payment, approving(payment.reference)).answer.expiresAt).toBe(NOW + seconds * SECOND);
 });
 
-test("refused, canceled or forgotten, it ends", async () => {
-  const { client, merchantId } = await service.merchant();
-  const [refused, canceled, forgotten] = [await reviewed(client), await reviewed(client), await reviewed(client)];
-  expect(await service.operate("POST", `/reviews/${refused}/refuse`)).toMatchObject({ status: "failed" });
-  expect((await client.post(`/v1/payments/${canceled}/cancel`, {})).json.status).toBe("canceled");
-  await client.post("/v1/sandbox/clock/advance", { seconds: 24 * 3600 + 1 });
-  expect((await read(client, forgotten)).status).toBe("failed");
-  expect(await eventTypes(merchantId)).toEqual(["payment.failed", "payment.canceled", "payment.failed"]);
-  for (const reference of [refused, canceled, forgotten, "pay_nonsense"]) {
-    await expect(service.operate("POST", `/reviews/${reference}/approve`), reference).rejects.toThrow(
-      /PAYMENT_NOT_FOUND/,
-    );
-  }
+test("refused, it fails: the merchant is notified, and the verdict is kept", () => {
+  const payment = reviewed();
+  onto(payment, refusing(payment.reference)).then((changes, refused) => {
+    const risk = { ...payment.risk, decision: "reject" };
+    expect(refused).toEqual({ ...payment, risk, status: "failed", updatedAt: NOW });
+    expect(changes.updated(payments)).toEqual([refused]);
+    expect(changes.inserted(routedPayments)).toMatchObject([{ risk }]);
+    expect([changes.events, changes.journals]).toEqual([["payment.failed"], []]);
+  });
 });
 
-test("two judgements at once have one effect", async () => {
-  const { client, merchantId } = await service.merchant();
-  const reference = await reviewed(client);
-  const results = await Promise.allSettled(
-    ["approve", "refuse", "approve", "refuse"].map((word) => service.operate("POST", `/reviews/${reference}/${word}`)),
-  );
-  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  expect(await eventTypes(merchantId)).toHaveLength(1);
+describe.each(judgements)("%s", (_name, judging) => {
+  test.each(paymentStatuses.filter((status) => status !== "pending"))("of a %s payment is refused", (status) => {
+    const payment = reviewed({ status });
+    onto(payment, judging(payment.reference)).refuses("PAYMENT_NOT_PAYABLE", { status });
+  });
+
+  test.each(["approve", "reject"] as const)("of one that is judged already is refused (%s)", (decision) => {
+    const payment = reviewed({ risk: { decision, score: 0, reasons: [] } });
+    onto(payment, judging(payment.reference)).refuses("PAYMENT_NOT_PAYABLE", { status: "pending" });
+  });
+
+  test.each([
+    ["a moment before its end", 1, true],
+    ["at its end", 0, false],
+    ["after it", -1, false],
+  ])("has a day of the book's clock: %s", (_when, left, inTime) => {
+    const payment = reviewed({ expiresAt: NOW + 100 * SECOND + left });
+    const judged = onto(payment, judging(payment.reference), 100);
+    if (inTime) expect(judged.answer.reference).toBe(payment.reference);
+    else judged.refuses("PAYMENT_NOT_PAYABLE");
+  });
+
+  test("of another environment's is a mismatch, of nobody's is not found", () => {
+    const elsewhere = reviewed({ book: otherBook(owner.book) });
+    onto(elsewhere, judging(elsewhere.reference)).refuses("ENVIRONMENT_MISMATCH");
+    given().when(judging(elsewhere.reference)).refuses("PAYMENT_NOT_FOUND");
+    given().when(judging("pay_nonsense")).refuses("PAYMENT_NOT_FOUND");
+  });
+
+  test.each(judgements)("leaves nothing to %s after it in one batch", (_next, next) => {
+    const payment = reviewed();
+    const first = onto(payment, judging(payment.reference));
+    const before = [first.changes.updated(payments), first.changes.events];
+    first.when(next(payment.reference)).refuses("PAYMENT_NOT_PAYABLE", undefined, true);
+    expect([first.changes.updated(payments), first.changes.events]).toEqual(before);
+  });
 });
 
-test("why this number: the entries behind each figure lead from the newest back to nothing", async () => {
-  const { client, merchantId } = await service.merchant();
-  const { json: payment } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000 }));
-  await client.post(`/v1/sandbox/payments/${payment.reference}/simulate`, { outcome: "succeeded" });
-  await client.post("/v1/refunds", { payment_reference: payment.reference, amount_minor: 100_000 });
-  await client.post("/v1/sandbox/settlements/run", {});
-  const list = async (query = ""): Promise<Answer["json"]> =>
-    (await client.get(`/v1/balances/IDR/entries${query}`)).json;
-  const { data } = await list();
-  expect(data.map(({ kind, amount_minor: amount }: { kind: string; amount_minor: number }) => [kind, amount])).toEqual([
-    ["settlement_formed", -(payment.net_minor - 100_000)],
-    ["refund", -100_000],
-    ["capture", payment.net_minor],
-  ]);
-  expect(data.map(({ figure_after_minor: after }: { figure_after_minor: number }) => after)).toEqual([
-    0,
-    payment.net_minor - 100_000,
-    payment.net_minor,
-  ]);
-  expect((await list("?figure=pending_settlement")).data).toHaveLength(1);
-  const first = await list("?limit=2");
-  expect((await list(`?limit=2&starting_after=${first.next_cursor}`)).data).toEqual(data.slice(2));
-  expect(await service.operate("GET", `/merchants/${merchantId}/books/sandbox/balances/IDR/entries`)).toEqual(
-    await list(),
-  );
-  expect((await client.get("/v1/balances/rupiah/entries")).json.error.code).toBe("VALIDATION_ERROR");
-  expect((await client.get("/v1/balances/IDR/entries?figure=all")).json.error.code).toBe("VALIDATION_ERROR");
+test("one that nobody can take now stays under review", () => {
+  const payment = reviewed();
+  const nobody = aRouter({ acquirers: [] });
+  const stayed = onto(payment, approving(payment.reference, nobody)).refuses("NO_ROUTE_AVAILABLE");
+  expect(stayed.when(approving(payment.reference)).answer.gatewayCode).toBe("nusantara");
+});
+
+test("an acquirer that must be asked is asked by a worker, and the event waits for its answer", () => {
+  const payment = reviewed();
+  const router = aRouter({
+    acquirers: [scriptedAcquirer("remote")],
+    rules: [{ gateway_code: "remote", priority: 1, weight: 1 }],
+  });
+  onto(payment, approving(payment.reference, router)).then((changes, approved) => {
+    expect(approved).toMatchObject({ status: "pending", gatewayCode: undefined, instructions: undefined });
+    expect(approved.risk.decision).toBe("approve");
+    expect(changes.events).toEqual([]);
+    expect(changes.inserted(operations)).toMatchObject([
+      { id: payment.reference, step: "planned", gatewayCode: "remote", idempotencyKey: undefined, dueAt: NOW },
+    ]);
+  });
+});
+
+test("until it is judged it can be canceled and not paid; after an approval it can be paid", () => {
+  const payment = reviewed();
+  const paying = taking(owner, payment.reference, "succeeded");
+  const waiting = onto(payment, paying).refuses("PAYMENT_NOT_PAYABLE", { status: "pending" });
+  expect(waiting.when(cancelPayment(owner, payment.reference, undefined)).answer.status).toBe("canceled");
+  const approved = onto(payment, approving(payment.reference));
+  expect(approved.when(paying, NOW + 599 * SECOND).answer.status).toBe("succeeded");
+  const late = onto(payment, approving(payment.reference));
+  late.when(paying, NOW + 600 * SECOND).refuses("PAYMENT_EXPIRED", undefined, true);
+  expect(late.changes.events).toEqual(["payment.created", "payment.expired"]);
+});
+
+test("what creation sends to review is under review for a day, and nothing else is", () => {
+  const created = given().when(creating({ customer: { email: "x@review.test" }, expires_in: 60 }));
+  const [kept] = created.changes.inserted(payments);
+  expect(kept && isUnderReview(kept)).toBe(true);
+  const reference = kept?.reference ?? "";
+  created.when(refusing(reference), NOW + DAY * SECOND).refuses("PAYMENT_NOT_PAYABLE", undefined, true);
+  expect(created.when(refusing(reference), NOW + DAY * SECOND - 1).answer.status).toBe("failed");
+  expect(isUnderReview(aPayment())).toBe(false);
+  expect(isUnderReview(reviewed({ status: "canceled" }))).toBe(false);
 });

@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type pg from "pg";
 import { type TestDatabase, asOwner, cloneDatabase } from "../../test/kit.ts";
-import { type PaymentStatus, assertTransition, paymentStatuses, transitions } from "./states.ts";
+import { type PaymentStatus, paymentStatuses, transitions } from "./states.ts";
 
 const merchant = "01900000-0000-7000-8000-000000000001";
 let database: TestDatabase;
@@ -71,8 +71,6 @@ test("code and database allow the same transitions", async () => {
         if (allowed) await expect(change, `${from} > ${to}`).resolves.toMatchObject({ rowCount: 1 });
         else await expect(change, `${from} > ${to}`).rejects.toThrow(/a payment cannot go from/);
         await client.query("rollback");
-        if (allowed) expect(() => assertTransition(from, to)).not.toThrow();
-        else expect(() => assertTransition(from, to), `${from} > ${to}`).toThrow(/cannot go/);
       }
     }
   });

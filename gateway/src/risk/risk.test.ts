@@ -70,6 +70,90 @@ test("scores stay within 0 and 100, follow the weights, and more signs never low
   );
 });
 
+test.each<[string, Partial<RiskFacts>, string | undefined]>([
+  ["one payment short of the customer's cap", { customerPayments: settings.customer_per_hour - 1 }, undefined],
+  ["the customer's cap", { customerPayments: settings.customer_per_hour }, "customer_velocity"],
+  ["one payment short of the merchant's cap", { merchantPayments: settings.merchant_per_minute - 1 }, undefined],
+  ["the merchant's cap", { merchantPayments: settings.merchant_per_minute }, "merchant_velocity"],
+  ["one unit short of a large amount", { amountMinor: BigInt(settings.large_amount_minor) - 1n }, undefined],
+  ["a large amount", { amountMinor: BigInt(settings.large_amount_minor) }, "large_amount"],
+  ["a domain that only ends like a disposable one", { customer: { email: "a@notmailinator.com" } }, undefined],
+  ["a name of marks alone", { customer: { name: "- -" } }, "malformed_contact"],
+  ["a name in any script", { customer: { name: "Жанна" } }, undefined],
+  ["a customer who says nothing", { customer: {} }, undefined],
+  ["a telephone with one other digit", { customer: { phone: "+111111112" } }, undefined],
+])("%s", (_name, facts, sign) => expect(signs(facts)).toEqual(sign === undefined ? [] : [sign]));
+
+test.each([
+  [69, "approve"],
+  [70, "review"],
+  [79, "review"],
+  [80, "reject"],
+  [100, "reject"],
+] as const)("a score of %i means %s", (points, decision) => {
+  const weights = { ...settings.weights, no_customer: points };
+  const verdict = assess({ ...calm, customer: undefined }, { ...settings, weights });
+  expect(verdict).toEqual({ decision, score: points, reasons: [{ sign: "no_customer", points }] });
+});
+
+test("a sign without weight is not among the reasons", () => {
+  const weights = { ...settings.weights, no_customer: 0 };
+  expect(assess({ ...calm, customer: undefined }, { ...settings, weights }).reasons).toEqual([]);
+});
+
+test("the sandbox's address asks for a review, in any spelling and only in the sandbox", () => {
+  const customer = { email: "someone@Review.TEST" };
+  expect(assess({ ...calm, customer }, settings)).toMatchObject({ decision: "review", score: settings.review_at });
+  expect(assess({ ...calm, customer, sandbox: false }, settings).decision).toBe("approve");
+  // A merchant that has nothing reviewed gets none by asking.
+  expect(assess({ ...calm, customer }, { ...settings, review_at: 101 }).decision).toBe("approve");
+});
+
+test("whatever the weights, the score is the sum of the signs' points up to 100, and its bounds decide", () => {
+  const points = fc.nat(100);
+  const weights = fc.record({
+    customer_velocity: points,
+    merchant_velocity: points,
+    large_amount: points,
+    disposable_email: points,
+    malformed_contact: points,
+    no_customer: points,
+  });
+  const bounds = fc.tuple(fc.integer({ min: 1, max: 101 }), fc.integer({ min: 1, max: 101 }));
+  const facts = fc.record({
+    busyCustomer: fc.boolean(),
+    busyMerchant: fc.boolean(),
+    large: fc.boolean(),
+    customer: fc.constantFrom("none", "calm", "disposable", "malformed"),
+  });
+  const customers = { none: undefined, calm: {}, disposable: { email: "a@yopmail.com" }, malformed: { name: "1" } };
+  fc.assert(
+    fc.property(weights, bounds, facts, (given, [review_at, reject_at], { customer, ...seen }) => {
+      const verdict = assess(
+        {
+          amountMinor: seen.large ? BigInt(settings.large_amount_minor) : 1n,
+          customer: customers[customer],
+          customerPayments: seen.busyCustomer ? settings.customer_per_hour : 0,
+          merchantPayments: seen.busyMerchant ? settings.merchant_per_minute : 0,
+          sandbox: false,
+        },
+        { ...settings, weights: given, review_at, reject_at },
+      );
+      const sum =
+        (seen.busyCustomer ? given.customer_velocity : 0) +
+        (seen.busyMerchant ? given.merchant_velocity : 0) +
+        (seen.large ? given.large_amount : 0) +
+        { none: given.no_customer, calm: 0, disposable: given.disposable_email, malformed: given.malformed_contact }[
+          customer
+        ];
+      expect(verdict.score).toBe(Math.min(100, sum));
+      const decision = verdict.score >= reject_at ? "reject" : verdict.score >= review_at ? "review" : "approve";
+      expect(verdict.decision).toBe(decision);
+      expect(verdict.reasons.reduce((total, reason) => total + reason.points, 0)).toBe(sum);
+    }),
+  );
+});
+
 test("a customer is the same person in either spelling of the address", () => {
   expect(contactKeysOf({ email: "Sari@Pelanggan.ID" })).toEqual(contactKeysOf({ email: "sari@pelanggan.id" }));
 });

@@ -34,8 +34,6 @@ async function suspected(client: Client, customer: Record<string, string>): Prom
 test.each<[string, () => Record<string, string>]>([
   ["one telephone under ever new addresses", () => ({ email: email(), phone: "+628110000001" })],
   ["one address under ever new telephones", () => ({ email: "same@pelanggan.id", phone: phone() })],
-  ["one address alone", () => ({ email: "alone@pelanggan.id" })],
-  ["one telephone alone", () => ({ phone: "+628110000002" })],
   [
     "one telephone, now with and now without an address",
     () => ({

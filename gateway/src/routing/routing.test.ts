@@ -197,6 +197,74 @@ test("whatever the rules and states, the choice is one that nothing speaks again
   );
 });
 
+test.each<[string, number, string | undefined]>([
+  ["below a rule's amounts", 999, undefined],
+  ["at their beginning", 1_000, "cendana"],
+  ["at their end", 2_000, "cendana"],
+  ["above them", 2_001, undefined],
+])("a rule decides within its amounts, both ends included: %s", (_where, amount, code) => {
+  const rules = [{ gateway_code: "cendana", amount_from_minor: 1_000, amount_to_minor: 2_000, priority: 1, weight: 1 }];
+  const result = route(table([], rules), { ...request, amountMinor: BigInt(amount) });
+  expect(result.chosen?.code).toBe(code);
+  expect(verdicts(result).cendana).toBe(code ? "chosen" : "no_rule");
+});
+
+test.each([
+  ["another method", { payment_method: "va" as const }],
+  ["another currency", { currency: "USD" }],
+])("a rule for %s does not decide", (_what, limits) => {
+  const rules = [{ gateway_code: "cendana", priority: 1, weight: 1, ...limits }];
+  expect(verdicts(route(table([], rules), request)).cendana).toBe("no_rule");
+});
+
+test("of an acquirer's rules for a payment the one of the lowest priority decides, and of equals the first", () => {
+  const rules = [
+    { gateway_code: "cendana", priority: 5, weight: 9 },
+    { gateway_code: "cendana", priority: 2, weight: 7 },
+    { gateway_code: "cendana", priority: 2, weight: 8 },
+  ];
+  const { decision } = route(table([], rules), request);
+  expect(decision.candidates.at(-1)).toEqual({
+    gateway_code: "cendana",
+    verdict: "chosen",
+    priority: 2,
+    weight: 7,
+  });
+});
+
+test("an open circuit is that of one method, and an acquirer that refused is asked no more", () => {
+  const open = { ...table(), open: new Set(["nusantara/qris"]) };
+  const around = route(open, request);
+  expect([around.chosen?.code, verdicts(around).nusantara]).toEqual(["cendana", "circuit_open"]);
+  const of = (draw: string): string | undefined => route(open, { ...request, method: "va", draw }).chosen?.code;
+  expect(Array.from({ length: 50 }, (_, index) => of(`pay_${index}`))).toContain("nusantara");
+  const refused = route(table(), { ...request, refusedBy: ["nusantara"] });
+  expect([refused.chosen?.code, verdicts(refused).nusantara]).toEqual(["cendana", "refused"]);
+});
+
+test("whoever refuses, every acquirer that may take a payment is asked once, better priorities first, and then nobody", () => {
+  const rule = fc.record({
+    gateway_code: fc.constantFrom("nusantara", "merapi", "cendana"),
+    priority: fc.integer({ min: 1, max: 4 }),
+    weight: fc.integer({ min: 1, max: 100 }),
+  });
+  fc.assert(
+    fc.property(fc.array(rule, { maxLength: 8 }), fc.string(), (rules, draw) => {
+      const refusedBy: string[] = [];
+      const priorities: number[] = [];
+      for (;;) {
+        const { chosen, decision } = route(table([], rules), { ...request, method: "va", draw, refusedBy });
+        if (!chosen) break;
+        expect(refusedBy).not.toContain(chosen.code);
+        refusedBy.push(chosen.code);
+        priorities.push(decision.candidates.find((one) => one.gateway_code === chosen.code)?.priority ?? Infinity);
+      }
+      expect(refusedBy.toSorted()).toEqual([...new Set(rules.map((one) => one.gateway_code))].toSorted());
+      expect(priorities).toEqual(priorities.toSorted((a, b) => a - b));
+    }),
+  );
+});
+
 test("rules that make no sense are refused", () => {
   expect(routingRulesSchema.safeParse(defaultRules).success).toBe(true);
   for (const rules of [

@@ -1,0 +1,92 @@
+// Goal: whoever comes too often is seen, also within one batch. Method: the pure creation over given counts, by table and by property.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { creating, earlier } from "../../test/creations.ts";
+import { given, ownerWith } from "../../test/given.ts";
+import { aRouter } from "../../test/routing.ts";
+import { defaultSettings } from "../merchants/settings.ts";
+import { payments } from "./payments.sql.ts";
+
+const RISK = { ...defaultSettings.risk, customer_per_hour: 3, merchant_per_minute: 4 };
+const counted = ownerWith({ risk: RISK });
+const signs = (creation: ReturnType<typeof creating>, before: ReturnType<typeof given>): string[] =>
+  before.when(creation).answer.payment.risk.reasons.map(({ sign }) => sign);
+
+test.each([
+  ["below both", 0, 0, []],
+  ["one below", 3, 2, []],
+  ["the customer's", 3, 3, ["customer_velocity"]],
+  ["the merchant's", 4, 2, ["merchant_velocity"]],
+  ["both", 4, 3, ["customer_velocity", "merchant_velocity"]],
+])("%s threshold: %i of the merchant, %i of the customer", (_name, ofMerchant, ofCustomer, expected) => {
+  const loose = ownerWith({ risk: { ...RISK, review_at: 101, reject_at: 101 } });
+  const rows = earlier(loose, ofMerchant, [[{ email: "sari@pelanggan.id" }, ofCustomer]]);
+  expect(signs(creating({}, { owner: loose }), given({ rows }))).toEqual(expected);
+});
+
+test("of two contacts the busier one counts", () => {
+  const [email, phone] = ["sari@pelanggan.id", "+628123456789"];
+  for (const [ofEmail, ofPhone, expected] of [
+    [3, 0, 1],
+    [0, 3, 1],
+    [2, 2, 0],
+  ] as const) {
+    const rows = earlier(counted, 0, [
+      [{ email }, ofEmail],
+      [{ phone }, ofPhone],
+    ]);
+    expect(signs(creating({ customer: { email, phone } }, { owner: counted }), given({ rows }))).toHaveLength(expected);
+  }
+});
+
+test("a payment that is refused before it is judged counts for nobody", () => {
+  const rows = earlier(counted, 3, [[{ email: "sari@pelanggan.id" }, 2]]);
+  const nobody = aRouter({ acquirers: [] });
+  const after = given({ rows })
+    .when(creating({}, { owner: counted, router: nobody }))
+    .refuses("NO_ROUTE_AVAILABLE");
+  expect(after.when(creating({}, { owner: counted })).answer.payment.risk.reasons).toEqual([]);
+});
+
+test("one that is judged counts, whatever the judgement", () => {
+  const customer = { email: "x@reject.test" };
+  const rows = earlier(counted, 0, [[customer, 2]]);
+  const again = given({ rows })
+    .when(creating({ customer }, { owner: counted }))
+    .refuses("RISK_REJECTED", undefined, true)
+    .when(creating({ customer, reference_id: "order-2" }, { owner: counted }));
+  const kept = again.changes.inserted(payments).find(({ referenceId }) => referenceId === "order-2");
+  expect(kept?.risk.reasons.map(({ sign }) => sign)).toContain("customer_velocity");
+});
+
+test("however a batch mixes its customers, each payment sees all before it", () => {
+  const emails = ["a@pelanggan.id", "b@pelanggan.id", undefined];
+  const phones = ["+628110000001", "+628110000002", undefined];
+  const customers = fc.record({ email: fc.constantFrom(...emails), phone: fc.constantFrom(...phones) });
+  const loose = ownerWith({ risk: { ...RISK, review_at: 101, reject_at: 101 } });
+  fc.assert(
+    fc.property(fc.array(customers, { maxLength: 12 }), fc.nat(3), fc.nat(4), (batch, before, ofMerchant) => {
+      const known = [...emails.map((email) => ({ email })), ...phones.map((phone) => ({ phone }))];
+      const rows = earlier(
+        loose,
+        ofMerchant,
+        known.map((contact) => [contact, before]),
+      );
+      const counts = new Map<string | undefined, number>();
+      const count = (contact: string | undefined): number =>
+        contact === undefined ? 0 : (counts.get(contact) ?? before);
+      let after: { when: ReturnType<typeof given>["when"] } = given({ rows });
+      for (const [index, customer] of batch.entries()) {
+        const expected = [
+          ...(Math.max(count(customer.email), count(customer.phone)) >= 3 ? ["customer_velocity"] : []),
+          ...(ofMerchant + index >= 4 ? ["merchant_velocity"] : []),
+        ];
+        const done = after.when(creating({ customer, reference_id: `order-${index}` }, { owner: loose }));
+        expect(done.answer.payment.risk.reasons.map(({ sign }) => sign)).toEqual(expected);
+        for (const contact of [customer.email, customer.phone])
+          if (contact !== undefined) counts.set(contact, count(contact) + 1);
+        after = done;
+      }
+    }),
+  );
+});

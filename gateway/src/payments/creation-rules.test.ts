@@ -1,0 +1,118 @@
+// Goal: what the merchant's settings say of a creation, in the order of the interface's table. Method: the endpoint's own judgement, pure.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { aCreation } from "../../test/creations.ts";
+import { merchantWith } from "../../test/given.ts";
+import { aRouter } from "../../test/routing.ts";
+import { Fault, type FaultCode } from "../ground/fault.ts";
+import type { Call, WriteEndpoint } from "../http/endpoint.ts";
+import { judgeFields } from "../http/fields.ts";
+import type { Environment } from "../merchants/books.ts";
+import { type MerchantSettings, defaultSettings, paymentMethods } from "../merchants/settings.ts";
+import { type PaymentRouteParts, paymentEndpoints } from "./payments.routes.ts";
+
+const parts = aRouter() as unknown as PaymentRouteParts; // what it judges by; no address is checked here
+const creation = paymentEndpoints(parts).find(({ kind, path }) => kind === "write" && path === "/v1/payments");
+
+/** "accepted", or the code with the field it blames. */
+function judged(
+  input: Record<string, unknown>,
+  settings: Partial<MerchantSettings> = {},
+  environment: Environment = "sandbox",
+): string {
+  const merchant = merchantWith(settings);
+  const call = { merchant, book: { merchantId: merchant.merchantId, environment } } as Call;
+  const endpoint = creation as WriteEndpoint;
+  try {
+    void endpoint.judge?.(call, input, judgeFields(endpoint.body, input));
+    return "accepted";
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const field = error.extras.details?.field;
+    return [error.code, error.code === "VALIDATION_ERROR" && field].filter(Boolean).join(" ");
+  }
+}
+
+const on = { enabled: true };
+const off = { enabled: false };
+const methods = { ...defaultSettings.methods, va: { enabled: true, max_amount_minor: 500_000 }, card: off };
+const capped = { max_amount_minor: 1_000_000, methods };
+const worldwide = { currencies: ["IDR", "USD"] };
+
+test.each<[string, Record<string, unknown>, Partial<MerchantSettings>, FaultCode | "accepted"]>([
+  ["the least amount", { amount_minor: 1 }, {}, "accepted"],
+  ["nothing", { amount_minor: 0 }, {}, "INVALID_AMOUNT"],
+  ["the default maximum", { amount_minor: 10_000_000_000 }, {}, "accepted"],
+  ["one more than the default maximum", { amount_minor: 10_000_000_001 }, {}, "INVALID_AMOUNT"],
+  ["the merchant's maximum", { amount_minor: 1_000_000 }, capped, "accepted"],
+  ["one more than the merchant's", { amount_minor: 1_000_001 }, capped, "INVALID_AMOUNT"],
+  ["the method's maximum", { amount_minor: 500_000, payment_method: "va" }, capped, "accepted"],
+  ["one more than the method's", { amount_minor: 500_001, payment_method: "va" }, capped, "INVALID_AMOUNT"],
+  ["another method's maximum", { amount_minor: 500_001 }, capped, "accepted"],
+  [
+    "a method's maximum above the merchant's",
+    { amount_minor: 1_000_001 },
+    { ...capped, methods: { ...methods, qris: { enabled: true, max_amount_minor: 2_000_000 } } },
+    "INVALID_AMOUNT",
+  ],
+  ["a currency that is not enabled", { currency: "USD" }, {}, "CURRENCY_NOT_SUPPORTED"],
+  ["one that does not exist", { currency: "XXX" }, { currencies: ["XXX"] }, "CURRENCY_NOT_SUPPORTED"],
+  ["one in small letters", { currency: "idr" }, {}, "CURRENCY_NOT_SUPPORTED"],
+  ["one that is enabled", { currency: "USD", payment_method: "card" }, worldwide, "accepted"],
+  ["a method that is off", { payment_method: "card" }, capped, "PAYMENT_METHOD_UNAVAILABLE"],
+  ["a method that nobody takes in the currency", { currency: "USD" }, worldwide, "PAYMENT_METHOD_UNAVAILABLE"],
+])("%s", (_name, changes, settings, expected) => {
+  expect(judged({ ...aCreation(), ...changes }, settings)).toBe(expected);
+});
+
+test.each(paymentMethods)("a new merchant may take %s in IDR", (method) => {
+  expect(judged({ ...aCreation(), payment_method: method })).toBe("accepted");
+  const closed = { ...defaultSettings.methods, [method]: off };
+  expect(judged({ ...aCreation(), payment_method: method }, { methods: closed })).toBe("PAYMENT_METHOD_UNAVAILABLE");
+});
+
+test("production without an acquirer has no route, rather than no method", () => {
+  expect(judged({ ...aCreation() }, {}, "production")).toBe("accepted");
+  const methodsOff = { ...defaultSettings.methods, qris: off, va: on };
+  expect(judged({ ...aCreation() }, { methods: methodsOff }, "production")).toBe("PAYMENT_METHOD_UNAVAILABLE");
+});
+
+/** Fields in the order of the interface's table, each with a value that breaks a rule and what that is answered with. */
+const wrongs: [field: string, value: unknown, answer: string][] = [
+  ["amount_minor", 1e12, "INVALID_AMOUNT"],
+  ["currency", "EUR", "CURRENCY_NOT_SUPPORTED"],
+  ["payment_method", "card", "PAYMENT_METHOD_UNAVAILABLE"],
+  ["reference_id", "", "VALIDATION_ERROR reference_id"],
+  ["description", "x".repeat(256), "VALIDATION_ERROR description"],
+  ["expires_in", 59, "VALIDATION_ERROR expires_in"],
+  ["customer", { phone: "1" }, "VALIDATION_ERROR customer.phone"],
+  ["metadata", { order: 5 }, "VALIDATION_ERROR metadata.order"],
+  ["surprise", true, "VALIDATION_ERROR surprise"],
+];
+
+test("of several errors the one that the table names first is answered", () => {
+  fc.assert(
+    fc.property(fc.subarray(wrongs, { minLength: 1 }), (chosen) => {
+      const input = {
+        ...aCreation(),
+        ...Object.fromEntries(chosen.toReversed().map(([field, value]) => [field, value])),
+      };
+      expect(judged(input, { methods })).toBe(chosen[0]?.[2]);
+    }),
+  );
+});
+
+test("an amount is an integer from 1 to the maximum, and nothing else", () => {
+  const anything = fc.oneof(
+    fc.integer({ min: -10, max: 20_000_000_000 }),
+    fc.maxSafeInteger(),
+    fc.double(),
+    fc.anything({ withBigInt: false }),
+  );
+  fc.assert(
+    fc.property(anything, (amount) => {
+      const valid = Number.isInteger(amount) && (amount as number) >= 1 && (amount as number) <= 10_000_000_000;
+      expect(judged({ ...aCreation(), amount_minor: amount })).toBe(valid ? "accepted" : "INVALID_AMOUNT");
+    }),
+  );
+});

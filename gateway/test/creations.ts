@@ -1,0 +1,51 @@
+// Creations of payments for pure tests: what a merchant asks for, and how often it and its customers came before.
+import type { BookOwner } from "../src/commands/command-context.ts";
+import type { CreatePayment } from "../src/payments/payments.schema.ts";
+import { type Created, type PaymentParts, createPayment } from "../src/payments/payments.ts";
+import type { Customer } from "../src/risk/risk.ts";
+import { contactKeysOf, customerVelocity, merchantVelocity } from "../src/risk/velocity.sql.ts";
+import type { Command } from "../src/store/lane.ts";
+import { type GivenRow, NOW, ownerWith, row } from "./given.ts";
+import { readsOnlyItsNeeds } from "./needs.ts";
+import { aRouter } from "./routing.ts";
+
+/** 1,000,000 minor units by QRIS of a customer nobody speaks against, but for these. */
+export function aCreation(changes: Partial<CreatePayment> = {}): CreatePayment {
+  return {
+    amount_minor: 1_000_000,
+    currency: "IDR",
+    payment_method: "qris",
+    reference_id: "order-1",
+    customer: { email: "sari@pelanggan.id" },
+    ...changes,
+  };
+}
+
+export function creating(
+  changes: Partial<CreatePayment> = {},
+  { owner = ownerWith(), router = aRouter() }: { owner?: BookOwner; router?: PaymentParts } = {},
+): Command<Created> {
+  const request = { idempotencyKey: "key-of-creation", realNow: NOW };
+  return readsOnlyItsNeeds(createPayment(router, owner, aCreation(changes), request));
+}
+
+/** Payments of the last minute of the merchant, and of the last hour of each of these customers. */
+export function earlier(
+  { book, merchant }: BookOwner,
+  merchantPayments: number,
+  customers: readonly [Customer, payments: number][] = [],
+): GivenRow[] {
+  const { merchant_per_minute, customer_per_hour } = merchant.settings.risk;
+  const ofMerchant = { book, contactKey: null, realSince: 0, most: merchant_per_minute };
+  return [
+    row(merchantVelocity, { key: ofMerchant, count: merchantPayments }),
+    ...customers.flatMap(([customer, count]) => {
+      const { customerKey, phoneKey } = contactKeysOf(customer);
+      return [customerKey, phoneKey]
+        .filter((contactKey) => contactKey !== null)
+        .map((contactKey) =>
+          row(customerVelocity, { key: { book, contactKey, realSince: 0, most: customer_per_hour }, count }),
+        );
+    }),
+  ];
+}

@@ -1,0 +1,28 @@
+// A lane loads only what a command asks for. Rows that a pure test gives are there in any case, so this holds a command to its needs.
+import { assert } from "../src/ground/fault.ts";
+import type { Command } from "../src/store/lane.ts";
+import type { Table } from "../src/store/table.ts";
+import type { WorkingSet } from "../src/store/working-set.ts";
+
+type AnyTable = Table<unknown, unknown>;
+
+/** The same command. It fails when it finds a row that it did not name as needed; tables that are only written are free. */
+export function readsOnlyItsNeeds<Answer>(command: Command<Answer>): Command<Answer> {
+  const nameOf = (table: AnyTable, key: unknown): string => `${table.name} ${table.keyText(key)}`;
+  const named = new Set(command.needs.map(({ table, key }) => nameOf(table, key)));
+  const read = (set: WorkingSet, table: AnyTable, key: unknown): unknown => {
+    const found = set.get(table, key);
+    const allowed = found === undefined || !table.load || named.has(nameOf(table, key));
+    assert(allowed, `${command.name} does not need ${nameOf(table, key)}`);
+    return found;
+  };
+  const watched = (set: WorkingSet): WorkingSet =>
+    new Proxy(set, {
+      get(target, name) {
+        if (name === "get") return (table: AnyTable, key: unknown) => read(target, table, key);
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === "function" ? (member.bind(target) as unknown) : member;
+      },
+    });
+  return { ...command, execute: (set, moment) => command.execute(watched(set), moment) };
+}

@@ -1,0 +1,37 @@
+// What payments are routed with, for pure tests: the simulated acquirers under the first rules, but for what a test changes.
+import { planPayment } from "../src/acquiring/planning.ts";
+import type { Acquirer, Capability } from "../src/acquirers/acquirer.ts";
+import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
+import { type RoutingTable, defaultRules } from "../src/routing/routing.ts";
+import type { PaymentParts } from "../src/payments/payments.ts";
+
+export const PAY_URL = "https://pay.example/";
+
+export function aTable(changes: Partial<RoutingTable> = {}): RoutingTable {
+  return { version: 7, rules: defaultRules, acquirers: simulatedAcquirers, states: new Map(), ...changes };
+}
+
+/** Every environment is open unless `open` says otherwise. */
+export function aRouter(changes: Partial<RoutingTable> = {}, open = true): PaymentParts {
+  const table = aTable(changes);
+  return {
+    routingTable: () => table,
+    payUrl: (_book, reference) => PAY_URL + reference,
+    isOpen: () => open,
+    acquirer: (code) => table.acquirers.find((acquirer) => acquirer.code === code),
+    callbackUrl: (code) => `https://gateway.example/callbacks/${code}`,
+    planPayment,
+  };
+}
+
+/** An acquirer like the simulated all-rounder, but for these. */
+export function anAcquirer(code: string, changes: Partial<Acquirer> = {}): Acquirer {
+  const cendana = simulatedAcquirers.find((acquirer) => acquirer.code === "cendana") as Acquirer;
+  return { ...cendana, code, name: code, ...changes };
+}
+
+/** What an acquirer takes: QRIS in IDR, but for these. */
+export function takes(changes: Partial<Capability> = {}): Capability {
+  const cost = { basisPoints: 0, flatMinor: 0n };
+  return { method: "qris", currencies: ["IDR"], minimumMinor: 1n, maximumMinor: 1_000_000n, cost, ...changes };
+}
