@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { startEmbedded } from "../src/store/embedded.ts";
 import { migrate } from "../src/store/migrations.ts";
@@ -17,10 +18,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const directory = mkdtempSync(join(tmpdir(), "gerbang-tests-"));
   chmodSync(directory, 0o711);
   const embedded = await startEmbedded(directory);
+  await leaveDurabilityOut(embedded.ownerUrl);
   await migrate(embedded.ownerUrl);
   project.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
   return async () => {
     await embedded.stop();
     rmSync(directory, { recursive: true, force: true });
   };
+}
+
+/** This server is thrown away with its files: nothing has to reach the disk. Tests that kill a server start one of their own. */
+async function leaveDurabilityOut(ownerUrl: string): Promise<void> {
+  const owner = new pg.Client({ connectionString: ownerUrl });
+  await owner.connect();
+  await owner.query("alter system set fsync = off");
+  await owner.query("alter system set full_page_writes = off");
+  await owner.query("select pg_reload_conf()");
+  await owner.end();
 }
