@@ -193,8 +193,9 @@ export function createApp(options: AppOptions): App {
     asking: { ...asking, acquiring },
   });
   const examiner = new Examiner(
-    new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts),
+    new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts, timing),
     clock,
+    timing?.deadlineMs,
   );
   const { webhookHeaderPrefix: headerPrefix, serviceName } = config;
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
