@@ -17,6 +17,8 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), "gerbang-tests-"));
   chmodSync(directory, 0o711);
+  // Whatever tests and the programs that they start leave behind goes with it. An exit handler of theirs may not be called.
+  process.env.TMPDIR = directory;
   // The programs that tests start compile the same files: the first one keeps what it compiled for the others.
   process.env.NODE_COMPILE_CACHE = join(directory, "compiled");
   const embedded = await startEmbedded(directory);
