@@ -1,5 +1,5 @@
 // A whole service as a process of its own, on a data directory of its own: for tests, the demo and the benchmark.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,6 +12,9 @@ import type { QuickTiming } from "./quick-service.ts";
 
 const program = fileURLToPath(new URL("../../gateway/bin/gerbang.js", import.meta.url));
 const quickProgram = fileURLToPath(new URL("quick-service.ts", import.meta.url));
+
+/** Names the variable that names a migrated cluster of which a service in a new folder may begin with a copy. */
+export const PREPARED_CLUSTER = "GERBANG_TEST_CLUSTER";
 
 /** The environment of this process without what would configure the service: a test runner has a BASE_URL of its own. */
 function plainEnvironment(): Record<string, string> {
@@ -32,6 +35,8 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   args?: string[];
   port?: number;
+  /** True for one that makes its PostgreSQL from nothing, as at a person's first start, though there is a prepared one. */
+  fromNothing?: boolean;
   /** Times that differ from the usual ones: a test need not wait for those. */
   timing?: QuickTiming;
   /** False for one that makes no demo merchant: there is another in its database. */
@@ -57,6 +62,12 @@ export class Service {
     const directory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "gerbang-"));
     mkdirSync(directory, { recursive: true });
     chmodSync(directory, 0o711); // PostgreSQL, started by root, runs as another user and has to get in
+    const prepared = process.env[PREPARED_CLUSTER];
+    const ownDatabase = options.dataDirectory === undefined && options.env?.DATABASE_URL === undefined;
+    if (prepared !== undefined && ownDatabase && options.fromNothing !== true) {
+      mkdirSync(join(directory, "postgres"), { mode: 0o700 });
+      execFileSync("cp", ["-a", prepared, join(directory, "postgres", "cluster")]);
+    }
     const service = new Service(options, directory, options.port ?? (await freePort()));
     await service.start();
     return service;

@@ -1,9 +1,11 @@
 // One embedded PostgreSQL for all test files, with one migrated database that each file clones.
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { PREPARED_CLUSTER } from "../../e2e/kit/service.ts";
 import { startEmbedded } from "../src/store/embedded.ts";
 import { migrate } from "../src/store/migrations.ts";
 
@@ -21,9 +23,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.TMPDIR = directory;
   // The programs that tests start compile the same files: the first one keeps what it compiled for the others.
   process.env.NODE_COMPILE_CACHE = join(directory, "compiled");
+  const prepared = await startEmbedded(directory);
+  await migrate(prepared.ownerUrl);
+  await prepared.stop();
+  // For services that begin with a PostgreSQL of their own; the settings of the server of the tests are not in it.
+  process.env[PREPARED_CLUSTER] = join(directory, "prepared");
+  execFileSync("cp", ["-a", join(prepared.directory, "cluster"), process.env[PREPARED_CLUSTER]]);
   const embedded = await startEmbedded(directory);
   await leaveDurabilityOut(embedded.ownerUrl);
-  await migrate(embedded.ownerUrl);
   project.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
   return async () => {
     await embedded.stop();
