@@ -39,7 +39,7 @@ afterAll(stopRig);
 
 test("the service is killed under load: whatever it acknowledged is whole after the restart", async () => {
   for (const lifeMs of [700, 600]) {
-    const { answers, open } = await killService(lifeMs);
+    const { answers, open } = await killService(lifeMs, 30);
     expect(answers.filter(({ status }) => status <= 201).length).toBeGreaterThan(20);
     expect(open.length).toBeGreaterThan(0);
     expect(rig.service.demo.client_id).toBe(rig.client.credentials.client_id);

@@ -194,10 +194,12 @@ export function expectOrderly(answers: Answer[]): void {
   }
 }
 
-/** The service is killed: whatever it acknowledged is whole after the restart. */
-export async function killService(lifeMs: number): Promise<Load> {
+/** The service is killed, not before it has acknowledged so much: whatever it acknowledged is whole after the restart. */
+export async function killService(lifeMs: number, acknowledgedMin = 0): Promise<Load> {
   const under = load();
   await pause(lifeMs);
+  const done = (): number => under.answers.filter(({ status }) => status <= 201).length;
+  await vi.waitFor(() => expect(done()).toBeGreaterThanOrEqual(acknowledgedMin), { timeout: 10_000, interval: 10 });
   await rig.service.kill("SIGKILL");
   await under.end();
   await rig.service.start();
@@ -308,7 +310,7 @@ export async function expectArrived(): Promise<number> {
 
 type Fault = [name: string, lifeMs: number];
 const faults: Record<string, (lifeMs: number) => Promise<unknown>> = {
-  killService,
+  killService: (lifeMs) => killService(lifeMs),
   killBoth,
   interruptDatabase: (lifeMs) => endDatabase("SIGINT", lifeMs),
   killDatabase: (lifeMs) => endDatabase("SIGKILL", lifeMs),
