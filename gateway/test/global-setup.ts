@@ -34,7 +34,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
   return async () => {
     await embedded.stop();
-    rmSync(directory, { recursive: true, force: true });
+    // A stop does not wait for a server that is busy: it may still write while its files go.
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   };
 }
 
