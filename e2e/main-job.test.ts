@@ -11,6 +11,7 @@ beforeAll(async () => {
   const certificates = await makeCertificates();
   receiver = await Receiver.start(certificates);
   service = await Service.start({
+    fromNothing: true,
     env: { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost", LOG_LEVEL: "info" },
   });
 });

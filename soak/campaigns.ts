@@ -17,7 +17,7 @@ const campaigns: Record<Name, Campaign> = {
   model: { start: startInstances, stop: stopInstances, play: inTurn },
   "at-once": { start: startInstances, stop: stopInstances, play: atOnce },
   deliveries: { start: startDeliveries, stop: stopDeliveries, play: deliveriesOf },
-  faults: { start: startFaults, stop: stopFaults, play: faultsOf },
+  faults: { start: () => startFaults(), stop: stopFaults, play: faultsOf },
 };
 /** Sequences of one seed, where a seed is for several. */
 const RUNS = 10;

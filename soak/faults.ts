@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { expect, vi } from "vitest";
 import { type Answer, Client, operate } from "../e2e/kit/client.ts";
 import { Receiver, makeCertificates } from "../e2e/kit/receiver.ts";
+import type { QuickTiming } from "../e2e/kit/quick-service.ts";
 import { Service, gerbang } from "../e2e/kit/service.ts";
 
 export interface Intent {
@@ -31,14 +32,15 @@ let number = 0;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export async function startRig(): Promise<void> {
+/** With the usual times unless others are given. */
+export async function startRig(timing?: QuickTiming): Promise<void> {
   const certificates = await makeCertificates();
   const receiver = await Receiver.start(certificates);
   receiver.answer = (delivery, response) => {
     if (delivery.path !== "/hang" || !rig.hanging) response.writeHead(200).end("ok");
   };
   const env = { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost" };
-  const service = await Service.start({ env });
+  const service = await Service.start({ env, ...(timing && { timing }) });
   const { demo } = service;
   await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { rate_limit_per_minute: 10_000_000 });
   await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, { environment: "sandbox", url: receiver.url() });
@@ -192,10 +194,12 @@ export function expectOrderly(answers: Answer[]): void {
   }
 }
 
-/** The service is killed: whatever it acknowledged is whole after the restart. */
-export async function killService(lifeMs: number): Promise<Load> {
+/** The service is killed, not before it has acknowledged so much: whatever it acknowledged is whole after the restart. */
+export async function killService(lifeMs: number, acknowledgedMin = 0): Promise<Load> {
   const under = load();
   await pause(lifeMs);
+  const done = (): number => under.answers.filter(({ status }) => status <= 201).length;
+  await vi.waitFor(() => expect(done()).toBeGreaterThanOrEqual(acknowledgedMin), { timeout: 10_000, interval: 10 });
   await rig.service.kill("SIGKILL");
   await under.end();
   await rig.service.start();
@@ -306,7 +310,7 @@ export async function expectArrived(): Promise<number> {
 
 type Fault = [name: string, lifeMs: number];
 const faults: Record<string, (lifeMs: number) => Promise<unknown>> = {
-  killService,
+  killService: (lifeMs) => killService(lifeMs),
   killBoth,
   interruptDatabase: (lifeMs) => endDatabase("SIGINT", lifeMs),
   killDatabase: (lifeMs) => endDatabase("SIGKILL", lifeMs),

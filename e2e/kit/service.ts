@@ -1,5 +1,5 @@
 // A whole service as a process of its own, on a data directory of its own: for tests, the demo and the benchmark.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,12 +8,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Credentials, Operator } from "./client.ts";
+import type { QuickTiming } from "./quick-service.ts";
 
 const program = fileURLToPath(new URL("../../gateway/bin/gerbang.js", import.meta.url));
+const quickProgram = fileURLToPath(new URL("quick-service.ts", import.meta.url));
+
+/** Names the variable that names a migrated cluster of which a service in a new folder may begin with a copy. */
+export const PREPARED_CLUSTER = "GERBANG_TEST_CLUSTER";
 
 /** The environment of this process without what would configure the service: a test runner has a BASE_URL of its own. */
 function plainEnvironment(): Record<string, string> {
-  const kept = ["PATH", "HOME", "TMPDIR", "LANG", "USER", "SHELL"];
+  const kept = ["PATH", "HOME", "TMPDIR", "LANG", "USER", "SHELL", "NODE_COMPILE_CACHE"];
   return Object.fromEntries(
     kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
@@ -30,6 +35,10 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   args?: string[];
   port?: number;
+  /** True for one that makes its PostgreSQL from nothing, as at a person's first start, though there is a prepared one. */
+  fromNothing?: boolean;
+  /** Times that differ from the usual ones: a test need not wait for those. */
+  timing?: QuickTiming;
   /** False for one that makes no demo merchant: there is another in its database. */
   demo?: boolean;
 }
@@ -53,28 +62,32 @@ export class Service {
     const directory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "gerbang-"));
     mkdirSync(directory, { recursive: true });
     chmodSync(directory, 0o711); // PostgreSQL, started by root, runs as another user and has to get in
+    const prepared = process.env[PREPARED_CLUSTER];
+    const ownDatabase = options.dataDirectory === undefined && options.env?.DATABASE_URL === undefined;
+    if (prepared !== undefined && ownDatabase && options.fromNothing !== true) {
+      mkdirSync(join(directory, "postgres"), { mode: 0o700 });
+      execFileSync("cp", ["-a", prepared, join(directory, "postgres", "cluster")]);
+    }
     const service = new Service(options, directory, options.port ?? (await freePort()));
     await service.start();
     return service;
   }
 
   async start(): Promise<void> {
-    const child = spawn(
-      process.execPath,
-      ["--max-semi-space-size=16", "--initial-old-space-size=96", program, "serve", ...(this.options.args ?? [])],
-      {
-        env: {
-          ...plainEnvironment(),
-          NODE_ENV: "development",
-          LOG_LEVEL: "warn",
-          ...this.options.env,
-          GERBANG_DATA: this.dataDirectory,
-          PORT: String(this.port),
-          METRICS_PORT: "0",
-        },
-        stdio: ["ignore", "pipe", "pipe"],
+    const { timing, args = [] } = this.options;
+    const run = timing ? [quickProgram, JSON.stringify(timing), ...args] : [program, "serve", ...args];
+    const child = spawn(process.execPath, ["--max-semi-space-size=16", "--initial-old-space-size=96", ...run], {
+      env: {
+        ...plainEnvironment(),
+        NODE_ENV: "development",
+        LOG_LEVEL: "warn",
+        ...this.options.env,
+        GERBANG_DATA: this.dataDirectory,
+        PORT: String(this.port),
+        METRICS_PORT: "0",
       },
-    );
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.process = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8");

@@ -53,7 +53,11 @@ export function merchantSurface(
 ): MerchantSurface {
   const { directory, router, payments, acquiring, clocks } = rooms;
   const { webhookHeaderPrefix: headerPrefix, serviceName, webhookAllowHosts: allowed } = config;
-  const examiner = new Examiner(new Sender(clock, headerPrefix, serviceName, allowed, timing), clock);
+  const examiner = new Examiner(
+    new Sender(clock, headerPrefix, serviceName, allowed, timing),
+    clock,
+    timing?.deadlineMs,
+  );
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
   const endpoints: Endpoint[] = [
     ...paymentEndpoints({ ...payments, database, acquiring, checkCallbackUrl: callbackUrlCheck(allowed) }),

@@ -1,8 +1,11 @@
 // One embedded PostgreSQL for all test files, with one migrated database that each file clones.
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import type { TestProject } from "vitest/node";
+import { PREPARED_CLUSTER } from "../../e2e/kit/service.ts";
 import { startEmbedded } from "../src/store/embedded.ts";
 import { migrate } from "../src/store/migrations.ts";
 
@@ -16,11 +19,32 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), "gerbang-tests-"));
   chmodSync(directory, 0o711);
+  // Whatever tests and the programs that they start leave behind goes with it. An exit handler of theirs may not be called.
+  process.env.TMPDIR = directory;
+  // The programs that tests start compile the same files: the first one keeps what it compiled for the others.
+  process.env.NODE_COMPILE_CACHE = join(directory, "compiled");
+  const prepared = await startEmbedded(directory);
+  await migrate(prepared.ownerUrl);
+  await prepared.stop();
+  // For services that begin with a PostgreSQL of their own; the settings of the server of the tests are not in it.
+  process.env[PREPARED_CLUSTER] = join(directory, "prepared");
+  execFileSync("cp", ["-a", join(prepared.directory, "cluster"), process.env[PREPARED_CLUSTER]]);
   const embedded = await startEmbedded(directory);
-  await migrate(embedded.ownerUrl);
+  await leaveDurabilityOut(embedded.ownerUrl);
   project.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
   return async () => {
     await embedded.stop();
-    rmSync(directory, { recursive: true, force: true });
+    // A stop does not wait for a server that is busy: it may still write while its files go.
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   };
+}
+
+/** This server is thrown away with its files: nothing has to reach the disk. Tests that kill a server start one of their own. */
+async function leaveDurabilityOut(ownerUrl: string): Promise<void> {
+  const owner = new pg.Client({ connectionString: ownerUrl });
+  await owner.connect();
+  await owner.query("alter system set fsync = off");
+  await owner.query("alter system set full_page_writes = off");
+  await owner.query("select pg_reload_conf()");
+  await owner.end();
 }

@@ -15,12 +15,22 @@ import { type Log, createLog } from "../ground/log.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore, say } from "./store-of-config.ts";
 import { migrate } from "../store/migrations.ts";
+import type { DeliveryTiming } from "../webhooks/timing.ts";
+
+const GUARD_MS = 2_000;
 
 // Left alone the heap grows by half of itself before it is cleaned: 350 MiB under load where 60 are in use. A quarter costs
 // no throughput that could be measured, and keeps the process near 230.
 setFlagsFromString("--heap-growing-percent=25");
 
-export async function serveCommand(args: string[]): Promise<number> {
+/** The times of a service. Tests hand in shorter ones. */
+export interface ServeTiming {
+  delivery?: DeliveryTiming;
+  /** Between two looks at whether the embedded PostgreSQL still runs. */
+  guardMs?: number;
+}
+
+export async function serveCommand(args: string[], timing: ServeTiming = {}): Promise<number> {
   const { values } = parseArgs({ args, options: { role: { type: "string" } } });
   if (values.role !== undefined && values.role !== "api" && values.role !== "worker") {
     say("--role is api or worker");
@@ -36,7 +46,7 @@ export async function serveCommand(args: string[]): Promise<number> {
   const store = await openStore(config, true);
   try {
     const roles = new Set<"api" | "worker">(values.role === undefined ? ["api", "worker"] : [values.role]);
-    await serve({ config, acquirers, secrets, store, roles, told });
+    await serve({ config, acquirers, secrets, store, roles, told, timing });
   } finally {
     await store.close();
   }
@@ -53,10 +63,11 @@ interface ServeParts {
   roles: ReadonlySet<"api" | "worker">;
   /** Resolves when the service is told to stop. */
   told: Promise<void>;
+  timing: ServeTiming;
 }
 
 async function serve(parts: ServeParts): Promise<void> {
-  const { config, store, told } = parts;
+  const { config, store, told, timing } = parts;
   const log = createLog(config.logLevel);
   // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
   await migrate(store.ownerUrl);
@@ -66,14 +77,24 @@ async function serve(parts: ServeParts): Promise<void> {
       (revived) => revived && log.warn("the embedded PostgreSQL had died and was started again"),
       (error: unknown) => log.error({ err: error }, "the embedded PostgreSQL is down and does not start"),
     );
-  }, 2_000);
+  }, timing.guardMs ?? GUARD_MS);
   const relieve = (): void => clearInterval(guardian);
   void told.then(relieve);
   await run(parts, log).finally(relieve);
 }
 
-async function run({ config, acquirers, secrets, store, roles, told }: ServeParts, log: Log): Promise<void> {
-  const app = createApp({ config, databaseUrl: store.url, ...secrets, clock: systemClock, log, roles, acquirers });
+async function run(parts: ServeParts, log: Log): Promise<void> {
+  const { config, acquirers, secrets, store, roles, told, timing } = parts;
+  const app = createApp({
+    config,
+    databaseUrl: store.url,
+    ...secrets,
+    clock: systemClock,
+    log,
+    roles,
+    acquirers,
+    deliveryTiming: timing.delivery,
+  });
   let metrics: { address: string; close(): void } | undefined;
   try {
     // It may wait for another process to share what it knows: who is told to stop meanwhile stops.

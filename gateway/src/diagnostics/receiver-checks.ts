@@ -3,7 +3,6 @@ import type { EventType } from "../events/event.ts";
 import type { Micros } from "../ground/clock.ts";
 import { forged, reordered, stale, unheardOf } from "../webhooks/fault-injection.ts";
 import type { AttemptResult, OutgoingDelivery } from "../webhooks/sender.ts";
-import { deliveryTiming } from "../webhooks/timing.ts";
 
 export const checkNames = [
   "accepts_genuine",
@@ -34,7 +33,8 @@ export interface Check {
    * the book's time.
    */
   rounds: (make: Make, now: Micros) => OutgoingDelivery[][];
-  isRight: (result: AttemptResult) => boolean;
+  /** `deadlineMs`: how long the sender waits for a status line. */
+  isRight: (result: AttemptResult, deadlineMs: number) => boolean;
   /** The right answer, to be read after "expected". */
   expected: string;
   /** A paragraph of docs/guides/webhooks.md, and the heading that it stands under. */
@@ -154,7 +154,7 @@ export const checks: Record<CheckName, Check> = {
   },
   answers_in_time: {
     rounds: (make) => [[make("payment.succeeded")]],
-    isRight: ({ status, durationMs }) => status !== undefined && durationMs <= deliveryTiming.deadlineMs,
+    isRight: ({ status, durationMs }, deadlineMs) => status !== undefined && durationMs <= deadlineMs,
     expected: "an answer within 10 seconds",
     guide: {
       anchor: "answer-first-work-later",

@@ -4,6 +4,7 @@ import { Fault, assert } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import type { AttemptResult, OutgoingDelivery, Sender } from "../webhooks/sender.ts";
+import { deliveryTiming } from "../webhooks/timing.ts";
 import { type CheckName, type Make, checkNames, checks } from "./receiver-checks.ts";
 import type { Receiver } from "../sandbox/receiver.ts";
 import { sampleEvent } from "../sandbox/samples.ts";
@@ -34,8 +35,8 @@ export interface Scorecard {
   checks: CheckResult[];
 }
 
-/** Two rounds, one after the other, each at its slowest. */
-const EXAM_SECONDS_MAX = 20;
+/** An exam has two rounds, one after the other. */
+const ROUNDS_MAX = 2;
 
 /** Of each answer so much is shown: a scorecard is kept under its key, and whatever a receiver says must fit. */
 const HEADERS_MAX = 20;
@@ -46,20 +47,22 @@ const BODY_MAX = 500;
 export class Examiner {
   private readonly sender: Sender;
   private readonly clock: Clock;
+  private readonly deadlineMs: number;
   /** Merchants whose receiver is being examined, and since when. */
   private readonly running = new Map<string, number>();
   private closed = false;
 
-  /** The sender is the examiner's own: an exam takes no connection from real deliveries. */
-  constructor(sender: Sender, clock: Clock) {
+  /** The sender is the examiner's own: an exam takes no connection from real deliveries. `deadlineMs` is the sender's. */
+  constructor(sender: Sender, clock: Clock, deadlineMs = deliveryTiming.deadlineMs) {
     this.sender = sender;
     this.clock = clock;
+    this.deadlineMs = deadlineMs;
   }
 
   /** Runs every check at once. `now` is the book's time. Throws RATE_LIMITED while the merchant has another exam running. */
   async examine(book: Book, receiver: Receiver, now: Micros): Promise<Scorecard> {
     const since = this.running.get(book.merchantId);
-    if (since !== undefined) throw busy(since);
+    if (since !== undefined) throw this.busy(since);
     this.running.set(book.merchantId, stopwatchMs());
     try {
       const results = await Promise.all(checkNames.map((name) => this.check(name, book, receiver, now)));
@@ -77,8 +80,17 @@ export class Examiner {
     await this.sender.close();
   }
 
+  private busy(since: number): Fault {
+    const leftMs = ROUNDS_MAX * this.deadlineMs - (stopwatchMs() - since);
+    return new Fault("RATE_LIMITED", {
+      message: "An exam of your receiver is running. Wait for the seconds in Retry-After.",
+      retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)),
+    });
+  }
+
   private async check(name: CheckName, book: Book, receiver: Receiver, now: Micros): Promise<CheckResult> {
-    const { rounds, isRight, expected, guide } = checks[name];
+    const { rounds, expected, guide } = checks[name];
+    const isRight = (result: AttemptResult): boolean => checks[name].isRight(result, this.deadlineMs);
     const secrets = secretsOf(receiver, this.clock.now());
     const make: Make = (type, { secondsAgo = 0, about } = {}) => ({
       url: receiver.url,
@@ -127,11 +139,4 @@ function answered(
 function reasonOf({ status, reason }: AttemptResult, expected: string): string {
   if (status === undefined) return reason ?? "No answer came.";
   return `The receiver answered ${status}; expected ${expected}.`;
-}
-
-function busy(since: number): Fault {
-  return new Fault("RATE_LIMITED", {
-    message: "An exam of your receiver is running. Wait for the seconds in Retry-After.",
-    retryAfterSeconds: Math.max(1, Math.ceil(EXAM_SECONDS_MAX - (stopwatchMs() - since) / 1000)),
-  });
 }

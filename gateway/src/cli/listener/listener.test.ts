@@ -127,6 +127,7 @@ function run(clock: Clock = systemClock): Promise<number> {
     color: false,
     stop: stop.signal,
     cut: cut.signal,
+    timing: { delayMs: 100, delayMaxMs: 3_000, restMs: 100, secondMs: 100 },
   });
   const running = listener.run().finally(() => cursor.release());
   runs.push(running);
@@ -192,7 +193,7 @@ test("a receiver that is away is waited for, in order, and nothing is skipped", 
     new RegExp(`^payment\\.created ${events[0]} waits: http:.*: nothing accepts connections there\\. Trying again`),
   );
   const before = asked.length;
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await new Promise((resolve) => setTimeout(resolve, 350));
   expect(asked.length).toBeGreaterThan(before); // asked for anew each time, so that its signature is fresh
   await receiver.open();
   await arrived(4);
@@ -217,7 +218,7 @@ test("a service that is away is said so once; when it is back, where it goes on,
   await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
   expect(said[1]).toMatch(/^Lost the service: .*\. Trying again until it is back …$/);
   events = newEvents(2);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await new Promise((resolve) => setTimeout(resolve, 350));
   answers = [fault("SERVICE_UNAVAILABLE", 503)];
   await service.open();
   await arrived(2, 15_000);

@@ -12,7 +12,19 @@ const WAIT_SECONDS = 20;
 const FORWARD_TIMEOUT_MS = 30_000;
 /** Signatures carry a time that receivers check: what lies here longer is asked for again, signed anew. */
 const FRESH_SECONDS = 60;
-const DELAY_MAX_MS = 30_000;
+
+/** The times of a listener. Tests hand in shorter ones. */
+export interface ListenerTiming {
+  /** Until the first repetition of what got no answer; doubled with each that follows. */
+  delayMs: number;
+  delayMaxMs: number;
+  /** A service that lets nobody wait is asked again after so long. */
+  restMs: number;
+  /** What a service calls a second, when it asks for patience. */
+  secondMs: number;
+}
+
+const usualTiming: ListenerTiming = { delayMs: 1_000, delayMaxMs: 30_000, restMs: 1_000, secondMs: 1_000 };
 
 export interface ListenerParts {
   feed: Feed;
@@ -29,10 +41,12 @@ export interface ListenerParts {
   stop: AbortSignal;
   /** Ends also a delivery that is under way, a moment later. */
   cut: AbortSignal;
+  timing?: ListenerTiming;
 }
 
 export class Listener {
   private readonly parts: ListenerParts;
+  private readonly timing: ListenerTiming;
   /** Questions in a row that got no answer, and deliveries in a row that got none. */
   private unheard = 0;
   private unanswered = 0;
@@ -42,6 +56,7 @@ export class Listener {
 
   constructor(parts: ListenerParts) {
     this.parts = parts;
+    this.timing = parts.timing ?? usualTiming;
   }
 
   /** Runs until it is stopped (0), or until the service refuses it for good (1). */
@@ -61,14 +76,14 @@ export class Listener {
         const all = await this.handOn(answer);
         if (answer.events.length > 0) await this.rest(answer.pauseMs);
         // A service that is about to stop lets nobody wait: it is not to be asked in a circle.
-        else if (wait > 0 && stopwatchMs() - asked < 1_000) await this.rest(1_000);
+        else if (wait > 0 && stopwatchMs() - asked < this.timing.restMs) await this.rest(this.timing.restMs);
         wait = all ? WAIT_SECONDS : 0;
       } else if (answer.kind === "busy") {
         if (answer.seconds > 2) say(`The quota of requests is used up; going on in ${answer.seconds} s.`);
-        await this.rest(answer.seconds * 1000);
+        await this.rest(answer.seconds * this.timing.secondMs);
       } else {
         if (this.unheard === 0) say(`Lost the service: ${answer.reason}. Trying again until it is back …`);
-        await this.rest(delayMs(this.unheard++));
+        await this.rest(this.delayMs(this.unheard++));
         wait = 0; // the first answer says at once that it is back
       }
     }
@@ -119,7 +134,7 @@ export class Listener {
       status = await this.post(event);
     } catch (error) {
       if (stop.aborted) return false;
-      const delay = delayMs(this.unanswered++);
+      const delay = this.delayMs(this.unanswered++);
       if (this.unanswered === 1) {
         say(`${event.type} ${event.id} waits: ${forwardTo}: ${reasonOf(error)}. Trying again until it answers …`);
       }
@@ -152,6 +167,12 @@ export class Listener {
     return `${paint(2, time)}  ${type.padEnd(18)}  ${paint(2, id)}  ${paint(good ? 32 : 31, String(status))}  ${ms} ms`;
   }
 
+  /** 1, 2, 4, 8, 16, 30, 30 … seconds. */
+  private delayMs(before: number): number {
+    const { delayMs, delayMaxMs } = this.timing;
+    return Math.min(delayMaxMs, delayMs * 2 ** before);
+  }
+
   private async rest(ms: number): Promise<void> {
     await pause(ms, undefined, { signal: this.parts.stop }).catch(() => undefined);
   }
@@ -161,9 +182,4 @@ export class Listener {
 function placeOf(id: string): string {
   const time = wireTime(momentOf(id));
   return /0{13}$/.test(id) ? `from ${time} on` : `after ${id} of ${time}`;
-}
-
-/** 1, 2, 4, 8, 16, 30, 30 … seconds. */
-function delayMs(before: number): number {
-  return Math.min(DELAY_MAX_MS, 1000 * 2 ** before);
 }
