@@ -4,7 +4,7 @@ import { openCallbacks } from "./acquiring/notifications.routes.ts";
 import { Admission } from "./auth/admission.ts";
 import { UnauthenticatedCallers } from "./auth/rate.ts";
 import { merchantContract } from "./contract.ts";
-import { Refusals } from "./diagnostics/rejected-requests.ts";
+import { RejectedRequests } from "./diagnostics/rejected-requests.ts";
 import { type Foundation, type FoundationOptions, layFoundation } from "./foundation.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
@@ -54,7 +54,7 @@ export function createApp(options: AppOptions): App {
   metrics.inFlight(() => intake);
   const { trustProxy, statusUrl } = config;
   const server = createServer({ intake, clock, log, metrics, unauthenticated, trustProxy, statusUrl });
-  const rejected = new Refusals({ database, vault, clock, log });
+  const rejected = new RejectedRequests({ database, vault, clock, log });
   // A process that only works opens none of the merchants' endpoints.
   const edge = openEdge(foundation, rooms, intake, rejected);
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
@@ -98,7 +98,12 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-function openEdge(foundation: Foundation, { directory, lanes }: Rooms, intake: Intake, rejected: Refusals): Edge {
+function openEdge(
+  foundation: Foundation,
+  { directory, lanes }: Rooms,
+  intake: Intake,
+  rejected: RejectedRequests,
+): Edge {
   const { database, realClock, log, writes, mayServe } = foundation;
   const admission = new Admission(database, realClock, (cause) =>
     writes.observe({ kind: "rolled_back", cause, failed: undefined }),

@@ -97,7 +97,7 @@ async function run(parts: ServeParts, log: Log): Promise<void> {
   });
   let metrics: { address: string; close(): void } | undefined;
   try {
-    // It may wait for another process to share what it knows: who is told to stop meanwhile stops.
+    // The database may let it wait: who is told to stop meanwhile stops.
     const stopped = told.then(() => true);
     if (await Promise.race([app.start().then(() => false), stopped])) return;
     metrics = await serveMetrics(app, config);

@@ -21,15 +21,15 @@ interface Waiting extends RejectedRequest {
   refusedAt: Micros;
 }
 
-export interface RefusalParts {
+export interface RejectedRequestParts {
   database: Database;
   vault: Vault;
   clock: Clock;
   log: Log;
 }
 
-export class Refusals {
-  private readonly parts: RefusalParts;
+export class RejectedRequests {
+  private readonly parts: RejectedRequestParts;
   private queue: Waiting[] = [];
   private bytes = 0;
   private second = 0;
@@ -37,7 +37,7 @@ export class Refusals {
   private working: Promise<void> | undefined;
   private stopped = false;
 
-  constructor(parts: RefusalParts) {
+  constructor(parts: RejectedRequestParts) {
     this.parts = parts;
   }
 

@@ -14,7 +14,7 @@ import type { Client as KnownClient } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
 import { type SecretsAtHand, type SignedRequest, diagnose } from "./signature-diagnosis.ts";
-import { Refusals } from "./rejected-requests.ts";
+import { RejectedRequests } from "./rejected-requests.ts";
 import { expiredAt } from "../retention.ts";
 import { deleteExpired } from "../store/retention.ts";
 import { serialisationsOf } from "./serialisations.ts";
@@ -253,7 +253,7 @@ describe("who may ask", () => {
     }
   });
 
-  test("a key without the scope is forbidden; refusals of other kinds and of live keys are not looked into", async () => {
+  test("a key without the scope is forbidden; rejected of other kinds and of live keys are not looked into", async () => {
     const { client, merchantId } = await service.merchant();
     const reader = await service.client(merchantId, "sandbox", ["payments:read"]);
     expect((await ask(reader, newId("request", systemClock.now()))).json.error.code).toBe("FORBIDDEN");
@@ -336,7 +336,7 @@ describe("bounds", () => {
         return asked.promise;
       },
     } as unknown as Database;
-    const refusals = new Refusals({
+    const rejected = new RejectedRequests({
       database,
       vault: new Vault("11".repeat(32)),
       clock: systemClock,
@@ -349,9 +349,9 @@ describe("bounds", () => {
         book: { merchantId: shop.merchantId, environment: "sandbox" },
         key: { export: () => Buffer.from("sk_test_x") },
       }) as unknown as KnownClient;
-    const waiting = (): unknown[] => (refusals as unknown as { queue: unknown[] }).queue;
+    const waiting = (): unknown[] => (rejected as unknown as { queue: unknown[] }).queue;
     const note = (number: number, bytes: number): void =>
-      refusals.note({
+      rejected.note({
         requestId: newId("request", systemClock.now()),
         client: known(number),
         request: { timestamp: "1", signature: "", body: Buffer.alloc(bytes), target: "/" },
@@ -362,7 +362,7 @@ describe("bounds", () => {
     for (let number = 0; number < 1_000; number++) note(number + 1_000, 10);
     expect(waiting()).toHaveLength(100);
     expect(questions).toBe(1); // one at a time
-    const stopping = refusals.stop();
+    const stopping = rejected.stop();
     asked.reject(new Error("the database went away"));
     await stopping;
     note(5_000, 10);

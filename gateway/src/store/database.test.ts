@@ -37,3 +37,13 @@ test("a server that stops while the connections to it are being closed is no new
   database.pool.emit("error", new Error("terminating connection due to administrator command"));
   expect(told).toEqual([]);
 });
+
+test("each connection asks the server to find out within half a minute that its peer is gone", async () => {
+  const place = await cloneDatabase();
+  const overTcp = place.url.replace(/\?.*/, ""); // a Unix socket has no keepalives
+  const database = new Database(overTcp, 1, createLog("silent"));
+  onTestFinished(() => database.end());
+  const settings =
+    "select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_user_timeout') as unheard";
+  expect(await database.query({ text: settings })).toEqual([{ idle: "10", unheard: "30s" }]);
+});

@@ -32,6 +32,13 @@ const QUERY_TIMEOUT_MS = 6_000;
 /** A statement outside the lanes that waits for a lock may take so long. */
 const PATIENT_MS = 8_000;
 
+/**
+ * The server finds within half a minute that a peer is gone, as the peer finds it of the server: it would keep a session open for hours
+ * otherwise. Sent before whatever a new connection is opened for, and not waited for.
+ */
+const KEEPALIVES = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false)`;
+
 export class Database {
   readonly pool: pg.Pool;
 
@@ -52,6 +59,7 @@ export class Database {
     // Without this listener an idle connection that dies (a restart of PostgreSQL) would end the process.
     // A connection that is lost while it is in use says so as well, beside the failing query.
     this.pool.on("connect", (client) => {
+      client.query(KEEPALIVES).catch((error: unknown) => log.debug({ err: error }, "keepalives could not be set"));
       client.on("error", (error) => log.debug({ err: error }, "a database connection was lost in use"));
     });
     this.pool.on("error", (error) => {
