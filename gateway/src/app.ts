@@ -39,7 +39,7 @@ import { moneyEndpoints } from "./operator/money.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
-import { contradictionEndpoints } from "./operator/contradictions.routes.ts";
+import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { Acquiring } from "./acquiring/payment-operations.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -273,7 +273,7 @@ export function createApp(options: AppOptions): App {
     ...bookEndpoints(database, directory),
     ...operatorDisputeEndpoints({ database, directory, lanes }),
     ...receiptEndpoints(database, directory, lanes),
-    ...contradictionEndpoints(database, lanes),
+    ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),

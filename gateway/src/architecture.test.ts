@@ -97,7 +97,7 @@ test("a room writes only its own tables", () => {
     ledger: /^(journals|entries|balances|book_heads)$/,
     events: /^(events|deliveries|delivery_attempts|event_horizons|retained_events)$/,
     payments: /^payments$/,
-    acquiring: /^(acquirer_operations|contradictions|receipts)$/,
+    acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
     refunds: /^refunds$/,
     disputes: /^(disputes|dispute_evidence)$/,
     settlements: /^(settlements|settlement_items|settlement_clocks)$/,

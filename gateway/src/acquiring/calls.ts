@@ -1,6 +1,6 @@
 // The one place where acquirers are called: with a deadline, outside every transaction, and every outcome counted.
 import { type Acquirer, type AcquirerCalls, AcquirerRefused } from "../acquirers/acquirer.ts";
-import type { ContradictionKind } from "./exceptions.sql.ts";
+import type { ExceptionKind } from "./exceptions.sql.ts";
 import type { Operation } from "./operations.sql.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
@@ -23,9 +23,9 @@ export type CallOutcome<T> =
   | { kind: "refused"; unavailable: boolean; reason: string }
   | { kind: "unknown"; reason: string };
 
-/** For whoever watches the log: the same waits in the operator's queue. */
-export function logContradiction(log: Log, { id, gatewayCode }: Operation, kind: ContradictionKind): void {
-  log.error({ operation: id, gateway_code: gatewayCode, kind }, "an acquirer contradicts what is known here");
+/** For whoever watches the log; the exception itself waits in the operator's queue. */
+export function logException(log: Log, { id, gatewayCode }: Operation, kind: ExceptionKind): void {
+  log.error({ operation: id, gateway_code: gatewayCode, kind }, "a reconciliation exception was recorded");
 }
 
 interface CallName {

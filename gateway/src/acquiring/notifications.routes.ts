@@ -16,7 +16,7 @@ import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
-import { logContradiction } from "./calls.ts";
+import { logException } from "./calls.ts";
 import { findLocked, paymentNeeds } from "../payments/payments.ts";
 import { accept, applyStanding, objectionTo, notificationNeeds } from "./notifications.ts";
 import { concludeRefund } from "./refund-operations.ts";
@@ -73,7 +73,7 @@ function wasAsked(
 
 /**
  * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
- * Throws VALIDATION_ERROR for money that contradicts what was reported before.
+ * Throws VALIDATION_ERROR for money that differs from what was reported before.
  */
 export function paymentNotification(
   merchant: Merchant,
@@ -114,5 +114,5 @@ async function takeRefundNotification(
 ): Promise<void> {
   const command = concludeRefund(merchant, { ...operation, attempt }, { kind: "known", status });
   const exception = await parts.lanes.move(merchant.merchantId, command);
-  if (exception) logContradiction(parts.log, operation, exception);
+  if (exception) logException(parts.log, operation, exception);
 }

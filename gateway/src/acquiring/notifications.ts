@@ -80,8 +80,8 @@ export function objectionTo(
       before.amountMinor === receipt.amountMinor &&
       before.currency === receipt.currency);
   if (same) return undefined;
-  const contradiction = "This transaction was reported before, with other particulars.";
-  return validationFault("transaction.transaction_id", receipt.transactionId, contradiction);
+  const different = "This transaction was reported before, with other particulars.";
+  return validationFault("transaction.transaction_id", receipt.transactionId, different);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Asking acquirers: a payment is committed, then an acquirer is called, then what it answered is committed. Between the two
 // commits nothing is held; a crash there leaves an operation that a worker asks about.
 import type { Acquirer, Instructions, OpenRequest, Standing } from "../acquirers/acquirer.ts";
-import { type ContradictionKind, notice, noticeNeeds } from "./exceptions.sql.ts";
+import { type ExceptionKind, notice, exceptionNeeds } from "./exceptions.sql.ts";
 import {
   type Operation,
   operationKey,
@@ -22,7 +22,7 @@ import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type Need, need } from "../store/working-set.ts";
 import type { Database, Statement } from "../store/database.ts";
-import { type CallParts, callAcquirer, logContradiction } from "./calls.ts";
+import { type CallParts, callAcquirer, logException } from "./calls.ts";
 import { nextCall } from "./planning.ts";
 import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -45,7 +45,7 @@ export type OpenResult =
  * that was noticed on the way.
  */
 export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
-  exception?: ContradictionKind;
+  exception?: ExceptionKind;
 };
 
 /** What opening a payment needs beside the payment's own parts. */
@@ -70,7 +70,7 @@ function needsOf(operation: Operation): Need[] {
   return [
     ...paymentNeeds(book, id),
     need(operations, { book, id }),
-    ...noticeNeeds(operation, ["receipt", "forgotten"]),
+    ...exceptionNeeds(operation, ["receipt", "forgotten"]),
     ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
   ];
 }
@@ -300,7 +300,7 @@ export class Acquiring {
       const result = await this.ask(merchant, payment, current);
       const command = concludeOpening(parts, merchant, current, result);
       const concluded = await parts.lanes.move(current.book.merchantId, command);
-      if (concluded.exception) logContradiction(parts.log, current, concluded.exception);
+      if (concluded.exception) logException(parts.log, current, concluded.exception);
       if (!("next" in concluded)) return concluded;
       current = concluded.next;
     }

@@ -1,12 +1,12 @@
 // Refunds that an acquirer carries out: it is asked after the commit, and its word completes the refund, whenever it comes.
 import type { RefundRequest, RefundStatus } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey, operationOfRow, operations, selectOperation } from "./operations.sql.ts";
-import { type ContradictionKind, notice, noticeNeeds } from "./exceptions.sql.ts";
+import { type ExceptionKind, notice, exceptionNeeds } from "./exceptions.sql.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { type AcquiringParts, nextInquiry } from "./payment-operations.ts";
-import { callAcquirer, logContradiction } from "./calls.ts";
+import { callAcquirer, logException } from "./calls.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
@@ -31,7 +31,7 @@ export function concludeRefund(
   merchant: Merchant,
   name: Pick<Operation, "book" | "id" | "paymentReference" | "attempt">,
   result: RefundResult,
-): Command<ContradictionKind | undefined> {
+): Command<ExceptionKind | undefined> {
   const { book, id, paymentReference, attempt } = name;
   const key = { uuid: id, paymentReference };
   const outcome = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
@@ -42,7 +42,7 @@ export function concludeRefund(
       needs: [
         ...completionNeeds(book, key),
         need(operations, { book, id }),
-        ...noticeNeeds(name, ["refund_after_failure", "refund_twice"]),
+        ...exceptionNeeds(name, ["refund_after_failure", "refund_twice"]),
       ],
       execute(context) {
         const { set, realNow } = context;
@@ -111,7 +111,7 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
   const { method } = paymentOfRow(paymentRow);
   const result = await ask(parts, operation, method, request);
   const exception = await lanes.move(book.merchantId, concludeRefund(merchant, operation, result));
-  if (exception) logContradiction(log, operation, exception);
+  if (exception) logException(log, operation, exception);
 }
 
 async function ask(

@@ -1,5 +1,5 @@
 -- Acquirers that are asked over a network: what they were asked, step by step, the money that they say they received, and what they
--- said that cannot be.
+-- said that disagrees with our records.
 
 -- One payment or refund that an acquirer is asked to carry out. Each step is committed before the call that follows it, so
 -- a crash between two steps leaves a question that a worker asks, never a call that is made twice.
@@ -97,11 +97,12 @@ $$;
 create constraint trigger receipts_posted after insert or update of status on receipts deferrable initially deferred
 for each row execute function check_receipt_posted();
 
--- What an acquirer said or did that cannot be, such as a refund that it paid twice. A person has to look at each, once.
-create table contradictions (
+-- Reconciliation exceptions: what an acquirer said or did that disagrees with our records, such as a refund that it paid twice. A person
+-- has to look at each, once.
+create table reconciliation_exceptions (
   merchant_id uuid not null,
   environment environment not null,
-  contradiction_id uuid not null,
+  exception_id uuid not null,
   operation_id uuid not null, -- of the payment or the refund
   attempt smallint not null,
   kind text not null check (kind in ('refund_after_failure', 'refund_twice', 'receipt', 'forgotten')),
@@ -110,15 +111,15 @@ create table contradictions (
   -- Set when an operator has dealt with it, with what was done.
   closed_at timestamptz,
   note text check (length(note) between 1 and 1000),
-  primary key (merchant_id, environment, contradiction_id),
+  primary key (merchant_id, environment, exception_id),
   foreign key (merchant_id, environment, operation_id) references acquirer_operations,
-  constraint contradictions_closed_with_note check ((closed_at is null) = (note is null))
+  constraint reconciliation_exceptions_closed_with_note check ((closed_at is null) = (note is null))
 );
-create unique index contradictions_once on contradictions (merchant_id, environment, operation_id, attempt, kind);
+create unique index reconciliation_exceptions_once on reconciliation_exceptions (merchant_id, environment, operation_id, attempt, kind);
 -- What waits for an operator. The index holds only these.
-create index contradictions_open on contradictions (contradiction_id) where closed_at is null;
+create index reconciliation_exceptions_open on reconciliation_exceptions (exception_id) where closed_at is null;
 
-grant select, insert on acquirer_operations, receipts, contradictions to gerbang_app;
+grant select, insert on acquirer_operations, receipts, reconciliation_exceptions to gerbang_app;
 grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, asks, due_at) on acquirer_operations to gerbang_app;
 grant update (status, decided_at, settlement_id) on receipts to gerbang_app;
-grant update (closed_at, note) on contradictions to gerbang_app;
+grant update (closed_at, note) on reconciliation_exceptions to gerbang_app;
