@@ -1,7 +1,7 @@
 // The one place where acquirers are called: with a deadline, outside every transaction, and every outcome counted.
 import { type Acquirer, type AcquirerCalls, AcquirerRefused } from "../acquirers/acquirer.ts";
-import type { ExceptionKind } from "./exceptions.sql.ts";
-import type { Operation } from "./operations.sql.ts";
+import type { ExceptionKind } from "./exception.ts";
+import type { Operation } from "./operation.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";

@@ -1,37 +1,11 @@
-// Reconciliation exceptions: what an acquirer said or did disagrees with what is recorded here, such as a refund that was paid twice. Each
-// is recorded once and waits for a person. Money that is astray with an acquirer is in no book before somebody knows whose it is.
+// All SQL of reconciliation exceptions.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, newId, uuidOf } from "../ground/ids.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import { bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
-import type { Need, WorkingSet } from "../store/working-set.ts";
-import { need } from "../store/working-set.ts";
-import type { Operation } from "./operations.sql.ts";
-
-/**
- * refund_after_failure: a refund was carried out that had failed here, so the payer and the merchant both have the money.
- * refund_twice: it was carried out under two operation keys. receipt: money was reported again with other particulars, or beyond
- * all measure. forgotten: a payment that it had taken is not known to it any more.
- */
-export const exceptionKinds = ["refund_after_failure", "refund_twice", "receipt", "forgotten"] as const;
-export type ExceptionKind = (typeof exceptionKinds)[number];
-
-export interface ReconciliationException {
-  book: Book;
-  uuid: string;
-  operationId: string;
-  operationKind: Operation["kind"];
-  attempt: number;
-  kind: ExceptionKind;
-  gatewayCode: string;
-  noticedAt: Micros;
-  /** Both set when a person has dealt with it. */
-  closedAt: Micros | undefined;
-  note: string | undefined;
-}
-
-type ExceptionKey = Pick<ReconciliationException, "book" | "operationId" | "attempt" | "kind">;
+import type { ExceptionKey, ExceptionKind, ReconciliationException } from "./exception.ts";
+import type { Operation } from "./operation.ts";
 
 const keyColumns = {
   ...bookColumns,
@@ -45,7 +19,8 @@ const closingColumns = {
   note: ["text", (one: ReconciliationException) => one.note],
 } as const satisfies Columns<ReconciliationException>;
 
-const exceptions: Table<ExceptionKey, ReconciliationException> = {
+/** Exceptions by what they are about. Loading locks them. */
+export const exceptions: Table<ExceptionKey, ReconciliationException> = {
   name: "reconciliation exceptions",
   rank: 22.7,
   keyText: ({ book, operationId, attempt, kind }) => `${bookKey(book)}/${operationId}/${attempt}/${kind}`,
@@ -83,50 +58,6 @@ join acquirer_operations o on o.merchant_id = e.merchant_id and o.environment = 
   }),
   update: bulkUpdate<ReconciliationException>("reconciliation_exceptions", keyColumns, closingColumns),
 };
-
-export const exceptionNeed = (key: ExceptionKey): Need => need(exceptions, key);
-
-/** What a command needs that may notice these of an operation. */
-export function exceptionNeeds(
-  { book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">,
-  kinds: ExceptionKind[],
-): Need[] {
-  return kinds.map((kind) => exceptionNeed({ book, operationId: id, attempt, kind }));
-}
-
-/** Writes it down, the first time. */
-export function notice(
-  { set, realNow }: { set: WorkingSet; realNow: Micros },
-  { book, id, kind: operationKind, gatewayCode }: Operation,
-  attempt: number,
-  kind: ExceptionKind,
-): void {
-  const key = { book, operationId: id, attempt, kind };
-  if (set.get(exceptions, key)) return;
-  set.insert(exceptions, {
-    ...key,
-    uuid: newId("exception", realNow),
-    operationKind,
-    gatewayCode,
-    noticedAt: realNow,
-    closedAt: undefined,
-    note: undefined,
-  });
-}
-
-/** Closes one with what was done about it. Gives undefined when there is none, or it is closed. */
-export function close(
-  set: WorkingSet,
-  key: ExceptionKey,
-  note: string,
-  realNow: Micros,
-): ReconciliationException | undefined {
-  const before = set.get(exceptions, key);
-  if (!before || before.closedAt !== undefined) return undefined;
-  const closed: ReconciliationException = { ...before, closedAt: realNow, note };
-  set.update(exceptions, closed);
-  return closed;
-}
 
 export function exceptionOfRow(row: Row): ReconciliationException {
   const operationKind = row.operation_kind as Operation["kind"];

@@ -1,15 +1,8 @@
 // The door for acquirers: signed callbacks about payments and refunds. They may come late, twice or in another order.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Callback, Standing } from "../acquirers/acquirer.ts";
-import {
-  type OperationName,
-  operationOfRow,
-  type Operation,
-  operations,
-  readOperationKey,
-  selectOperation,
-  wasCalled,
-} from "./operations.sql.ts";
+import { type OperationName, type Operation, readOperationKey, wasCalled } from "./operation.ts";
+import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";

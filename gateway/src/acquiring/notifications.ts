@@ -11,7 +11,8 @@ import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Payment } from "../payments/payment.ts";
 import { capture, emitPayment, expire, move } from "../payments/payments.ts";
 import { payments, routedPayments } from "../payments/payments.sql.ts";
-import { type KeptReceipt, receipts } from "./receipts.sql.ts";
+import type { KeptReceipt } from "./receipt.ts";
+import { receipts } from "./receipts.sql.ts";
 
 /** What a command needs that takes an acquirer's word about money. */
 export function notificationNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {

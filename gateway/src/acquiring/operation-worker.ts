@@ -1,5 +1,6 @@
 // The worker that goes on with what acquirers were asked: calls that are planned, and questions about what became of others.
-import { type Operation, claimOperations, operationOfRow } from "./operations.sql.ts";
+import type { Operation } from "./operation.ts";
+import { claimOperations, operationOfRow } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import { type Acquiring, type AcquiringParts } from "./payment-operations.ts";
 import { performRefund } from "./refund-operations.ts";

@@ -1,46 +1,13 @@
 // What acquirers are asked over a network, kept step by step. Each step is committed before the call that follows it.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
-import { idOf, isId, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-
-/**
- * planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. free: certainly not done,
- * and the merchant's next try goes on. following: open, and asked about from time to time. done: nothing is left to do.
- */
-export const operationSteps = ["planned", "calling", "asking", "free", "following", "done"] as const;
-export type OperationStep = (typeof operationSteps)[number];
-
-export interface Operation {
-  book: Book;
-  /** The payment's or the refund's identity. */
-  id: string;
-  kind: "payment" | "refund";
-  paymentReference: string;
-  step: OperationStep;
-  gatewayCode: string;
-  /** Each call of its own has its own number, and with it its own operation key. */
-  attempt: number;
-  /** How often all acquirers have refused it. */
-  round: number;
-  /** Acquirers that gave a definite no in this round. */
-  refusedBy: readonly string[];
-  /** Of the request that waits for its outcome. */
-  idempotencyKey: string | undefined;
-  asks: number;
-  /** By the real clock; undefined when nobody needs to look at it. */
-  dueAt: Micros | undefined;
-  createdAt: Micros;
-}
+import type { Operation, OperationStep } from "./operation.ts";
 
 /** A worker that took an operation has this long before another may: longer than the longest call. */
 const LEASE: Micros = 60 * SECOND;
-
-/** False while the present attempt is only a number: nobody was called under it. */
-export function wasCalled({ step }: Pick<Operation, "step">): boolean {
-  return step !== "free" && step !== "planned";
-}
 
 type OperationKey = { book: Book; id: string };
 
@@ -155,30 +122,4 @@ returning o.*`,
       busy,
     ],
   };
-}
-
-/** Our name for one call, for the acquirer: at most 64 characters of `[a-z0-9.]`. It says whose it is without a look-up. */
-export function operationKey({ book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">): string {
-  const environment = book.environment === "sandbox" ? "s" : "p";
-  return `${id.replace("_", "")}.${book.merchantId.slice("mer_".length)}.${environment}${attempt}`;
-}
-
-export interface OperationName {
-  book: Book;
-  id: string;
-  kind: Operation["kind"];
-  attempt: number;
-}
-
-/** Reads an operation key back; undefined when it is none of ours. */
-export function readOperationKey(key: string): OperationName | undefined {
-  const parts = /^(pay|rfd)([0-9a-z]{26})\.([0-9a-z]{26})\.([sp])([1-9]\d{0,4})$/.exec(key);
-  if (!parts) return undefined;
-  const [, prefix, body, merchant, environment, attempt] = parts;
-  const kind = prefix === "pay" ? "payment" : "refund";
-  const id = `${prefix}_${body}`;
-  const merchantId = `mer_${merchant}`;
-  if (!isId(kind, id) || !isId("merchant", merchantId)) return undefined;
-  const book: Book = { merchantId, environment: environment === "s" ? "sandbox" : "production" };
-  return { book, id, kind, attempt: Number(attempt) };
 }

@@ -1,15 +1,10 @@
 // Asking acquirers: a payment is committed, then an acquirer is called, then what it answered is committed. Between the two
 // commits nothing is held; a crash there leaves an operation that a worker asks about.
 import type { Acquirer, Instructions, OpenRequest, Standing } from "../acquirers/acquirer.ts";
-import { type ExceptionKind, notice, exceptionNeeds } from "./exceptions.sql.ts";
-import {
-  type Operation,
-  operationKey,
-  operationOfRow,
-  operations,
-  selectOperation,
-  selectOperationOfKey,
-} from "./operations.sql.ts";
+import type { ExceptionKind } from "./exception.ts";
+import { notice, exceptionNeeds } from "./exceptions.ts";
+import { type Operation, operationKey } from "./operation.ts";
+import { operationOfRow, operations, selectOperation, selectOperationOfKey } from "./operations.sql.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";

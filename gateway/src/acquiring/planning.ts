@@ -1,6 +1,7 @@
 // Plans what an acquirer is to be asked of a payment: a call now, a call by a worker, or an inquiry later.
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Operation, operations } from "./operations.sql.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
 import type { CommandContext } from "../commands/command-context.ts";
 import type { Micros } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";

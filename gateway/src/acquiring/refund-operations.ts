@@ -1,7 +1,9 @@
 // Refunds that an acquirer carries out: it is asked after the commit, and its word completes the refund, whenever it comes.
 import type { RefundRequest, RefundStatus } from "../acquirers/acquirer.ts";
-import { type Operation, operationKey, operationOfRow, operations, selectOperation } from "./operations.sql.ts";
-import { type ExceptionKind, notice, exceptionNeeds } from "./exceptions.sql.ts";
+import { type Operation, operationKey } from "./operation.ts";
+import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
+import type { ExceptionKind } from "./exception.ts";
+import { notice, exceptionNeeds } from "./exceptions.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";

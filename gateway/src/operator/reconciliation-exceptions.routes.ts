@@ -1,13 +1,8 @@
 // The operator's queue of reconciliation exceptions: those that a person has to look at, and what was done about them.
 import { z } from "zod";
-import {
-  type ReconciliationException,
-  close,
-  exceptionKinds,
-  exceptionNeed,
-  exceptionOfRow,
-  selectExceptions,
-} from "../acquiring/exceptions.sql.ts";
+import { type ReconciliationException, exceptionKinds } from "../acquiring/exception.ts";
+import { close, exceptionNeed } from "../acquiring/exceptions.ts";
+import { exceptionOfRow, selectExceptions } from "../acquiring/exceptions.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";

@@ -1,5 +1,5 @@
 // What the operator reads of refunds: of all merchants, with how each stands at its acquirer. Their own room writes them.
-import type { Operation } from "../acquiring/operations.sql.ts";
+import type { Operation } from "../acquiring/operation.ts";
 import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
