@@ -3,7 +3,7 @@ import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { CommandContext } from "../commands/command-context.ts";
-import type { Micros } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { RouteSelection } from "../payments/route-selection.ts";
@@ -11,6 +11,8 @@ import type { RouteSelection } from "../payments/route-selection.ts";
 /** Whoever calls has this much longer than the call's deadline to commit what came of it, before a worker inquires. */
 const MARGIN_MS = 5_000;
 const MS = 1_000;
+const FIRST_INQUIRY: Micros = SECOND;
+const INQUIRY_MAX: Micros = 600 * SECOND;
 
 /**
  * Writes down what is to be asked of a new payment's acquirer, if anything: instructions that it must be asked for (now, by
@@ -79,4 +81,9 @@ export function nextCall(operation: Operation, acquirer: Acquirer, realNow: Micr
     asks: 0,
     dueAt: callUntil(acquirer, realNow),
   };
+}
+
+/** When to inquire again: after 1, 2, 4 … seconds, at most ten minutes. */
+export function nextInquiry(asks: number, realNow: Micros): Micros {
+  return realNow + Math.min(FIRST_INQUIRY * 2 ** Math.min(asks, 20), INQUIRY_MAX);
 }
