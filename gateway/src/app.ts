@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Acquirer } from "./acquirers/acquirer.ts";
 import { simulatedAcquirers } from "./acquirers/simulated.ts";
-import { openCallbacks } from "./acquiring/notifications.routes.ts";
+import { openNotifications } from "./acquiring/notifications.routes.ts";
 import { performDue } from "./acquiring/operation-worker.ts";
 import { balanceEndpoints } from "./balances/balances.routes.ts";
 import { merchantContract } from "./contract.ts";
@@ -285,7 +285,7 @@ export function createApp(options: AppOptions): App {
     { token, viewerToken: config.operatorViewerToken, unauthenticated, audit },
     operatorEndpoints,
   );
-  openCallbacks(server, asking);
+  openNotifications(server, asking);
   openPayerPages(server, { ...payments, tokens, database, directory, lanes, clock, serviceName: config.serviceName });
   return {
     server,

@@ -15,8 +15,8 @@ export interface CallParts {
 }
 
 /**
- * `refused`: certainly not done; `unavailable` when nothing at all could be done there. `unknown`: nobody here can tell, so it
- * is asked about and never repeated blindly.
+ * `refused`: certainly not done; `unavailable` when the acquirer could take nothing at all. `unknown`: nobody here can tell, so a
+ * worker inquires, and the call is never repeated blindly.
  */
 export type CallOutcome<T> =
   | { kind: "answered"; answer: T }
@@ -35,7 +35,7 @@ interface CallName {
   call: "open" | "ask" | "refund" | "ask_refund";
 }
 
-/** Makes one call. Never throws: whatever happens is an outcome. Only calls that leave this process say how healthy it is. */
+/** Makes one call. Never throws: whatever happens is an outcome. Only calls that leave this process count for the acquirer's health. */
 export async function callAcquirer<T>(
   parts: CallParts,
   { acquirer, method, call }: CallName,
@@ -49,7 +49,7 @@ export async function callAcquirer<T>(
   if (counts && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
   const begun = stopwatchMs();
   const outcome = await attempt(calls, work);
-  // Whoever says no to one payment is well; what one merchant asks for must not close an acquirer to all others.
+  // An acquirer that refuses one payment is healthy: the requests of one merchant must not close it to all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
   if (leave) circuits.record(code, method, leave, well, clock.now());
   metrics.acquirerCalls.inc({ gateway_code: code, call, outcome: outcome.kind });

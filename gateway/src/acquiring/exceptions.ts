@@ -17,8 +17,8 @@ export function exceptionNeeds(
   return kinds.map((kind) => exceptionNeed({ book, operationId: id, attempt, kind }));
 }
 
-/** Writes it down, the first time. */
-export function notice(
+/** Records an exception once. */
+export function recordException(
   { set, realNow }: { set: WorkingSet; realNow: Micros },
   { book, id, kind: operationKind, gatewayCode }: Operation,
   attempt: number,
@@ -38,7 +38,7 @@ export function notice(
 }
 
 /** Closes one with what was done about it. Gives undefined when there is none, or it is closed. */
-export function close(
+export function closeException(
   set: WorkingSet,
   key: ExceptionKey,
   note: string,

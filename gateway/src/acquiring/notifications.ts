@@ -1,5 +1,5 @@
-// What an acquirer says of a payment, as commands take it: its answer to a call, and its word about the money. It may come
-// late, twice or out of order; money is never lost by it, and never counted twice.
+// What a notification or an answer of an acquirer does to a payment, inside a command. It may come late, twice or out of order: no money
+// is lost by it, and none is counted twice.
 import type { CommandContext } from "../commands/command-context.ts";
 import type { Instructions, Receipt, Standing } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
@@ -14,7 +14,7 @@ import { payments, routedPayments } from "../payments/payments.sql.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
 
-/** What a command needs that takes an acquirer's word about money. */
+/** What a command needs that applies an acquirer's notification. */
 export function notificationNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {
   if (standing?.status !== "paid") return ledgerNeeds(book);
   const { transactionId } = standing.receipt;
@@ -60,7 +60,7 @@ export function accept(context: CommandContext, payment: Payment, by: Accepted):
 /** Beyond this many times a payment's amount nobody has paid: somebody mistook the unit. */
 const RECEIPT_MAX_TIMES = 1_000n;
 
-/** What is wrong with an acquirer's word about money; undefined when it can be taken, or was taken before. */
+/** What is wrong with a notification of money; undefined when it can be applied, or was applied before. */
 export function objectionTo(
   { set }: CommandContext,
   { book, reference, amountMinor }: Payment,
@@ -86,8 +86,8 @@ export function objectionTo(
 }
 
 /**
- * Takes an acquirer's word of how a payment stands with it. What changes nothing any more is passed over. Money is taken that
- * nothing is to be objected to: ask `objectionTo` first.
+ * Applies how a payment stands at its acquirer. What changes nothing any more is ignored. Call it for money only when `objectionTo`
+ * finds nothing wrong.
  */
 export function applyStanding(
   context: CommandContext,

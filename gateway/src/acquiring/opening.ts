@@ -2,8 +2,8 @@
 // goes on after GATEWAY_ERROR.
 import type { Instructions, Standing } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
-import { notice, exceptionNeeds } from "./exceptions.ts";
-import { type Operation } from "./operation.ts";
+import { recordException, exceptionNeeds } from "./exceptions.ts";
+import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -20,18 +20,18 @@ import type { Payment } from "../payments/payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
 import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
-/** What came of a call or of a question. `absent`: it is not there and never will be. */
+/** The outcome of a call or an inquiry. `absent`: the acquirer does not have it and never will. */
 export type OpenResult =
   | { kind: "known"; instructions: Instructions; standing: Standing }
   | { kind: "refused" }
   | { kind: "absent" }
   | { kind: "unknown" }
-  /** Nothing is left to ask: what it was followed for has happened. */
+  /** No inquiry is needed any more: the payment has its outcome. */
   | { kind: "closed" };
 
 /**
  * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and a reconciliation exception
- * that was noticed on the way.
+ * that was recorded on the way.
  */
 export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
   exception?: ExceptionKind;
@@ -44,7 +44,7 @@ export interface OpeningParts extends PaymentParts {
 }
 
 const LAST_INQUIRY: Micros = 10 * SECOND;
-/** A payment that was put to acquirers this often has found nobody. */
+/** After so many calls a payment has found no acquirer. */
 const ATTEMPTS_MAX = 5_000;
 
 function needsOf(operation: Operation): Need[] {
@@ -58,8 +58,8 @@ function needsOf(operation: Operation): Need[] {
 }
 
 /**
- * Commits what came of a call or an inquiry about `operation`. Never throws a fault of its own: the outcome says it. When
- * somebody else has concluded this attempt already, that is the outcome.
+ * Concludes a call or an inquiry about `operation` with its result. Never throws a fault of its own: the answer carries it. When
+ * somebody else has concluded this attempt already, the answer is theirs.
  */
 export function concludeOpening(
   parts: OpeningParts,
@@ -79,10 +79,11 @@ export function concludeOpening(
         const current = set.get(operations, { book, id });
         assert(current, `${id} has no operation`);
         const payment = findLocked(context, id);
-        const concluded = current.attempt !== operation.attempt || ["free", "planned", "done"].includes(current.step);
+        const concluded =
+          current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
         if (concluded)
           return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
-        // It has this payment, as it said before: whatever it says now, the payment cannot go to another.
+        // The acquirer has accepted this payment before: whatever it answers now, the payment cannot go to another.
         const taken = payment.gatewayCode !== undefined;
         switch (result.kind) {
           case "known":
@@ -91,7 +92,7 @@ export function concludeOpening(
             return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
           case "absent":
             if (!taken) return release(context, current, payment);
-            notice(context, current, current.attempt, "forgotten");
+            recordException(context, current, current.attempt, "forgotten");
             return { ...inquireAgain(context, current), exception: "forgotten" };
           case "closed":
             set.update(operations, { ...current, step: "done", dueAt: undefined });
@@ -104,7 +105,7 @@ export function concludeOpening(
   );
 }
 
-/** The acquirer has the payment, and says how it stands. */
+/** The acquirer has the payment, and reports how it stands. */
 function known(
   parts: OpeningParts,
   context: CommandContext,
@@ -118,26 +119,26 @@ function known(
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
   const done = opened(parts, context, operation, after);
   if (!objection) return done;
-  notice(context, operation, operation.attempt, "receipt");
+  recordException(context, operation, operation.attempt, "receipt");
   return { ...done, exception: "receipt" };
 }
 
-/** Nobody knows: whoever waits is told so, and a worker inquires. */
+/** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. */
 function inquireAgain({ set, realNow }: CommandContext, operation: Operation): Concluded {
   set.update(operations, {
     ...operation,
     step: operation.step === "following" ? "following" : "asking",
-    asks: operation.asks + 1,
-    dueAt: nextInquiry(operation.asks, realNow),
+    inquiries: operation.inquiries + 1,
+    dueAt: nextInquiry(operation.inquiries, realNow),
   });
   return { fault: new Fault("GATEWAY_TIMEOUT") };
 }
 
-/** What a request is told whose attempt was concluded by somebody else: what its key was answered, when it was. */
+/** The answer to a request whose attempt was concluded by somebody else: the answer its key keeps, when it has one. */
 function concludedBefore({ set, now }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const record = openRecord(set, keptKey(operation, payment), now);
   if (record?.status !== undefined) return { reply: { status: record.status, body: record.response ?? "" } };
-  return { fault: new Fault(operation.step === "free" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT") };
+  return { fault: new Fault(operation.step === "retryable" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT") };
 }
 
 /** The request that brought a payment about. Its key was first seen at the moment in which the payment was made. */
@@ -145,7 +146,7 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/** The acquirer has it: the request is answered, and the payment is followed while its acquirer takes inquiries. */
+/** The acquirer has it: the request is answered, and a worker inquires from time to time while the payment is open. */
 function opened(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
   const { set, merchant, now, realNow } = context;
   const acquirer = parts.acquirer(operation.gatewayCode);
@@ -154,20 +155,20 @@ function opened(parts: OpeningParts, context: CommandContext, operation: Operati
   const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
   const open = payment.status === "pending" || payment.status === "processing";
   const follows = open && (own !== undefined || acquirer?.remote === true);
-  const dueAt = operation.step === "following" ? nextInquiry(operation.asks, realNow) : realNow + after;
+  const dueAt = operation.step === "following" ? nextInquiry(operation.inquiries, realNow) : realNow + after;
   const answer = parts.createdReply(payment);
   set.update(operations, {
     ...operation,
     step: follows ? "following" : "done",
     idempotencyKey: undefined,
-    asks: operation.step === "following" ? operation.asks + 1 : 0,
+    inquiries: operation.step === "following" ? operation.inquiries + 1 : 0,
     dueAt: follows ? dueAt : undefined,
   });
   completeKey(set, keptKey(operation, payment), answer, now);
   return { reply: answer };
 }
 
-/** A definite no: the next candidate is asked. When none is left the merchant's next try goes on, or a worker's. */
+/** The acquirer refused: the next candidate is called. When none is left, the merchant's next try goes on, or a worker's. */
 function failOver(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
   if (payment.status !== "pending") return release(context, operation, payment);
   const refusedBy = [...operation.refusedBy, operation.gatewayCode];
@@ -203,14 +204,14 @@ function hand(
 function release({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const { idempotencyKey } = operation;
   const over = payment.status !== "pending";
-  const free = idempotencyKey !== undefined;
+  const retryable = idempotencyKey !== undefined;
   set.update(operations, {
     ...operation,
-    step: free ? "free" : over ? "done" : "planned",
+    step: retryable ? "retryable" : over ? "done" : "planned",
     refusedBy: [],
     attempt: operation.attempt + 1,
-    asks: operation.asks + 1,
-    dueAt: free || over ? undefined : nextInquiry(operation.asks, realNow),
+    inquiries: operation.inquiries + 1,
+    dueAt: retryable || over ? undefined : nextInquiry(operation.inquiries, realNow),
   });
   return { fault: new Fault("GATEWAY_ERROR") };
 }
@@ -238,7 +239,7 @@ export function resumeOpening(
         const found = findLocked(context, id);
         const record = openRecord(set, keptKey(operation, found), now);
         const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
-        if (!same || record.status !== undefined || current?.step !== "free")
+        if (!same || record.status !== undefined || current?.step !== "retryable")
           throw new Fault("IDEMPOTENCY_IN_PROGRESS");
         const late = found.status === "pending" && found.expiresAt <= now;
         const payment = late ? expire(context, found) : found;

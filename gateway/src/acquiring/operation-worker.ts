@@ -1,4 +1,4 @@
-// The worker that goes on with what acquirers were asked: calls that are planned, and questions about what became of others.
+// The worker of acquirer operations: makes the calls that are planned, and inquires about those whose outcome is unknown.
 import type { Operation } from "./operation.ts";
 import { claimOperations, operationOfRow } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";

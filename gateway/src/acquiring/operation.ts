@@ -1,13 +1,14 @@
-// One operation that an acquirer is asked to carry out: a payment or a refund, its steps, and the operation key that names one call of it.
+// An acquirer operation: one payment or refund that an acquirer carries out, its steps, and the operation key that names one call of it.
 import type { Micros } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 
 /**
- * planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. free: certainly not done,
- * and the merchant's next try goes on. following: open, and asked about from time to time. done: nothing is left to do.
+ * planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown, and a worker inquires. retryable:
+ * certainly not done, and the merchant's next try goes on. following: open, and a worker inquires from time to time. done: nothing is
+ * left to do.
  */
-export const operationSteps = ["planned", "calling", "asking", "free", "following", "done"] as const;
+export const operationSteps = ["planned", "calling", "asking", "retryable", "following", "done"] as const;
 export type OperationStep = (typeof operationSteps)[number];
 
 export interface Operation {
@@ -22,22 +23,23 @@ export interface Operation {
   attempt: number;
   /** How often all acquirers have refused it. */
   round: number;
-  /** Acquirers that gave a definite no in this round. */
+  /** Acquirers that refused it in this round. */
   refusedBy: readonly string[];
   /** Of the request that waits for its outcome. */
   idempotencyKey: string | undefined;
-  asks: number;
-  /** By the real clock; undefined when nobody needs to look at it. */
+  /** How often a worker has inquired since the last call. */
+  inquiries: number;
+  /** When a worker takes it up, by the real clock; undefined when none needs to. */
   dueAt: Micros | undefined;
   createdAt: Micros;
 }
 
 /** False while the present attempt is only a number: nobody was called under it. */
 export function wasCalled({ step }: Pick<Operation, "step">): boolean {
-  return step !== "free" && step !== "planned";
+  return step !== "retryable" && step !== "planned";
 }
 
-/** Our name for one call, for the acquirer: at most 64 characters of `[a-z0-9.]`. It says whose it is without a look-up. */
+/** Our name for one call, for the acquirer: at most 64 characters of `[a-z0-9.]`. It names merchant and environment without a look-up. */
 export function operationKey({ book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">): string {
   const environment = book.environment === "sandbox" ? "s" : "p";
   return `${id.replace("_", "")}.${book.merchantId.slice("mer_".length)}.${environment}${attempt}`;

@@ -1,4 +1,4 @@
-// What acquirers are asked over a network, kept step by step. Each step is committed before the call that follows it.
+// All SQL of acquirer operations. Each step is committed before the call that follows it.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -23,7 +23,7 @@ const stateColumns = {
   round: ["smallint", (operation: Operation) => operation.round],
   refused_by: ["text", (operation: Operation) => operation.refusedBy.join(",")],
   idempotency_key: ["text", (operation: Operation) => operation.idempotencyKey],
-  asks: ["integer", (operation: Operation) => operation.asks],
+  asks: ["integer", (operation: Operation) => operation.inquiries],
   due_at: ["timestamptz", (operation: Operation) => (operation.dueAt === undefined ? null : sqlTime(operation.dueAt))],
 } as const satisfies Columns<Operation>;
 
@@ -58,7 +58,7 @@ export function operationOfRow(row: Row): Operation {
     round: row.round as number,
     refusedBy: (row.refused_by as string).split(",").filter(Boolean),
     idempotencyKey: (row.idempotency_key as string | null) ?? undefined,
-    asks: row.asks as number,
+    inquiries: row.asks as number,
     dueAt: (row.due_at as Micros | null) ?? undefined,
     createdAt: row.created_at as Micros,
   };
@@ -89,7 +89,7 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
 }
 
 /**
- * Takes up what is due, for a while and for this worker alone: a planned call is to be made, of everything else it is asked
+ * Claims what is due, for a while and for this worker alone: a planned call is made, about everything else the worker inquires
  * what became of it. Of one book or of all, but for acquirers that are busy. Gives the operations as they are after it.
  */
 export function claimOperations(

@@ -444,7 +444,7 @@ test("a number that nobody was called under yet is no operation of anybody's", a
   expect(outcome(await create(body))).toBe("502 GATEWAY_ERROR");
   const [{ reference }] = await find(body);
   const next = (kawah.opened[0]?.operationKey ?? "").replace(/s1$/, "s3");
-  expect(await stepOf(reference)).toBe("free");
+  expect(await stepOf(reference)).toBe("retryable");
   for (const code of ["kawah", "lawu"]) expect(await say(next, { status: "processing" }, code)).toBe(404);
   expect(await read(reference)).toMatchObject({ status: "pending", gateway_code: null });
 });
@@ -495,18 +495,18 @@ test("refunds: asked for after the commit, and completed by whatever answer come
   const refund = (amount: number): Promise<Answer> =>
     client.post("/v1/refunds", { payment_reference: reference, amount_minor: amount });
   const statusOf = async (uuid: string): Promise<string> => (await client.get(`/v1/refunds/${uuid}`)).json.status;
-  const settles = async (amount: number, status: string): Promise<void> => {
+  const concludes = async (amount: number, status: string): Promise<void> => {
     const answer = await refund(amount);
     expect(outcome(answer)).toBe("201 pending");
     await vi.waitFor(async () => expect(await statusOf(answer.json.uuid)).toBe(status), patiently);
   };
-  await settles(10_000, "succeeded");
+  await concludes(10_000, "succeeded");
   kawah.script = ["lost"];
-  await settles(10_001, "succeeded");
+  await concludes(10_001, "succeeded");
   kawah.script = ["unheard"];
-  await settles(10_002, "succeeded");
+  await concludes(10_002, "succeeded");
   kawah.refundStatus = "failed";
-  await settles(10_003, "failed");
+  await concludes(10_003, "failed");
   kawah.refundStatus = "pending";
   const waiting = await refund(10_004);
   await vi.waitFor(() => expect(kawah.refunds.at(-1)?.amountMinor).toBe(10_004n), patiently);

@@ -1,5 +1,5 @@
-// Asking acquirers: a payment is committed, then an acquirer is called, then what it answered is committed. Between the two
-// commits nothing is held; a crash there leaves an operation that a worker asks about.
+// Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between
+// the two commits nothing is locked; after a crash there a worker inquires.
 import type { Acquirer, OpenRequest } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationOfKey } from "./operations.sql.ts";
@@ -25,7 +25,7 @@ export interface AcquiringParts extends OpeningParts, CallParts {
   lanes: Lanes;
 }
 
-/** Carries out operations on payments: calls, commits, and calls the next acquirer while the last one said no. */
+/** Carries out operations on payments: calls, commits, and calls the next acquirer when one refuses. */
 export class Acquiring {
   private readonly parts: AcquiringParts;
 
@@ -33,14 +33,14 @@ export class Acquiring {
     this.parts = parts;
   }
 
-  /** Goes on with an operation that is `calling` (makes the call) or waits for an answer (asks). */
+  /** Goes on with an operation: makes the call when it is `calling`, and inquires otherwise. */
   async perform(operation: Operation): Promise<Concluded> {
     const { parts } = this;
     const merchant = await parts.directory.merchant(operation.book.merchantId);
     const payment = await this.payment(operation.book, operation.id);
     assert(merchant && payment, `${operation.id} is not there`);
     for (let current = operation; ;) {
-      const result = await this.ask(merchant, payment, current);
+      const result = await this.callOrInquire(merchant, payment, current);
       const command = concludeOpening(parts, merchant, current, result);
       const concluded = await parts.lanes.move(current.book.merchantId, command);
       if (concluded.exception) logException(parts.log, current, concluded.exception);
@@ -62,7 +62,7 @@ export class Acquiring {
   /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
   async resume({ merchant, book }: BookOwner, intent: Intent): Promise<Command<Reply> | undefined> {
     const operation = await this.find(selectOperationOfKey(book, intent.key));
-    return operation?.step === "free" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
+    return operation?.step === "retryable" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
   }
 
   private async find(statement: Statement): Promise<Operation | undefined> {
@@ -75,12 +75,12 @@ export class Acquiring {
     return row && paymentOfRow(row);
   }
 
-  private async ask(merchant: Merchant, payment: Payment, operation: Operation): Promise<OpenResult> {
+  private async callOrInquire(merchant: Merchant, payment: Payment, operation: Operation): Promise<OpenResult> {
     const { parts } = this;
     const over = isPaid(payment.status) || payment.status === "failed";
     if (operation.step === "following" && over) return { kind: "closed" };
     const acquirer = parts.acquirer(operation.gatewayCode);
-    // One that is no longer configured cannot be asked, and what it did cannot be known.
+    // An acquirer that is no longer configured takes no inquiry: what it did cannot be known.
     if (!acquirer) return { kind: "unknown" };
     const request = this.request(merchant, payment, operation, acquirer);
     if (operation.step === "calling") {
@@ -90,9 +90,9 @@ export class Acquiring {
       return { kind: "known", instructions: opening.answer, standing: { status: "waiting" } };
     }
     const name = { acquirer, method: payment.method, call: "ask" } as const;
-    const asking = await callAcquirer(parts, name, (calls, signal) => calls.ask(request, signal));
-    if (asking.kind !== "answered") return { kind: "unknown" };
-    return asking.answer.known ? { ...asking.answer, kind: "known" } : { kind: "absent" };
+    const inquiry = await callAcquirer(parts, name, (calls, signal) => calls.ask(request, signal));
+    if (inquiry.kind !== "answered") return { kind: "unknown" };
+    return inquiry.answer.known ? { ...inquiry.answer, kind: "known" } : { kind: "absent" };
   }
 
   private request(merchant: Merchant, payment: Payment, operation: Operation, acquirer: Acquirer): OpenRequest {

@@ -1,4 +1,4 @@
-// Plans what an acquirer is to be asked of a payment: a call now, a call by a worker, or an inquiry later.
+// Plans the operations of acquirers: a call now, a call by a worker, or an inquiry later.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -15,8 +15,8 @@ const FIRST_INQUIRY: Micros = SECOND;
 const INQUIRY_MAX: Micros = 600 * SECOND;
 
 /**
- * Writes down what is to be asked of a new payment's acquirer, if anything: instructions that it must be asked for (now, by
- * whoever holds the request of `idempotencyKey`; by a worker without one), or how the payment stands after a while.
+ * Records the operation of a new payment, if its acquirer needs one: a call for its instructions (now, by the request of
+ * `idempotencyKey`; by a worker without one), or an inquiry after a while.
  */
 export function planPayment(
   { set, realNow }: CommandContext,
@@ -36,7 +36,7 @@ export function planPayment(
   else set.insert(operations, { ...planned, step: "calling", idempotencyKey, dueAt: callUntil(chosen, realNow) });
 }
 
-/** A worker asks the acquirer for a refund, after the commit: the funds are reversed first, so they cannot be spent twice. */
+/** A worker calls the acquirer for a refund after the commit: the funds are reversed first, so they cannot be spent twice. */
 export function planRefund(
   { set, book, realNow }: CommandContext,
   { uuid, paymentReference }: { uuid: string; paymentReference: string },
@@ -59,7 +59,7 @@ function newOperation(
     round: 0,
     refusedBy: [],
     idempotencyKey: undefined,
-    asks: 0,
+    inquiries: 0,
     dueAt: realNow,
     createdAt: realNow,
   };
@@ -78,12 +78,12 @@ export function nextCall(operation: Operation, acquirer: Acquirer, realNow: Micr
     step: "calling",
     gatewayCode: acquirer.code,
     attempt: operation.attempt + 1,
-    asks: 0,
+    inquiries: 0,
     dueAt: callUntil(acquirer, realNow),
   };
 }
 
 /** When to inquire again: after 1, 2, 4 … seconds, at most ten minutes. */
-export function nextInquiry(asks: number, realNow: Micros): Micros {
-  return realNow + Math.min(FIRST_INQUIRY * 2 ** Math.min(asks, 20), INQUIRY_MAX);
+export function nextInquiry(inquiries: number, realNow: Micros): Micros {
+  return realNow + Math.min(FIRST_INQUIRY * 2 ** Math.min(inquiries, 20), INQUIRY_MAX);
 }

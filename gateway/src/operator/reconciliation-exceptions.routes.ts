@@ -1,7 +1,7 @@
 // The operator's queue of reconciliation exceptions: those that a person has to look at, and what was done about them.
 import { z } from "zod";
 import { type ReconciliationException, exceptionKinds } from "../acquiring/exception.ts";
-import { close, exceptionNeed } from "../acquiring/exceptions.ts";
+import { closeException, exceptionNeed } from "../acquiring/exceptions.ts";
 import { exceptionOfRow, selectExceptions } from "../acquiring/exceptions.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -69,7 +69,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
           book: found.book,
           needs: [exceptionNeed(found)],
           execute(set, { realNow }) {
-            const one = close(set, found, note, realNow);
+            const one = closeException(set, found, note, realNow);
             if (!one) throw new Fault("OBJECT_NOT_FOUND", { message: "No such contradiction is open." });
             return one;
           },

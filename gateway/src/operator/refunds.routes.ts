@@ -99,7 +99,7 @@ function view({ refund, gatewayCode, operation }: ToldRefund): Record<string, un
           operation_key: wasCalled(operation) ? operationKey(operation) : null,
           attempt: operation.attempt,
           refusals: operation.round,
-          questions: operation.asks,
+          questions: operation.inquiries,
           next_at: operation.dueAt === undefined ? null : wireTime(operation.dueAt),
         }
       : null,
