@@ -41,7 +41,7 @@ import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
-import { Acquiring } from "./acquiring/payment-operations.ts";
+import { PaymentOperations } from "./acquiring/payment-operations.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import { planPayment, planRefund } from "./acquiring/planning.ts";
 import { createdReply, paymentEndpoints } from "./payments/payments.routes.ts";
@@ -147,8 +147,9 @@ export function createApp(options: AppOptions): App {
     planPayment,
   };
   const { circuits } = router;
-  const asking = { ...payments, createdReply, circuits, clock, metrics, log, database, directory, lanes };
-  const acquiring = new Acquiring(asking);
+  const leaseClock = watchedClock?.awake ?? clock;
+  const asking = { ...payments, createdReply, circuits, clock, leaseClock, metrics, log, database, directory, lanes };
+  const paymentOperations = new PaymentOperations(asking);
   const checkUrl = (field: string) => (url: string) => {
     const objection = objectionTo(url, config.webhookAllowHosts);
     if (objection !== undefined) throw validationFault(field, url, objection);
@@ -159,7 +160,7 @@ export function createApp(options: AppOptions): App {
     lanes,
     clock,
     async catchUp(book) {
-      await performDue({ ...asking, acquiring }, book);
+      await performDue({ ...asking, paymentOperations }, book);
       await sweepExpired({ database, lanes, directory, clock, log }, book);
       await loseOverdue({ database, lanes, directory, clock, log }, book);
       await settleDue({ database, lanes, directory, clock, log }, book);
@@ -188,7 +189,7 @@ export function createApp(options: AppOptions): App {
     config,
     merchants,
     maySweep,
-    asking: { ...asking, acquiring },
+    asking: { ...asking, paymentOperations },
   });
   const examiner = new Examiner(
     new Sender(clock, config.webhookHeaderPrefix, config.serviceName, config.webhookAllowHosts),
@@ -198,7 +199,7 @@ export function createApp(options: AppOptions): App {
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
   const refusals = new Refusals({ database, vault, clock, log });
   const endpoints: Endpoint[] = [
-    ...paymentEndpoints({ ...payments, database, acquiring, checkCallbackUrl }),
+    ...paymentEndpoints({ ...payments, database, acquiring: paymentOperations, checkCallbackUrl }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database }),
     ...settlementEndpoints({ database }),

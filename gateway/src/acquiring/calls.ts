@@ -2,6 +2,7 @@
 import { type Acquirer, type AcquirerCalls, AcquirerRefused } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import type { Operation } from "./operation.ts";
+import { mayCall } from "./planning.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -10,6 +11,8 @@ import type { Circuits } from "../routing/circuit.ts";
 export interface CallParts {
   circuits: Circuits;
   clock: Clock;
+  /** Runs while the machine sleeps: the lease of a call is held against it. */
+  leaseClock: Clock;
   metrics: Metrics;
   log: Log;
 }
@@ -33,17 +36,23 @@ interface CallName {
   /** The payment's method: an acquirer may be well with one and not with another. */
   method: string;
   call: "open" | "ask" | "refund" | "ask_refund";
+  /** A call that opens or refunds is made within the lease of its operation; an inquiry changes nothing and needs none. */
+  lease?: Pick<Operation, "dueAt">;
 }
 
 /** Makes one call. Never throws: whatever happens is an outcome. Only calls that leave this process count for the acquirer's health. */
 export async function callAcquirer<T>(
   parts: CallParts,
-  { acquirer, method, call }: CallName,
+  { acquirer, method, call, lease }: CallName,
   work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
 ): Promise<CallOutcome<T>> {
-  const { circuits, clock, metrics, log } = parts;
+  const { circuits, clock, leaseClock, metrics, log } = parts;
   const { calls, code, remote } = acquirer;
   if (!calls) return { kind: "refused", unavailable: true, reason: "takes no calls" };
+  if (lease && !mayCall(lease, calls.deadlineMs, leaseClock.now())) {
+    log.warn({ gateway_code: code, call }, "an acquirer was not called: the lease of the call is over");
+    return { kind: "unknown", reason: "the lease of the call is over" };
+  }
   const counts = remote && call === "open";
   const leave = counts ? circuits.begin(code, method, clock.now()) : undefined;
   if (counts && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };

@@ -1,6 +1,6 @@
 // Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between
 // the two commits nothing is locked; after a crash there a worker inquires.
-import type { Acquirer, OpenRequest } from "../acquirers/acquirer.ts";
+import type { OpenRequest } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationOfKey } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
@@ -26,7 +26,7 @@ export interface AcquiringParts extends OpeningParts, CallParts {
 }
 
 /** Carries out operations on payments: calls, commits, and calls the next acquirer when one refuses. */
-export class Acquiring {
+export class PaymentOperations {
   private readonly parts: AcquiringParts;
 
   constructor(parts: AcquiringParts) {
@@ -40,7 +40,7 @@ export class Acquiring {
     const payment = await this.payment(operation.book, operation.id);
     assert(merchant && payment, `${operation.id} is not there`);
     for (let current = operation; ;) {
-      const result = await this.callOrInquire(merchant, payment, current);
+      const result = await callOrInquire(parts, merchant, payment, current);
       const command = concludeOpening(parts, merchant, current, result);
       const concluded = await parts.lanes.move(current.book.merchantId, command);
       if (concluded.exception) logException(parts.log, current, concluded.exception);
@@ -74,33 +74,34 @@ export class Acquiring {
     const [row] = await this.parts.database.query(selectPayment(book.merchantId, reference));
     return row && paymentOfRow(row);
   }
+}
 
-  private async callOrInquire(merchant: Merchant, payment: Payment, operation: Operation): Promise<OpenResult> {
-    const { parts } = this;
-    const over = isPaid(payment.status) || payment.status === "failed";
-    if (operation.step === "following" && over) return { kind: "closed" };
-    const acquirer = parts.acquirer(operation.gatewayCode);
-    // An acquirer that is no longer configured takes no inquiry: what it did cannot be known.
-    if (!acquirer) return { kind: "unknown" };
-    const request = this.request(merchant, payment, operation, acquirer);
-    if (operation.step === "calling") {
-      const name = { acquirer, method: payment.method, call: "open" } as const;
-      const opening = await callAcquirer(parts, name, (calls, signal) => calls.open(request, signal));
-      if (opening.kind !== "answered") return { kind: opening.kind };
-      return { kind: "known", instructions: opening.answer, standing: { status: "waiting" } };
-    }
-    const name = { acquirer, method: payment.method, call: "ask" } as const;
-    const inquiry = await callAcquirer(parts, name, (calls, signal) => calls.ask(request, signal));
-    if (inquiry.kind !== "answered") return { kind: "unknown" };
-    return inquiry.answer.known ? { ...inquiry.answer, kind: "known" } : { kind: "absent" };
+/** The result of the call of an operation that is `calling`, made while its lease lasts; of an inquiry otherwise. */
+export async function callOrInquire(
+  parts: OpeningParts & CallParts,
+  merchant: Merchant,
+  payment: Payment,
+  operation: Operation,
+): Promise<OpenResult> {
+  const over = isPaid(payment.status) || payment.status === "failed";
+  if (operation.step === "following" && over) return { kind: "closed" };
+  const acquirer = parts.acquirer(operation.gatewayCode);
+  // An acquirer that is no longer configured takes no inquiry: what it did cannot be known.
+  if (!acquirer) return { kind: "unknown" };
+  const request: OpenRequest = {
+    ...instructionRequest(parts, merchant, payment),
+    operationKey: operationKey(operation),
+    callbackUrl: parts.callbackUrl(acquirer.code),
+    round: operation.round,
+  };
+  if (operation.step === "calling") {
+    const name = { acquirer, method: payment.method, call: "open", lease: operation } as const;
+    const opening = await callAcquirer(parts, name, (calls, signal) => calls.open(request, signal));
+    if (opening.kind !== "answered") return { kind: opening.kind };
+    return { kind: "known", instructions: opening.answer, standing: { status: "waiting" } };
   }
-
-  private request(merchant: Merchant, payment: Payment, operation: Operation, acquirer: Acquirer): OpenRequest {
-    return {
-      ...instructionRequest(this.parts, merchant, payment),
-      operationKey: operationKey(operation),
-      callbackUrl: this.parts.callbackUrl(acquirer.code),
-      round: operation.round,
-    };
-  }
+  const name = { acquirer, method: payment.method, call: "ask" } as const;
+  const inquiry = await callAcquirer(parts, name, (calls, signal) => calls.ask(request, signal));
+  if (inquiry.kind !== "answered") return { kind: "unknown" };
+  return inquiry.answer.known ? { ...inquiry.answer, kind: "known" } : { kind: "absent" };
 }

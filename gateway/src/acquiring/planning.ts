@@ -8,7 +8,7 @@ import { assert } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { RouteSelection } from "../payments/route-selection.ts";
 
-/** Whoever calls has this much longer than the call's deadline to commit what came of it, before a worker inquires. */
+/** A caller has this much longer than the call's deadline to begin the call and to commit its outcome, before a worker inquires. */
 const MARGIN_MS = 5_000;
 const MS = 1_000;
 const FIRST_INQUIRY: Micros = SECOND;
@@ -65,10 +65,18 @@ function newOperation(
   };
 }
 
-/** When a call that is made now is certainly over, whoever makes it. */
+/** The end of the lease of a call that is planned now: the call is over by then, or is not made. */
 export function callUntil(acquirer: Acquirer, realNow: Micros): Micros {
   assert(acquirer.calls, `${acquirer.code} takes no calls`);
   return realNow + (acquirer.calls.deadlineMs + MARGIN_MS) * MS;
+}
+
+/**
+ * Whether a call of this deadline, begun now, ends within the lease of its operation. A caller that slept or waited too long makes no
+ * call: a worker may have inquired already, and the merchant may have been told that nothing happened.
+ */
+export function mayCall({ dueAt }: Pick<Operation, "dueAt">, deadlineMs: number, now: Micros): boolean {
+  return dueAt !== undefined && now + deadlineMs * MS <= dueAt;
 }
 
 /** The operation as it is when `acquirer` is called next, by whoever holds the request. */

@@ -10,7 +10,7 @@ import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { nextInquiry } from "./planning.ts";
-import { callAcquirer, logException } from "./calls.ts";
+import { type CallParts, callAcquirer, logException } from "./calls.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
@@ -118,8 +118,9 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
   if (exception) logException(log, operation, exception);
 }
 
-async function callOrInquire(
-  parts: AcquiringParts,
+/** Makes the call of an operation that is `calling`, while its lease lasts; inquires otherwise. */
+export async function callOrInquire(
+  parts: Pick<AcquiringParts, "acquirer"> & CallParts,
   operation: Operation,
   method: string,
   request: RefundRequest,
@@ -127,7 +128,7 @@ async function callOrInquire(
   const acquirer = parts.acquirer(operation.gatewayCode);
   if (!acquirer) return { kind: "unknown" };
   if (operation.step === "calling") {
-    const name = { acquirer, method, call: "refund" } as const;
+    const name = { acquirer, method, call: "refund", lease: operation } as const;
     const outcome = await callAcquirer(parts, name, (calls, signal) => calls.refund(request, signal));
     if (outcome.kind === "answered") return { kind: "known", status: outcome.answer };
     return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind };
