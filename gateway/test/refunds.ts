@@ -7,6 +7,7 @@ import type { Minor } from "../src/ground/money.ts";
 import type { Payment } from "../src/payments/payment.ts";
 import type { Refund } from "../src/refunds/refund.ts";
 import type { RefundParts } from "../src/refunds/refunds.ts";
+import type { Command } from "../src/store/lane.ts";
 import { NOW, book } from "./given.ts";
 import { scriptedAcquirer } from "./scripted-acquirer.ts";
 
@@ -73,3 +74,6 @@ export function refundParts(how: "at once" | "later" | "by a call" | "not config
   };
   return { parts, planned };
 }
+
+/** A command that does nothing: a sequence of commands begins with it. */
+export const nothing: Command<unknown> = { name: "nothing", book, needs: [], execute: () => undefined };

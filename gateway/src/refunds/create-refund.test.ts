@@ -2,9 +2,9 @@
 // the pure command over tables of payments, disputes and balances, and by property.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NOW, type Given, given, ownerWith, row } from "../../test/given.ts";
+import { NOW, type Given, type Then, given, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
-import { owning, refundParts } from "../../test/refunds.ts";
+import { nothing, owning, refundParts } from "../../test/refunds.ts";
 import type { Minor } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
 import type { MerchantSettings } from "../merchants/settings.ts";
@@ -190,12 +190,7 @@ test("any refunds, completed in any way: their sum never exceeds the payment, an
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const payment = aPayment({ status: "succeeded" });
-      let last = with1(payment).when({
-        name: "begin",
-        book: payment.book,
-        needs: [],
-        execute: (): unknown => undefined,
-      });
+      let last: Then<unknown> = with1(payment).when(nothing);
       let taken: Minor = 0n;
       for (const { amount, how, end } of steps) {
         const made = last.when(
