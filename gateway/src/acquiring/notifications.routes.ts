@@ -1,20 +1,16 @@
 // HTTP for the notifications that acquirers send: signed, about payments and refunds. They may come late, twice or out of order.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Callback as Notification, Standing } from "../acquirers/acquirer.ts";
+import type { Callback as Notification } from "../acquirers/acquirer.ts";
 import { type OperationName, type Operation, readOperationKey, wasCalled } from "./operation.ts";
-import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
-import { bookCommand } from "../commands/command-context.ts";
+import { operationOfRow, selectOperation } from "./operations.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { logException } from "./calls.ts";
-import { findLocked, paymentNeeds } from "../payments/payments.ts";
-import { accept, applyStanding, objectionTo, notificationNeeds } from "./notifications.ts";
+import { paymentNotification } from "./notifications.ts";
 import { concludeRefund } from "./refund-operations.ts";
-import type { Command } from "../store/lane.ts";
-import { need } from "../store/working-set.ts";
 
 export function openNotifications(server: FastifyInstance, parts: AcquiringParts): void {
   server.post("/acquirers/:gateway_code/callbacks", async (request, response) => {
@@ -62,40 +58,6 @@ function wasRequested(
   // A refund that is done keeps the attempt that did it; a notification about another attempt may be a reconciliation exception.
   if (kind === "refund" && operation.step === "done") return true;
   return attempt < operation.attempt || (attempt === operation.attempt && wasCalled(operation));
-}
-
-/**
- * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
- * Throws VALIDATION_ERROR for money that differs from what was reported before.
- */
-export function paymentNotification(
-  merchant: Merchant,
-  { book, id, attempt }: OperationName,
-  gatewayCode: string,
-  standing: Standing,
-): Command<void> {
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "take notification",
-      needs: [
-        ...paymentNeeds(book, id),
-        need(operations, { book, id }),
-        ...notificationNeeds(book, gatewayCode, standing),
-      ],
-      execute(context) {
-        const payment = findLocked(context, id);
-        const objection = objectionTo(context, payment, gatewayCode, standing);
-        if (objection) throw objection;
-        const operation = context.set.get(operations, { book, id });
-        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
-        if (!present && standing.status !== "paid") return;
-        // It may come before the answer to our call: then this is how we learn that the acquirer has the payment.
-        const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
-        applyStanding(context, taken, gatewayCode, standing);
-      },
-    },
-  );
 }
 
 async function takeRefundNotification(

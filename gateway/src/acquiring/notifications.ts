@@ -1,18 +1,56 @@
 // What a notification or an answer of an acquirer does to a payment, inside a command. It may come late, twice or out of order: no money
 // is lost by it, and none is counted twice.
-import type { CommandContext } from "../commands/command-context.ts";
+import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Instructions, Receipt, Standing } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import type { Command } from "../store/lane.ts";
+import { type OperationName, wasCalled } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Payment } from "../payments/payment.ts";
-import { capture, emitPayment, expire, move } from "../payments/payments.ts";
+import { capture, emitPayment, expire, findLocked, move, paymentNeeds } from "../payments/payments.ts";
 import { payments, routedPayments } from "../payments/payments.sql.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
+
+/**
+ * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
+ * Throws VALIDATION_ERROR for money that differs from what was reported before.
+ */
+export function paymentNotification(
+  merchant: Merchant,
+  { book, id, attempt }: OperationName,
+  gatewayCode: string,
+  standing: Standing,
+): Command<void> {
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "take notification",
+      needs: [
+        ...paymentNeeds(book, id),
+        need(operations, { book, id }),
+        ...notificationNeeds(book, gatewayCode, standing),
+      ],
+      execute(context) {
+        const payment = findLocked(context, id);
+        const objection = objectionTo(context, payment, gatewayCode, standing);
+        if (objection) throw objection;
+        const operation = context.set.get(operations, { book, id });
+        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
+        if (!present && standing.status !== "paid") return;
+        // It may come before the answer to our call: then this is how we learn that the acquirer has the payment.
+        const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
+        applyStanding(context, taken, gatewayCode, standing);
+      },
+    },
+  );
+}
 
 /** What a command needs that applies an acquirer's notification. */
 export function notificationNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {
