@@ -31,10 +31,10 @@ const notify = (payment: Payment, standing: Standing, gatewayCode = "kawah", att
 function at(changes: Partial<Payment> = {}, operation: Partial<Operation> = {}, rows: KeptReceipt[] = []) {
   const payment = aPayment({ gatewayCode: "kawah", ...changes });
   const current = anOperation(payment.reference, { step: "following", ...operation });
-  const then = given({
+  const start = given({
     rows: [row(payments, payment), row(operations, current), ...rows.map((one) => row(receipts, one))],
   });
-  return { payment, then };
+  return { payment, start };
 }
 
 const aReceipt = (changes: Partial<KeptReceipt> = {}): KeptReceipt => ({
@@ -54,8 +54,8 @@ const aReceipt = (changes: Partial<KeptReceipt> = {}): KeptReceipt => ({
 describe("money", () => {
   test.each(paymentStatuses)("for a %s payment, exact", (status) => {
     const awaited = status === "pending" || status === "processing";
-    const { payment, then } = at({ status });
-    then.when(notify(payment, paid())).then((changes) => {
+    const { payment, start } = at({ status });
+    start.when(notify(payment, paid())).then((changes) => {
       expect(changes.inserted(receipts)).toMatchObject([
         { status: awaited ? "applied" : "unapplied", receivedAt: NOW },
       ]);
@@ -85,8 +85,8 @@ describe("money", () => {
     ["another currency", paid("t-1", 1_000_000n, "USD"), "USD", 1_000_000n],
     ["a thousand times as much", paid("t-1", 1_000_000_000n), "IDR", 1_000_000_000n],
   ] as const)("%s is unapplied, and the payment goes on waiting", (_what, standing, currency, amount) => {
-    const { payment, then } = at();
-    then.when(notify(payment, standing)).then((changes) => {
+    const { payment, start } = at();
+    start.when(notify(payment, standing)).then((changes) => {
       expect(changes.inserted(receipts)).toMatchObject([{ status: "unapplied" }]);
       expect(changes.journals).toMatchObject([{ entries: { [`platform:unapplied ${currency}`]: -amount } }]);
       expect(changes.updated(payments)).toEqual([]);
@@ -94,13 +94,13 @@ describe("money", () => {
   });
 
   test("more than a thousand times as much is a mistake in the unit, and is refused", () => {
-    const { payment, then } = at();
-    then.when(notify(payment, paid("t-1", 1_000_000_001n))).refuses("VALIDATION_ERROR");
+    const { payment, start } = at();
+    start.when(notify(payment, paid("t-1", 1_000_000_001n))).refuses("VALIDATION_ERROR");
   });
 
   test("too late: a payment whose time is over expires, and the money is unapplied", () => {
-    const { payment, then } = at({ expiresAt: NOW });
-    then.when(notify(payment, paid())).then((changes) => {
+    const { payment, start } = at({ expiresAt: NOW });
+    start.when(notify(payment, paid())).then((changes) => {
       expect(changes.updated(payments)).toMatchObject([{ status: "expired" }]);
       expect(changes.inserted(receipts)).toMatchObject([{ status: "unapplied" }]);
       expect(changes.events).toEqual(["payment.expired"]);
@@ -108,13 +108,13 @@ describe("money", () => {
   });
 
   test("a processing payment does not expire: its money is applied at any time", () => {
-    const { payment, then } = at({ status: "processing", expiresAt: NOW - 1 });
-    expect(then.when(notify(payment, paid())).changes.inserted(receipts)).toMatchObject([{ status: "applied" }]);
+    const { payment, start } = at({ status: "processing", expiresAt: NOW - 1 });
+    expect(start.when(notify(payment, paid())).changes.inserted(receipts)).toMatchObject([{ status: "applied" }]);
   });
 
   test("the same transaction counts once; another one of the same payment is unapplied", () => {
-    const { payment, then } = at();
-    const twice = then.when(notify(payment, paid())).when(notify(payment, paid()));
+    const { payment, start } = at();
+    const twice = start.when(notify(payment, paid())).when(notify(payment, paid()));
     expect(twice.changes.journals.map(({ kind }) => kind)).toEqual(["capture"]);
     const other = twice.when(notify(payment, paid("t-2")));
     expect(other.changes.journals.map(({ kind }) => kind)).toEqual(["capture", "receipt_unapplied"]);
@@ -139,14 +139,14 @@ describe("money", () => {
   });
 
   test("of another acquirer, or of an earlier attempt, is kept apart and moves nothing else", () => {
-    const { payment, then } = at({}, { attempt: 2 });
+    const { payment, start } = at({}, { attempt: 2 });
     for (const late of [notify(payment, paid(), "lawu", 1), notify(payment, paid(), "lawu", 2)]) {
-      const outcome = at({ reference: payment.reference }, { attempt: 2 }).then.when(late);
+      const outcome = at({ reference: payment.reference }, { attempt: 2 }).start.when(late);
       expect(outcome.changes.inserted(receipts)).toMatchObject([{ status: "unapplied", gatewayCode: "lawu" }]);
       expect(outcome.changes.updated(payments)).toEqual([]);
     }
     // The payment's own acquirer, under an earlier attempt of it: exact money pays it.
-    expect(then.when(notify(payment, paid())).changes.inserted(receipts)).toMatchObject([{ status: "applied" }]);
+    expect(start.when(notify(payment, paid())).changes.inserted(receipts)).toMatchObject([{ status: "applied" }]);
   });
 });
 
@@ -154,23 +154,23 @@ describe("processing and failed", () => {
   test.each(paymentStatuses)("for a %s payment", (status) => {
     for (const said of ["processing", "failed", "waiting"] as const) {
       const moves = said !== "waiting" && (status === "pending" || (status === "processing" && said === "failed"));
-      const { payment, then } = at({ status });
-      const outcome = then.when(notify(payment, { status: said }));
+      const { payment, start } = at({ status });
+      const outcome = start.when(notify(payment, { status: said }));
       expect(outcome.changes.updated(payments)).toMatchObject(moves ? [{ status: said }] : []);
       expect(outcome.changes.isNothing).toBe(!moves);
     }
   });
 
   test("after its time a pending payment expires instead", () => {
-    const { payment, then } = at({ expiresAt: NOW });
-    expect(then.when(notify(payment, { status: "processing" })).changes.events).toEqual(["payment.expired"]);
+    const { payment, start } = at({ expiresAt: NOW });
+    expect(start.when(notify(payment, { status: "processing" })).changes.events).toEqual(["payment.expired"]);
   });
 
   test("of another attempt or acquirer move nothing", () => {
     for (const status of ["processing", "failed"] as const) {
-      const { payment, then } = at({}, { attempt: 2 });
-      expect(then.when(notify(payment, { status })).changes.isNothing).toBe(true);
-      expect(then.when(notify(payment, { status }, "lawu", 2)).changes.isNothing).toBe(true);
+      const { payment, start } = at({}, { attempt: 2 });
+      expect(start.when(notify(payment, { status })).changes.isNothing).toBe(true);
+      expect(start.when(notify(payment, { status }, "lawu", 2)).changes.isNothing).toBe(true);
     }
   });
 });
@@ -178,16 +178,16 @@ describe("processing and failed", () => {
 describe("a notification that comes before the answer to the call", () => {
   const waits = { gatewayCode: undefined, instructions: undefined };
   test.each(operationSteps)("while the operation is %s", (step) => {
-    const { payment, then } = at(waits, { step });
-    const outcome = then.when(notify(payment, { status: "processing" }));
+    const { payment, start } = at(waits, { step });
+    const outcome = start.when(notify(payment, { status: "processing" }));
     const called = step !== "planned" && step !== "retryable";
     expect(outcome.changes.events).toEqual(called ? ["payment.created", "payment.processing"] : []);
     expect(outcome.changes.updated(payments)).toMatchObject(called ? [{ gatewayCode: "kawah" }] : []);
   });
 
   test("of money pays the payment, which is created and paid at once", () => {
-    const { payment, then } = at(waits, { step: "calling" });
-    expect(then.when(notify(payment, paid())).changes.events).toEqual(["payment.created", "payment.succeeded"]);
+    const { payment, start } = at(waits, { step: "calling" });
+    expect(start.when(notify(payment, paid())).changes.events).toEqual(["payment.created", "payment.succeeded"]);
   });
 });
 
@@ -226,8 +226,8 @@ test("any notifications in any order: captured at most once, and what came is wh
   );
   fc.assert(
     fc.property(fc.array(said, { maxLength: 12 }), fc.integer({ min: -1, max: 1 }), (standings, left) => {
-      const { payment, then } = at({ expiresAt: NOW + left });
-      let last: Then<unknown> = then.when(nothing);
+      const { payment, start } = at({ expiresAt: NOW + left });
+      let last: Then<unknown> = start.when(nothing);
       for (const standing of standings) last = last.when(notify(payment, standing));
       const kept = last.changes.inserted(receipts);
       const came = kept.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);

@@ -46,14 +46,14 @@ function waiting(changes: Partial<Payment> = {}, operation: Partial<Operation> =
     status: undefined,
     response: undefined,
   };
-  const then = given({ rows: [row(payments, payment), row(operations, current), row(openKeys, record)] });
-  return { payment, operation: current, record, then };
+  const start = given({ rows: [row(payments, payment), row(operations, current), row(openKeys, record)] });
+  return { payment, operation: current, record, start };
 }
 
 describe("each result of a call, while the payment waits", () => {
   test("known: the payment is opened, the key gets its answer, and a worker inquires before the payment's time is over", () => {
-    const { payment, operation, then } = waiting();
-    then.when(concludeOpening(parts, merchant, operation, known())).then((changes, concluded) => {
+    const { payment, operation, start } = waiting();
+    start.when(concludeOpening(parts, merchant, operation, known())).then((changes, concluded) => {
       expect(concluded).toMatchObject({ reply: { status: 201 } });
       expect(changes.updated(payments)).toMatchObject([{ status: "pending", gatewayCode: "kawah", instructions }]);
       expect(changes.updated(operations)).toMatchObject([
@@ -70,8 +70,8 @@ describe("each result of a call, while the payment waits", () => {
     ["paid", paid(), "succeeded", "done", ["payment.created", "payment.succeeded"]],
     ["paid too little", paid("t-1", 1n), "pending", "following", ["payment.created"]],
   ] as const)("known and %s", (_what, standing, status, step, events) => {
-    const { operation, then } = waiting();
-    then.when(concludeOpening(parts, merchant, operation, known(standing as Standing))).then((changes, concluded) => {
+    const { operation, start } = waiting();
+    start.when(concludeOpening(parts, merchant, operation, known(standing as Standing))).then((changes, concluded) => {
       expect(concluded).toMatchObject({ reply: { status: 201 } });
       expect(changes.updated(payments)).toMatchObject([{ status, gatewayCode: "kawah" }]);
       expect(changes.updated(operations)).toMatchObject([{ step }]);
@@ -80,8 +80,8 @@ describe("each result of a call, while the payment waits", () => {
   });
 
   test("known, with money that is beyond all measure: opened, and an exception for a person", () => {
-    const { operation, then } = waiting();
-    then
+    const { operation, start } = waiting();
+    start
       .when(concludeOpening(parts, merchant, operation, known(paid("t-1", 1_000_000_001n))))
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 }, exception: "receipt" });
@@ -92,8 +92,8 @@ describe("each result of a call, while the payment waits", () => {
   });
 
   test("refused: the next acquirer is called, under a new attempt and a new lease", () => {
-    const { operation, then } = waiting();
-    then.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
+    const { operation, start } = waiting();
+    start.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
       const next = { step: "calling", gatewayCode: "lawu", attempt: 2, refusedBy: ["kawah"], dueAt: NOW + 5_400_000 };
       expect(concluded).toMatchObject({ next });
       expect(changes.updated(operations)).toMatchObject([next]);
@@ -103,8 +103,8 @@ describe("each result of a call, while the payment waits", () => {
   });
 
   test("refused, with a local acquirer next: it is opened at once", () => {
-    const { operation, then } = waiting();
-    then
+    const { operation, start } = waiting();
+    start
       .when(concludeOpening(openingParts(kawah, cendana), merchant, operation, { kind: "refused" }))
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 } });
@@ -117,8 +117,8 @@ describe("each result of a call, while the payment waits", () => {
     ["by the last acquirer, with a key: the merchant may retry", KEY, "retryable", undefined],
     ["by the last acquirer, without a key: a worker does", undefined, "planned", NOW + SECOND],
   ])("refused %s", (_what, idempotencyKey, step, dueAt) => {
-    const { operation, then } = waiting({}, { idempotencyKey, gatewayCode: "lawu", refusedBy: ["kawah"], attempt: 2 });
-    then.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
+    const { operation, start } = waiting({}, { idempotencyKey, gatewayCode: "lawu", refusedBy: ["kawah"], attempt: 2 });
+    start.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
       expect(concluded).toMatchObject({ fault: { code: "GATEWAY_ERROR" } });
       expect(changes.updated(operations)).toMatchObject([{ step, dueAt, attempt: 3, round: 1, refusedBy: [] }]);
       expect(changes.updated(openKeys)).toEqual([]);
@@ -126,8 +126,8 @@ describe("each result of a call, while the payment waits", () => {
   });
 
   test("absent: certainly not done, so the merchant may retry, in the same round", () => {
-    const { operation, then } = waiting({}, { step: "asking" });
-    then.when(concludeOpening(parts, merchant, operation, { kind: "absent" })).then((changes, concluded) => {
+    const { operation, start } = waiting({}, { step: "asking" });
+    start.when(concludeOpening(parts, merchant, operation, { kind: "absent" })).then((changes, concluded) => {
       expect(concluded).toMatchObject({ fault: { code: "GATEWAY_ERROR" } });
       expect(changes.updated(operations)).toMatchObject([
         { step: "retryable", attempt: 2, round: 0, dueAt: undefined },
@@ -138,8 +138,8 @@ describe("each result of a call, while the payment waits", () => {
   test.each([0, 1, 2, 9, 10, 30])(
     "unknown after %s inquiries: a worker inquires, ever more rarely, and nothing is repeated",
     (inquiries) => {
-      const { operation, then } = waiting({}, { inquiries });
-      then.when(concludeOpening(parts, merchant, operation, { kind: "unknown" })).then((changes, concluded) => {
+      const { operation, start } = waiting({}, { inquiries });
+      start.when(concludeOpening(parts, merchant, operation, { kind: "unknown" })).then((changes, concluded) => {
         expect(concluded).toMatchObject({ fault: { code: "GATEWAY_TIMEOUT" } });
         const dueAt = NOW + Math.min(2 ** inquiries, 600) * SECOND;
         expect(changes.updated(operations)).toMatchObject([
@@ -154,24 +154,24 @@ describe("each result of a call, while the payment waits", () => {
 describe("an acquirer that has accepted a payment keeps it", () => {
   const accepted = { gatewayCode: "kawah", instructions };
   test("refused: the outcome is unknown, and nobody else is called", () => {
-    const { operation, then } = waiting(accepted, { step: "following" });
-    const concluded = then.when(concludeOpening(parts, merchant, operation, { kind: "refused" }));
+    const { operation, start } = waiting(accepted, { step: "following" });
+    const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "refused" }));
     expect(concluded.answer).toMatchObject({ fault: { code: "GATEWAY_TIMEOUT" } });
     expect(concluded.changes.updated(operations)).toMatchObject([{ step: "following", attempt: 1 }]);
   });
 
   test("absent: an exception, once, and inquiries go on", () => {
-    const { operation, then } = waiting(accepted, { step: "following" });
+    const { operation, start } = waiting(accepted, { step: "following" });
     const absent = concludeOpening(parts, merchant, operation, { kind: "absent" });
-    const concluded = then.when(absent).when(absent);
+    const concluded = start.when(absent).when(absent);
     expect(concluded.answer).toMatchObject({ exception: "forgotten" });
     expect(concluded.changes.inserted(exceptions)).toMatchObject([{ kind: "forgotten", attempt: 1 }]);
     expect(concluded.changes.updated(operations)).toMatchObject([{ step: "following", attempt: 1, inquiries: 2 }]);
   });
 
   test("closed: no inquiry follows", () => {
-    const { operation, then } = waiting({ ...accepted, status: "succeeded" }, { step: "following" });
-    const concluded = then.when(concludeOpening(parts, merchant, operation, { kind: "closed" }));
+    const { operation, start } = waiting({ ...accepted, status: "succeeded" }, { step: "following" });
+    const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "closed" }));
     expect(concluded.changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
   });
 });
@@ -187,8 +187,8 @@ describe("what was concluded already stays", () => {
   const over = operationSteps.filter((step) => ["retryable", "planned", "done"].includes(step));
   for (const step of over) {
     test.each(results)(`an operation that is ${step}, and a late $kind`, (result) => {
-      const { operation, then } = waiting({}, { step, dueAt: step === "planned" ? NOW : undefined });
-      const concluded = then.when(concludeOpening(parts, merchant, operation, result));
+      const { operation, start } = waiting({}, { step, dueAt: step === "planned" ? NOW : undefined });
+      const concluded = start.when(concludeOpening(parts, merchant, operation, result));
       expect(concluded.answer).toMatchObject({
         fault: { code: step === "retryable" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT" },
       });
@@ -197,14 +197,14 @@ describe("what was concluded already stays", () => {
   }
 
   test.each(results)("another attempt, and a late $kind", (result) => {
-    const { operation, then } = waiting({}, { attempt: 2 });
-    const concluded = then.when(concludeOpening(parts, merchant, { ...operation, attempt: 1 }, result));
+    const { operation, start } = waiting({}, { attempt: 2 });
+    const concluded = start.when(concludeOpening(parts, merchant, { ...operation, attempt: 1 }, result));
     expect(concluded.changes.isNothing).toBe(true);
   });
 
   test("the request gets the answer that its key keeps", () => {
-    const { operation, then } = waiting();
-    const first = then.when(concludeOpening(parts, merchant, operation, known()));
+    const { operation, start } = waiting();
+    const first = start.when(concludeOpening(parts, merchant, operation, known()));
     const late = first.when(concludeOpening(parts, merchant, { ...operation, attempt: 0 }, { kind: "unknown" }));
     expect(late.answer).toEqual(first.answer);
   });
@@ -214,8 +214,8 @@ test.each(paymentStatuses.filter((status) => status !== "pending" && status !== 
   "a payment that is %s before its acquirer answers is not opened any more",
   (status) => {
     for (const result of [known(), { kind: "refused" }, { kind: "absent" }] satisfies OpenResult[]) {
-      const { operation, then } = waiting({ status, paidAt: undefined });
-      const concluded = then.when(concludeOpening(parts, merchant, operation, result));
+      const { operation, start } = waiting({ status, paidAt: undefined });
+      const concluded = start.when(concludeOpening(parts, merchant, operation, result));
       expect(concluded.changes.updated(payments)).toEqual([]);
       expect(concluded.changes.events).toEqual([]);
       const [after] = concluded.changes.updated(operations);
@@ -238,8 +238,8 @@ describe("the same request again after GATEWAY_ERROR", () => {
     waiting(changes, { step: "retryable", attempt: 3, round: 1, dueAt: undefined, ...operation });
 
   test("goes on with the same payment: the next call has its own attempt", () => {
-    const { payment, operation, then } = released();
-    then.when(resumeOpening(parts, merchant, operation, intent())).then((changes, answer) => {
+    const { payment, operation, start } = released();
+    start.when(resumeOpening(parts, merchant, operation, intent())).then((changes, answer) => {
       expect(answer).toEqual({ status: 201, body: "", continues: payment.reference });
       expect(changes.updated(operations)).toMatchObject([
         { step: "calling", gatewayCode: "kawah", attempt: 4, round: 1 },
@@ -248,8 +248,8 @@ describe("the same request again after GATEWAY_ERROR", () => {
   });
 
   test("is answered at once by a local acquirer", () => {
-    const { operation, then } = released();
-    const answer = then.when(resumeOpening(openingParts(cendana), merchant, operation, intent())).answer;
+    const { operation, start } = released();
+    const answer = start.when(resumeOpening(openingParts(cendana), merchant, operation, intent())).answer;
     expect([answer.status, answer.continues]).toEqual([201, undefined]);
   });
 
@@ -259,8 +259,8 @@ describe("the same request again after GATEWAY_ERROR", () => {
     ["expired", { status: "expired" as PaymentStatus }, "PAYMENT_EXPIRED", []],
     ["over, though no sweep has found it", { expiresAt: NOW }, "PAYMENT_EXPIRED", ["payment.expired"]],
   ])("says so when the payment is %s by now, and keeps that answer", (_what, changes, code, events) => {
-    const { operation, then } = released(changes);
-    then.when(resumeOpening(parts, merchant, operation, intent())).then((after, answer) => {
+    const { operation, start } = released(changes);
+    start.when(resumeOpening(parts, merchant, operation, intent())).then((after, answer) => {
       expect(answer.status).toBe(409);
       expect(answer.body).toContain(code);
       expect(after.updated(openKeys)).toMatchObject([{ status: 409, response: answer.body }]);
@@ -276,13 +276,13 @@ describe("the same request again after GATEWAY_ERROR", () => {
       .filter((step) => step !== "retryable")
       .map((step) => [`an operation that is ${step}`, intent(), { step }] as const),
   ] as const)("waits for %s", (_what, asked, operation) => {
-    const { operation: current, then } = released({}, operation);
-    then.when(resumeOpening(parts, merchant, current, asked)).refuses("IDEMPOTENCY_IN_PROGRESS");
+    const { operation: current, start } = released({}, operation);
+    start.when(resumeOpening(parts, merchant, current, asked)).refuses("IDEMPOTENCY_IN_PROGRESS");
   });
 
   test("finds no route after thousands of attempts", () => {
-    const { operation, then } = released({}, { attempt: 5_000 });
-    then.when(resumeOpening(parts, merchant, operation, intent())).refuses("NO_ROUTE_AVAILABLE");
+    const { operation, start } = released({}, { attempt: 5_000 });
+    start.when(resumeOpening(parts, merchant, operation, intent())).refuses("NO_ROUTE_AVAILABLE");
   });
 });
 
@@ -299,8 +299,8 @@ test("any results in any order: opened at most once, captured at most once, answ
   );
   fc.assert(
     fc.property(fc.array(fc.record({ result: results, stale: fc.boolean() }), { maxLength: 10 }), (steps) => {
-      const { operation, then } = waiting();
-      let last: Then<unknown> = then.when(nothing);
+      const { operation, start } = waiting();
+      let last: Then<unknown> = start.when(nothing);
       const answers = new Set<string>();
       for (const { result, stale } of steps) {
         const [current = operation] = last.changes.updated(operations);

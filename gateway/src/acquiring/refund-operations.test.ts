@@ -32,11 +32,11 @@ function calling(operation: Partial<Operation> = {}, refund: Partial<Refund> = {
   });
   const one = aRefund(payment, refund);
   const current = anOperation(one.uuid, { kind: "refund", paymentReference: payment.reference, ...operation });
-  const then = given({
+  const start = given({
     rows: [row(payments, payment), row(refunds, one), row(operations, current)],
     balances: owning({ available: 893_000n }),
   });
-  return { operation: current, refund: one, then };
+  return { operation: current, refund: one, start };
 }
 
 describe("each result of a call", () => {
@@ -44,8 +44,8 @@ describe("each result of a call", () => {
     ["succeeded", succeeded, "refund.succeeded", []],
     ["failed", failed, "refund.failed", ["refund_returned"]],
   ] as const)("%s completes the refund", (status, result, event, journals) => {
-    const { operation, then } = calling();
-    then.when(concludeRefund(merchant, operation, result)).then((changes, exception) => {
+    const { operation, start } = calling();
+    start.when(concludeRefund(merchant, operation, result)).then((changes, exception) => {
       expect(exception).toBeUndefined();
       expect(changes.updated(refunds)).toMatchObject([{ status, completedAt: NOW }]);
       expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
@@ -61,8 +61,8 @@ describe("each result of a call", () => {
     ["absent: called again, under another attempt", { kind: "absent" }, "planned", 2, 0],
     ["refused: called again, and counted", { kind: "refused" }, "planned", 2, 1],
   ] as const)("%s", (_what, result, step, attempt, round) => {
-    const { operation, then } = calling({ inquiries: 3 });
-    then.when(concludeRefund(merchant, operation, result)).then((changes) => {
+    const { operation, start } = calling({ inquiries: 3 });
+    start.when(concludeRefund(merchant, operation, result)).then((changes) => {
       expect(changes.updated(operations)).toMatchObject([
         { step, attempt, round, inquiries: 4, dueAt: NOW + 8 * SECOND },
       ]);
@@ -79,8 +79,8 @@ describe("each result of a call", () => {
     ["the thousandth unknown outcome: it may have been done", { attempt: 1_000 }, { kind: "unknown" }, false],
     ["the sixth unknown outcome after refusals", { round: 5 }, { kind: "unknown" }, false],
   ] as const)("%s", (_what, operation, result, givesUp) => {
-    const { operation: current, then } = calling(operation);
-    const concluded = then.when(concludeRefund(merchant, current, result));
+    const { operation: current, start } = calling(operation);
+    const concluded = start.when(concludeRefund(merchant, current, result));
     expect(concluded.changes.events).toEqual(givesUp ? ["refund.failed"] : []);
     expect(concluded.changes.journals.map(({ kind }) => kind)).toEqual(givesUp ? ["refund_returned"] : []);
     expect(concluded.changes.updated(operations)).toMatchObject([
@@ -91,8 +91,8 @@ describe("each result of a call", () => {
 
 describe("late and double results", () => {
   test("a success of an earlier attempt completes the refund: the payer must not get it twice", () => {
-    const { operation, then } = calling({ attempt: 3, step: "planned" });
-    then.when(concludeRefund(merchant, { ...operation, attempt: 1 }, succeeded)).then((changes) => {
+    const { operation, start } = calling({ attempt: 3, step: "planned" });
+    start.when(concludeRefund(merchant, { ...operation, attempt: 1 }, succeeded)).then((changes) => {
       expect(changes.updated(refunds)).toMatchObject([{ status: "succeeded" }]);
       expect(changes.updated(operations)).toMatchObject([{ step: "done", attempt: 1 }]);
     });
@@ -106,25 +106,25 @@ describe("late and double results", () => {
     { kind: "unreached" },
     { kind: "unknown" },
   ] as const)("anything else of an earlier attempt changes nothing: %j", (result) => {
-    const { operation, then } = calling({ attempt: 3 });
-    expect(then.when(concludeRefund(merchant, { ...operation, attempt: 2 }, result)).changes.isNothing).toBe(true);
+    const { operation, start } = calling({ attempt: 3 });
+    expect(start.when(concludeRefund(merchant, { ...operation, attempt: 2 }, result)).changes.isNothing).toBe(true);
   });
 
   test.each([succeeded, failed, pending, { kind: "absent" }] as const)(
     "again for the attempt that did it: %j",
     (result) => {
-      const { operation, then } = calling(
+      const { operation, start } = calling(
         { step: "done", dueAt: undefined },
         { status: "succeeded", completedAt: NOW },
       );
-      const concluded = then.when(concludeRefund(merchant, operation, result));
+      const concluded = start.when(concludeRefund(merchant, operation, result));
       expect([concluded.answer, concluded.changes.isNothing]).toEqual([undefined, true]);
     },
   );
 
   test("a refund that somebody else completed ends its operation", () => {
-    const { operation, then } = calling({}, { status: "failed", completedAt: NOW });
-    const concluded = then.when(concludeRefund(merchant, operation, pending));
+    const { operation, start } = calling({}, { status: "failed", completedAt: NOW });
+    const concluded = start.when(concludeRefund(merchant, operation, pending));
     expect(concluded.changes.updated(operations)).toMatchObject([{ step: "done" }]);
     expect(concluded.changes.events).toEqual([]);
   });
@@ -143,9 +143,9 @@ describe("reconciliation exceptions", () => {
     ["refund_after_failure", "failed", 1],
     ["refund_after_failure", "failed", 2],
   ] as const)("%s: a refund that %s, and then a success of attempt %s", (kind, status, attempt) => {
-    const { operation, then } = calling({ step: "done", dueAt: undefined }, { status, completedAt: NOW });
+    const { operation, start } = calling({ step: "done", dueAt: undefined }, { status, completedAt: NOW });
     const late = concludeRefund(merchant, { ...operation, attempt }, succeeded);
-    const twice = then.when(late).when(late);
+    const twice = start.when(late).when(late);
     expect(twice.answer).toBe(kind);
     expect(twice.changes.inserted(exceptions)).toMatchObject([{ kind, attempt, operationId: operation.id }]);
     expect([twice.changes.updated(refunds), twice.changes.updated(operations), twice.changes.journals]).toEqual([
@@ -156,7 +156,7 @@ describe("reconciliation exceptions", () => {
   });
 
   test("one is closed once, with a note", () => {
-    const { operation, then } = calling({ step: "done", dueAt: undefined }, { status: "failed", completedAt: NOW });
+    const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "failed", completedAt: NOW });
     const key = { book, operationId: operation.id, attempt: 1, kind: "refund_after_failure" } as const;
     const close = {
       name: "close",
@@ -164,8 +164,8 @@ describe("reconciliation exceptions", () => {
       needs: [],
       execute: (set: Parameters<typeof closeException>[0]) => closeException(set, key, "asked for it back", NOW),
     };
-    expect(then.when(close).answer).toBeUndefined();
-    const closed = then.when(concludeRefund(merchant, operation, succeeded)).when(close);
+    expect(start.when(close).answer).toBeUndefined();
+    const closed = start.when(concludeRefund(merchant, operation, succeeded)).when(close);
     expect(closed.answer).toMatchObject({ closedAt: NOW, note: "asked for it back" });
     expect(closed.when(close).answer).toBeUndefined();
   });
@@ -183,8 +183,8 @@ test("any results of any attempts: completed once, given back at most once, and 
   );
   fc.assert(
     fc.property(fc.array(fc.record({ result, back: fc.nat({ max: 2 }) }), { maxLength: 15 }), (steps) => {
-      const { operation, then } = calling();
-      let last: Then<unknown> = then.when(nothing);
+      const { operation, start } = calling();
+      let last: Then<unknown> = start.when(nothing);
       const successes = new Set<number>();
       for (const { result: one, back } of steps) {
         const [current = operation] = last.changes.updated(operations);

@@ -28,7 +28,7 @@ function contested(status: DisputeStatus, changes: Partial<Dispute> = {}) {
   const payment = { ...paid, disputeStatus: status };
   const dispute = aDispute(payment, { status, ...changes });
   const balances = owning({ available: -7_000n, held: isRunning(status) ? dispute.amountMinor : 0n });
-  return { payment, dispute, then: given({ rows: [row(payments, payment), row(disputes, dispute)], balances }) };
+  return { payment, dispute, start: given({ rows: [row(payments, payment), row(disputes, dispute)], balances }) };
 }
 
 describe("opening", () => {
@@ -95,8 +95,8 @@ describe("deciding", () => {
   const taken = { "merchant:held IDR": 1_000_000n, "acquirer:nusantara:receivable IDR": -1_000_000n };
   for (const status of disputeStatuses) {
     test.each(outcomes)(`one that is ${status} as %s`, (outcome) => {
-      const { dispute, then } = contested(status);
-      const resolved = then.when(resolveDispute(owner, keyOf(dispute), outcome));
+      const { dispute, start } = contested(status);
+      const resolved = start.when(resolveDispute(owner, keyOf(dispute), outcome));
       if (!isRunning(status)) {
         resolved.refuses("DISPUTE_RESOLVED", { status });
         return;
@@ -127,8 +127,8 @@ describe("evidence", () => {
   const given1 = { statement: "It was delivered.", files: [] };
 
   test("is taken once, and moves the dispute to review; no money moves", () => {
-    const { dispute, then } = contested("needs_response");
-    const submitted = then.when(submitEvidence(owner, keyOf(dispute), given1)).then((changes, answer) => {
+    const { dispute, start } = contested("needs_response");
+    const submitted = start.when(submitEvidence(owner, keyOf(dispute), given1)).then((changes, answer) => {
       expect(answer.status).toBe("under_review");
       expect(changes.inserted(evidence)).toMatchObject([{ uuid: dispute.uuid, submittedAt: NOW, ...given1 }]);
       expect(changes.updated(payments)).toMatchObject([{ disputeStatus: "under_review" }]);
@@ -156,8 +156,8 @@ describe("evidence", () => {
   });
 
   test.each(disputeStatuses)("no evidence in time loses one that is %s", (status) => {
-    const { dispute, then } = contested(status, { evidenceDueAt: NOW - SECOND });
-    const lost = then.when(loseUnanswered(owner, keyOf(dispute)));
+    const { dispute, start } = contested(status, { evidenceDueAt: NOW - SECOND });
+    const lost = start.when(loseUnanswered(owner, keyOf(dispute)));
     expect(lost.answer).toBe(status === "needs_response");
     expect(lost.changes.isNothing).toBe(status !== "needs_response");
     expect(lost.changes.journals.map(({ kind }) => kind)).toEqual(status === "needs_response" ? ["dispute_lost"] : []);
@@ -170,8 +170,8 @@ describe("evidence", () => {
     ["in the past", NOW - DAY, false],
     ["more than a year ahead", NOW + 366 * DAY + 1, false],
   ])("the deadline is moved to %s", (_when, dueAt, good) => {
-    const { dispute, then } = contested("needs_response");
-    const moved = then.when(moveEvidenceDue(owner, keyOf(dispute), dueAt));
+    const { dispute, start } = contested("needs_response");
+    const moved = start.when(moveEvidenceDue(owner, keyOf(dispute), dueAt));
     if (!good) moved.refuses("VALIDATION_ERROR");
     else {
       expect(moved.answer.evidenceDueAt).toBe(dueAt);
@@ -182,8 +182,8 @@ describe("evidence", () => {
   test.each(disputeStatuses.filter((status) => status !== "needs_response"))(
     "the deadline of one that is %s stays",
     (status) => {
-      const { dispute, then } = contested(status);
-      then.when(moveEvidenceDue(owner, keyOf(dispute), NOW + DAY)).refuses("DISPUTE_RESOLVED", { status });
+      const { dispute, start } = contested(status);
+      start.when(moveEvidenceDue(owner, keyOf(dispute), NOW + DAY)).refuses("DISPUTE_RESOLVED", { status });
     },
   );
 });
