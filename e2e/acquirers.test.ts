@@ -152,7 +152,7 @@ test("a refund through it: pending, then done by its word, also when the service
   expect(outcome(refund)).toBe("201 pending");
   await vi.waitFor(() => expect(keyOf(refund.json.uuid)).not.toBe("undefined"), patiently);
   await service.kill("SIGKILL");
-  await simulator.settle(keyOf(refund.json.uuid), { status: "succeeded" });
+  await simulator.conclude(keyOf(refund.json.uuid), { status: "succeeded" });
   await service.start();
   await vi.waitFor(
     async () => expect((await client.get(`/v1/refunds/${refund.json.uuid}`)).json.status).toBe("succeeded"),

@@ -19,7 +19,7 @@ import {
   mondayAfter,
   owed,
   remainingOf,
-  settledAs,
+  batchStatusOf,
   ways,
   wrongs,
 } from "../gateway/test/model.ts";
@@ -239,7 +239,7 @@ async function expectSame(model: Model, real: World): Promise<void> {
   const shown = <T extends { id: string }>(list: readonly T[], view: (item: T) => unknown): unknown =>
     Object.fromEntries(list.map((item) => [item.id, view(item)]));
   expect(await listed("payments", (p) => [p.status, p.fee_minor, p.refunded_minor, p.settlement?.status])).toEqual(
-    shown(model.payments, (p) => [p.status, p.fee, p.refunded, settledAs(p)]),
+    shown(model.payments, (p) => [p.status, p.fee, p.refunded, batchStatusOf(p)]),
   );
   expect(await listed("disputes", (d) => [d.status, d.amount_minor])).toEqual(
     shown(model.disputes, (d) => [d.status, d.amount]),

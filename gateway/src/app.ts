@@ -1,6 +1,6 @@
 // Plugs the rooms together into one running service, and nothing else.
 import type { FastifyInstance } from "fastify";
-import { openCallbacks } from "./acquiring/notifications.routes.ts";
+import { openNotifications } from "./acquiring/notifications.routes.ts";
 import { Admission } from "./auth/admission.ts";
 import { UnauthenticatedCallers } from "./auth/rate.ts";
 import { merchantContract } from "./contract.ts";
@@ -69,7 +69,7 @@ export function createApp(options: AppOptions): App {
     { token, viewerToken: config.operatorViewerToken, unauthenticated, audit },
     operatorEndpoints,
   );
-  openCallbacks(server, rooms.acquiringParts);
+  openNotifications(server, rooms.acquiringParts);
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
     server,

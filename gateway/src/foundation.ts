@@ -31,6 +31,8 @@ export interface Foundation {
   realClock: Clock;
   /** The time by which the house acts. */
   clock: Clock;
+  /** The same time by a clock that runs while the machine sleeps: leases are held against it. */
+  leaseClock: Clock;
   /** How far the real clock is ahead of the database's, in milliseconds. */
   skewMs: () => number;
   /** False while the clock is too far from the database's to delete anything or to end anything. */
@@ -63,6 +65,7 @@ export function layFoundation({
     database,
     realClock: clock,
     clock: watched ?? clock,
+    leaseClock: watched?.awake ?? clock,
     skewMs: () => watched?.skewMs ?? 0,
     maySweep: () => watched?.maySweep ?? true,
     mayServe: () => watched?.mayServe ?? true,

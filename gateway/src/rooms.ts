@@ -2,7 +2,7 @@
 import type { Acquirer } from "./acquirers/acquirer.ts";
 import { simulatedAcquirers } from "./acquirers/simulated.ts";
 import { performDue } from "./acquiring/operation-worker.ts";
-import { Acquiring, type AcquiringParts } from "./acquiring/payment-operations.ts";
+import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-operations.ts";
 import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/silence.ts";
 import type { Foundation } from "./foundation.ts";
@@ -59,14 +59,14 @@ export interface Rooms {
   tokens: PayerTokens;
   payments: PaymentParts;
   acquiringParts: AcquiringParts;
-  acquiring: Acquiring;
+  paymentOperations: PaymentOperations;
   clocks: Clocks;
   worker: Worker;
 }
 
 /** Builds the rooms in the order of their floors: each is complete before the next one uses it. */
 export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
-  const { config, database, clock, log, metrics, vault, watch, writes } = foundation;
+  const { config, database, clock, leaseClock, log, metrics, vault, watch, writes } = foundation;
   const address = new PublicAddress(config.baseUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
@@ -90,15 +90,26 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     planPayment,
   };
   const { circuits } = router;
-  const acquiringParts = { ...payments, createdReply, circuits, clock, metrics, log, database, directory, lanes };
-  const acquiring = new Acquiring(acquiringParts);
+  const acquiringParts = {
+    ...payments,
+    createdReply,
+    circuits,
+    clock,
+    leaseClock,
+    metrics,
+    log,
+    database,
+    directory,
+    lanes,
+  };
+  const paymentOperations = new PaymentOperations(acquiringParts);
   const sweeping = { database, lanes, directory, clock, log };
   const clocks = new Clocks({
     database,
     lanes,
     clock,
     async catchUp(book) {
-      await performDue({ ...acquiringParts, acquiring }, book);
+      await performDue({ ...acquiringParts, paymentOperations }, book);
       await sweepExpired(sweeping, book);
       await loseOverdue(sweeping, book);
       await settleDue(sweeping, book);
@@ -113,7 +124,19 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     deliverer,
     rotationMs: timing?.rotationMs,
     maySweep: () => foundation.maySweep(),
-    operations: { ...acquiringParts, acquiring },
+    operations: { ...acquiringParts, paymentOperations },
   });
-  return { address, directory, merchants, router, lanes, tokens, payments, acquiringParts, acquiring, clocks, worker };
+  return {
+    address,
+    directory,
+    merchants,
+    router,
+    lanes,
+    tokens,
+    payments,
+    acquiringParts,
+    paymentOperations,
+    clocks,
+    worker,
+  };
 }

@@ -12,7 +12,7 @@ import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import type { Audit } from "./operator/audit.ts";
 import { bookEndpoints } from "./operator/books.routes.ts";
-import { contradictionEndpoints } from "./operator/contradictions.routes.ts";
+import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.ts";
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
@@ -51,7 +51,7 @@ export function merchantSurface(
   rooms: Rooms,
   timing: DeliveryTiming | undefined,
 ): MerchantSurface {
-  const { directory, router, payments, acquiring, clocks } = rooms;
+  const { directory, router, payments, paymentOperations, clocks } = rooms;
   const { webhookHeaderPrefix: headerPrefix, serviceName, webhookAllowHosts: allowed } = config;
   const examiner = new Examiner(
     new Sender(clock, headerPrefix, serviceName, allowed, timing),
@@ -60,7 +60,12 @@ export function merchantSurface(
   );
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
   const endpoints: Endpoint[] = [
-    ...paymentEndpoints({ ...payments, database, acquiring, checkCallbackUrl: callbackUrlCheck(allowed) }),
+    ...paymentEndpoints({
+      ...payments,
+      database,
+      acquiring: paymentOperations,
+      checkCallbackUrl: callbackUrlCheck(allowed),
+    }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database }),
     ...settlementEndpoints({ database }),
@@ -99,7 +104,7 @@ export function operatorSurface(
     ...bookEndpoints(database, directory),
     ...operatorDisputeEndpoints({ database, directory, lanes }),
     ...receiptEndpoints(database, directory, lanes),
-    ...contradictionEndpoints(database, lanes),
+    ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),

@@ -41,7 +41,7 @@ export interface Outside {
   /** Something becomes of a payment. It is told by a callback when it is paid. */
   pay(operationKey: string, status: "processing" | "paid" | "failed", transactionId: string): Promise<void>;
   /** A refund is decided, which is told by a callback. Until then it is `pending`. */
-  settle(operationKey: string, status: "succeeded" | "failed"): Promise<void>;
+  conclude(operationKey: string, status: "succeeded" | "failed"): Promise<void>;
   /** The next callback about this operation. */
   callback(operationKey: string): Promise<Delivered>;
   /** A callback about a paid payment, signed as the acquirer signs, in whose body the amount is written like this. */

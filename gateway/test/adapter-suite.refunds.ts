@@ -18,7 +18,7 @@ export function refundTests(bench: Bench): void {
       expect(await bench.refund(request)).toBe("pending");
       expect(await outside.opened(request.operationKey)).toBe(1);
       expect(await bench.askRefund(request)).toEqual({ known: true, status: "pending" });
-      await outside.settle(request.operationKey, end);
+      await outside.conclude(request.operationKey, end);
       expect(await bench.askRefund(request)).toEqual({ known: true, status: end });
       const { path, headers, body } = await outside.callback(request.operationKey);
       const read = bench.calls.readCallback(path, headers, body, systemClock.now());

@@ -112,7 +112,7 @@ export async function attempts({ client }: Shop, id: string, query = ""): Promis
 }
 
 /** Waits until the event's delivery is no longer pending, or has so many attempts. */
-export async function settled(of: Shop, id: string, state: string, tries: number): Promise<Answer["json"]> {
+export async function awaitAttempts(of: Shop, id: string, state: string, tries: number): Promise<Answer["json"]> {
   return vi.waitFor(async () => {
     const event = await read(of, id);
     expect(event.delivery).toMatchObject({ state, attempts: tries });

@@ -320,7 +320,7 @@ export function amountOf(word: string, remaining: number): { amount_minor?: numb
 }
 
 /** What a payment's status says of its settlement. A returned batch is none. */
-export function settledAs({ paidAt, batch }: Payment): string | undefined {
+export function batchStatusOf({ paidAt, batch }: Payment): string | undefined {
   return paidAt < Infinity ? (batch?.status ?? "pending") : undefined;
 }
 

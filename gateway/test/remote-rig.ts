@@ -115,7 +115,7 @@ export async function remoteRig(): Promise<AdapterRig & { simulator: Simulator; 
       },
       pay: (operationKey, status, transactionId) =>
         simulator.pay(operationKey, { status, transaction_id: transactionId, callbacks: status === "paid" ? 1 : 0 }),
-      settle: (operationKey, status) => simulator.settle(operationKey, { status }),
+      conclude: (operationKey, status) => simulator.conclude(operationKey, { status }),
       callback: (operationKey) => mailbox.take(operationKey),
       paidCallback(operationKey, amount) {
         const { pathname, search } = new URL(mailbox.url);

@@ -1,7 +1,8 @@
 // The one place where acquirers are called: with a deadline, outside every transaction, and every outcome counted.
 import { type Acquirer, type AcquirerCalls, AcquirerRefused } from "../acquirers/acquirer.ts";
-import type { ContradictionKind } from "./exceptions.sql.ts";
-import type { Operation } from "./operations.sql.ts";
+import type { ExceptionKind } from "./exception.ts";
+import type { Operation } from "./operation.ts";
+import { mayCall } from "./planning.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -10,22 +11,24 @@ import type { Circuits } from "../routing/circuit.ts";
 export interface CallParts {
   circuits: Circuits;
   clock: Clock;
+  /** Runs while the machine sleeps: the lease of a call is held against it. */
+  leaseClock: Clock;
   metrics: Metrics;
   log: Log;
 }
 
 /**
- * `refused`: certainly not done; `unavailable` when nothing at all could be done there. `unknown`: nobody here can tell, so it
- * is asked about and never repeated blindly.
+ * `refused`: certainly not done; `unavailable` when the acquirer could take nothing at all. `unknown`: nobody here can tell, so a
+ * worker inquires, and the call is never repeated blindly.
  */
 export type CallOutcome<T> =
   | { kind: "answered"; answer: T }
   | { kind: "refused"; unavailable: boolean; reason: string }
   | { kind: "unknown"; reason: string };
 
-/** For whoever watches the log: the same waits in the operator's queue. */
-export function logContradiction(log: Log, { id, gatewayCode }: Operation, kind: ContradictionKind): void {
-  log.error({ operation: id, gateway_code: gatewayCode, kind }, "an acquirer contradicts what is known here");
+/** For whoever watches the log; the exception itself waits in the operator's queue. */
+export function logException(log: Log, { id, gatewayCode }: Operation, kind: ExceptionKind): void {
+  log.error({ operation: id, gateway_code: gatewayCode, kind }, "a reconciliation exception was recorded");
 }
 
 interface CallName {
@@ -33,23 +36,29 @@ interface CallName {
   /** The payment's method: an acquirer may be well with one and not with another. */
   method: string;
   call: "open" | "ask" | "refund" | "ask_refund";
+  /** A call that opens or refunds is made within the lease of its operation; an inquiry changes nothing and needs none. */
+  lease?: Pick<Operation, "dueAt">;
 }
 
-/** Makes one call. Never throws: whatever happens is an outcome. Only calls that leave this process say how healthy it is. */
+/** Makes one call. Never throws: whatever happens is an outcome. Only calls that leave this process count for the acquirer's health. */
 export async function callAcquirer<T>(
   parts: CallParts,
-  { acquirer, method, call }: CallName,
+  { acquirer, method, call, lease }: CallName,
   work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
 ): Promise<CallOutcome<T>> {
-  const { circuits, clock, metrics, log } = parts;
+  const { circuits, clock, leaseClock, metrics, log } = parts;
   const { calls, code, remote } = acquirer;
   if (!calls) return { kind: "refused", unavailable: true, reason: "takes no calls" };
+  if (lease && !mayCall(lease, calls.deadlineMs, leaseClock.now())) {
+    log.warn({ gateway_code: code, call }, "an acquirer was not called: the lease of the call is over");
+    return { kind: "unknown", reason: "the lease of the call is over" };
+  }
   const counts = remote && call === "open";
   const leave = counts ? circuits.begin(code, method, clock.now()) : undefined;
   if (counts && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
   const begun = stopwatchMs();
   const outcome = await attempt(calls, work);
-  // Whoever says no to one payment is well; what one merchant asks for must not close an acquirer to all others.
+  // An acquirer that refuses one payment is healthy: the requests of one merchant must not close it to all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
   if (leave) circuits.record(code, method, leave, well, clock.now());
   metrics.acquirerCalls.inc({ gateway_code: code, call, outcome: outcome.kind });

@@ -1,62 +1,51 @@
-// The door for acquirers: signed callbacks about payments and refunds. They may come late, twice or in another order.
+// HTTP for the notifications that acquirers send: signed, about payments and refunds. They may come late, twice or out of order.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Callback, Standing } from "../acquirers/acquirer.ts";
-import {
-  type OperationName,
-  operationOfRow,
-  type Operation,
-  operations,
-  readOperationKey,
-  selectOperation,
-  wasCalled,
-} from "./operations.sql.ts";
-import { bookCommand } from "../commands/command-context.ts";
+import type { Callback as Notification } from "../acquirers/acquirer.ts";
+import { type OperationName, type Operation, readOperationKey, wasCalled } from "./operation.ts";
+import { operationOfRow, selectOperation } from "./operations.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
-import { logContradiction } from "./calls.ts";
-import { findLocked, paymentNeeds } from "../payments/payments.ts";
-import { accept, applyStanding, objectionTo, notificationNeeds } from "./notifications.ts";
+import { logException } from "./calls.ts";
+import { paymentNotification } from "./notifications.ts";
 import { concludeRefund } from "./refund-operations.ts";
-import type { Command } from "../store/lane.ts";
-import { need } from "../store/working-set.ts";
 
-export function openCallbacks(server: FastifyInstance, parts: AcquiringParts): void {
+export function openNotifications(server: FastifyInstance, parts: AcquiringParts): void {
   server.post("/acquirers/:gateway_code/callbacks", async (request, response) => {
     const { gateway_code: code } = request.params as { gateway_code: string };
-    const callback = read(parts, code, request);
-    const name = readOperationKey(callback.operationKey);
-    if (name?.kind !== callback.kind) throw unknownOperation();
+    const notification = read(parts, code, request);
+    const name = readOperationKey(notification.operationKey);
+    if (name?.kind !== notification.kind) throw unknownOperation();
     const merchant = await parts.directory.merchant(name.book.merchantId);
     const [row] = await parts.database.query(selectOperation(name.book, name.id));
     const operation = row && operationOfRow(row);
-    if (!merchant || !operation || !wasAsked(parts, operation, name, code)) throw unknownOperation();
-    if (callback.kind === "payment") {
-      await parts.lanes.move(merchant.merchantId, paymentNotification(merchant, name, code, callback.standing));
-    } else if (callback.status !== "pending") {
-      await takeRefundNotification(parts, merchant, operation, name.attempt, callback.status);
+    if (!merchant || !operation || !wasRequested(parts, operation, name, code)) throw unknownOperation();
+    if (notification.kind === "payment") {
+      await parts.lanes.move(merchant.merchantId, paymentNotification(merchant, name, code, notification.standing));
+    } else if (notification.status !== "pending") {
+      await takeRefundNotification(parts, merchant, operation, name.attempt, notification.status);
     }
     return sendReply(response, reply(200, { received: true }));
   });
 }
 
 /** Throws ROUTE_NOT_FOUND for an acquirer that is not configured, and what is wrong with the signature or the body. */
-function read(parts: AcquiringParts, code: string, request: FastifyRequest): Callback {
+function read(parts: AcquiringParts, code: string, request: FastifyRequest): Notification {
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   return calls.readCallback(request.url, request.headers, body, parts.clock.now());
 }
 
-/** An acquirer that reports what it was never asked makes a mistake that a person should see: it is told, and tries again. */
+/** An acquirer that reports an operation which was never requested of it makes a mistake: it gets an error, and a person there sees it. */
 function unknownOperation(): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such operation was asked of this acquirer." });
 }
 
-/** Whether this acquirer can have been asked for it: in its own environment, and by a call that was made. */
-function wasAsked(
+/** Whether this operation was requested of this acquirer: in its own environment, and by a call that was made. */
+function wasRequested(
   parts: AcquiringParts,
   operation: Operation,
   { book, kind, attempt }: OperationName,
@@ -66,43 +55,9 @@ function wasAsked(
   // A payment's earlier attempts may have gone to others; a refund stays with one.
   const own = kind === "refund" || attempt === operation.attempt;
   if (own && operation.gatewayCode !== code) return false;
-  // A refund that is done keeps the attempt that did it: whatever is said of another is worth to be heard.
+  // A refund that is done keeps the attempt that did it; a notification about another attempt may be a reconciliation exception.
   if (kind === "refund" && operation.step === "done") return true;
   return attempt < operation.attempt || (attempt === operation.attempt && wasCalled(operation));
-}
-
-/**
- * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
- * Throws VALIDATION_ERROR for money that contradicts what was reported before.
- */
-export function paymentNotification(
-  merchant: Merchant,
-  { book, id, attempt }: OperationName,
-  gatewayCode: string,
-  standing: Standing,
-): Command<void> {
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "take notification",
-      needs: [
-        ...paymentNeeds(book, id),
-        need(operations, { book, id }),
-        ...notificationNeeds(book, gatewayCode, standing),
-      ],
-      execute(context) {
-        const payment = findLocked(context, id);
-        const objection = objectionTo(context, payment, gatewayCode, standing);
-        if (objection) throw objection;
-        const operation = context.set.get(operations, { book, id });
-        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
-        if (!present && standing.status !== "paid") return;
-        // It may come before the answer to our call: then this is how we learn that the acquirer has the payment.
-        const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
-        applyStanding(context, taken, gatewayCode, standing);
-      },
-    },
-  );
 }
 
 async function takeRefundNotification(
@@ -114,5 +69,5 @@ async function takeRefundNotification(
 ): Promise<void> {
   const command = concludeRefund(merchant, { ...operation, attempt }, { kind: "known", status });
   const exception = await parts.lanes.move(merchant.merchantId, command);
-  if (exception) logContradiction(parts.log, operation, exception);
+  if (exception) logException(parts.log, operation, exception);
 }

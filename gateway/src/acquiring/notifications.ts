@@ -1,20 +1,59 @@
-// What an acquirer says of a payment, as commands take it: its answer to a call, and its word about the money. It may come
-// late, twice or out of order; money is never lost by it, and never counted twice.
+// What a notification or an answer of an acquirer does to a payment, inside a command. It may come late, twice or out of order: no money
+// is lost by it, and none is counted twice.
+import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { wireAmount } from "../ground/money.ts";
-import type { CommandContext } from "../commands/command-context.ts";
 import type { Instructions, Receipt, Standing } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import type { Command } from "../store/lane.ts";
+import { type OperationName, wasCalled } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Payment } from "../payments/payment.ts";
-import { capture, emitPayment, expire, move } from "../payments/payments.ts";
+import { capture, emitPayment, expire, findLocked, move, paymentNeeds } from "../payments/payments.ts";
 import { payments, routedPayments } from "../payments/payments.sql.ts";
-import { type KeptReceipt, receipts } from "./receipts.sql.ts";
+import type { KeptReceipt } from "./receipt.ts";
+import { receipts } from "./receipts.sql.ts";
 
-/** What a command needs that takes an acquirer's word about money. */
+/**
+ * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
+ * Throws VALIDATION_ERROR for money that differs from what was reported before.
+ */
+export function paymentNotification(
+  merchant: Merchant,
+  { book, id, attempt }: OperationName,
+  gatewayCode: string,
+  standing: Standing,
+): Command<void> {
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "take notification",
+      needs: [
+        ...paymentNeeds(book, id),
+        need(operations, { book, id }),
+        ...notificationNeeds(book, gatewayCode, standing),
+      ],
+      execute(context) {
+        const payment = findLocked(context, id);
+        const objection = objectionTo(context, payment, gatewayCode, standing);
+        if (objection) throw objection;
+        const operation = context.set.get(operations, { book, id });
+        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
+        if (!present && standing.status !== "paid") return;
+        // It may come before the answer to our call: then this is how we learn that the acquirer has the payment.
+        const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
+        applyStanding(context, taken, gatewayCode, standing);
+      },
+    },
+  );
+}
+
+/** What a command needs that applies an acquirer's notification. */
 export function notificationNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {
   if (standing?.status !== "paid") return ledgerNeeds(book);
   const { transactionId } = standing.receipt;
@@ -60,7 +99,7 @@ export function accept(context: CommandContext, payment: Payment, by: Accepted):
 /** Beyond this many times a payment's amount nobody has paid: somebody mistook the unit. */
 const RECEIPT_MAX_TIMES = 1_000n;
 
-/** What is wrong with an acquirer's word about money; undefined when it can be taken, or was taken before. */
+/** What is wrong with a notification of money; undefined when it can be applied, or was applied before. */
 export function objectionTo(
   { set }: CommandContext,
   { book, reference, amountMinor }: Payment,
@@ -81,13 +120,13 @@ export function objectionTo(
       before.amountMinor === receipt.amountMinor &&
       before.currency === receipt.currency);
   if (same) return undefined;
-  const contradiction = "This transaction was reported before, with other particulars.";
-  return validationFault("transaction.transaction_id", receipt.transactionId, contradiction);
+  const different = "This transaction was reported before, with other particulars.";
+  return validationFault("transaction.transaction_id", receipt.transactionId, different);
 }
 
 /**
- * Takes an acquirer's word of how a payment stands with it. What changes nothing any more is passed over. Money is taken that
- * nothing is to be objected to: ask `objectionTo` first.
+ * Applies how a payment stands at its acquirer. What changes nothing any more is ignored. Call it for money only when `objectionTo`
+ * finds nothing wrong.
  */
 export function applyStanding(
   context: CommandContext,

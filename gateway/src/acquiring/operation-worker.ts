@@ -1,7 +1,8 @@
-// The worker that goes on with what acquirers were asked: calls that are planned, and questions about what became of others.
-import { type Operation, claimOperations, operationOfRow } from "./operations.sql.ts";
+// The worker of acquirer operations: makes the calls that are planned, and inquires about those whose outcome is unknown.
+import type { Operation } from "./operation.ts";
+import { claimOperations, operationOfRow } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
-import { type Acquiring, type AcquiringParts } from "./payment-operations.ts";
+import type { AcquiringParts, PaymentOperations } from "./payment-operations.ts";
 import { performRefund } from "./refund-operations.ts";
 
 /** Calls under way at the same time; to one acquirer, so that one that does not answer keeps nobody else waiting. */
@@ -10,7 +11,7 @@ const ACQUIRER_CALLS_MAX = 48;
 const CLAIM_MAX = 16;
 
 export interface DueParts extends AcquiringParts {
-  acquiring: Acquiring;
+  paymentOperations: PaymentOperations;
 }
 
 /** Takes up what is due, of one book, once, and waits for it. Any number of processes may do it: each operation is leased. */
@@ -73,7 +74,7 @@ export class DueOperations {
 /** Never throws: what cannot be carried on is due again when its lease is over. */
 async function perform(parts: DueParts, operation: Operation): Promise<void> {
   try {
-    if (operation.kind === "payment") await parts.acquiring.perform(operation);
+    if (operation.kind === "payment") await parts.paymentOperations.perform(operation);
     else await performRefund(parts, operation);
   } catch (error) {
     parts.log.warn({ err: error, operation: operation.id }, "an acquirer's operation could not be carried on");

@@ -1,46 +1,13 @@
-// What acquirers are asked over a network, kept step by step. Each step is committed before the call that follows it.
+// All SQL of acquirer operations. Each step is committed before the call that follows it.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
-import { idOf, isId, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-
-/**
- * planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. free: certainly not done,
- * and the merchant's next try goes on. following: open, and asked about from time to time. done: nothing is left to do.
- */
-export const operationSteps = ["planned", "calling", "asking", "free", "following", "done"] as const;
-export type OperationStep = (typeof operationSteps)[number];
-
-export interface Operation {
-  book: Book;
-  /** The payment's or the refund's identity. */
-  id: string;
-  kind: "payment" | "refund";
-  paymentReference: string;
-  step: OperationStep;
-  gatewayCode: string;
-  /** Each call of its own has its own number, and with it its own operation key. */
-  attempt: number;
-  /** How often all acquirers have refused it. */
-  round: number;
-  /** Acquirers that gave a definite no in this round. */
-  refusedBy: readonly string[];
-  /** Of the request that waits for its outcome. */
-  idempotencyKey: string | undefined;
-  asks: number;
-  /** By the real clock; undefined when nobody needs to look at it. */
-  dueAt: Micros | undefined;
-  createdAt: Micros;
-}
+import type { Operation, OperationStep } from "./operation.ts";
 
 /** A worker that took an operation has this long before another may: longer than the longest call. */
 const LEASE: Micros = 60 * SECOND;
-
-/** False while the present attempt is only a number: nobody was called under it. */
-export function wasCalled({ step }: Pick<Operation, "step">): boolean {
-  return step !== "free" && step !== "planned";
-}
 
 type OperationKey = { book: Book; id: string };
 
@@ -56,7 +23,7 @@ const stateColumns = {
   round: ["smallint", (operation: Operation) => operation.round],
   refused_by: ["text", (operation: Operation) => operation.refusedBy.join(",")],
   idempotency_key: ["text", (operation: Operation) => operation.idempotencyKey],
-  asks: ["integer", (operation: Operation) => operation.asks],
+  asks: ["integer", (operation: Operation) => operation.inquiries],
   due_at: ["timestamptz", (operation: Operation) => (operation.dueAt === undefined ? null : sqlTime(operation.dueAt))],
 } as const satisfies Columns<Operation>;
 
@@ -90,7 +57,7 @@ export function operationOfRow(row: Row): Operation {
     round: row.round as number,
     refusedBy: (row.refused_by as string).split(",").filter(Boolean),
     idempotencyKey: (row.idempotency_key as string | null) ?? undefined,
-    asks: row.asks as number,
+    inquiries: row.asks as number,
     dueAt: (row.due_at as Micros | null) ?? undefined,
     createdAt: row.created_at as Micros,
   };
@@ -121,7 +88,7 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
 }
 
 /**
- * Takes up what is due, for a while and for this worker alone: a planned call is to be made, of everything else it is asked
+ * Claims what is due, for a while and for this worker alone: a planned call is made, about everything else the worker inquires
  * what became of it. Of one book or of all, but for acquirers that are busy. Gives the operations as they are after it.
  */
 export function claimOperations(
@@ -154,30 +121,4 @@ returning o.*`,
       busy,
     ],
   };
-}
-
-/** Our name for one call, for the acquirer: at most 64 characters of `[a-z0-9.]`. It says whose it is without a look-up. */
-export function operationKey({ book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">): string {
-  const environment = book.environment === "sandbox" ? "s" : "p";
-  return `${id.replace("_", "")}.${book.merchantId.slice("mer_".length)}.${environment}${attempt}`;
-}
-
-export interface OperationName {
-  book: Book;
-  id: string;
-  kind: Operation["kind"];
-  attempt: number;
-}
-
-/** Reads an operation key back; undefined when it is none of ours. */
-export function readOperationKey(key: string): OperationName | undefined {
-  const parts = /^(pay|rfd)([0-9a-z]{26})\.([0-9a-z]{26})\.([sp])([1-9]\d{0,4})$/.exec(key);
-  if (!parts) return undefined;
-  const [, prefix, body, merchant, environment, attempt] = parts;
-  const kind = prefix === "pay" ? "payment" : "refund";
-  const id = `${prefix}_${body}`;
-  const merchantId = `mer_${merchant}`;
-  if (!isId(kind, id) || !isId("merchant", merchantId)) return undefined;
-  const book: Book = { merchantId, environment: environment === "s" ? "sandbox" : "production" };
-  return { book, id, kind, attempt: Number(attempt) };
 }

@@ -82,7 +82,7 @@ async function events(reference: string): Promise<string[]> {
 }
 
 /** What waits for a person about a payment or a refund. */
-async function contradictionsOf(id: string): Promise<string[]> {
+async function exceptionsOf(id: string): Promise<string[]> {
   const { data } = await service.operate("GET", "/contradictions?status=open&limit=100");
   const all = data as { uuid: string; operation: string; kind: string }[];
   return all.filter(({ operation }) => operation === id).map(({ kind }) => kind);
@@ -395,7 +395,7 @@ test("who has taken a payment keeps it, whatever it says later, and its money is
   kawah.forget(operationKey);
   await makeDue(reference);
   await vi.waitFor(() => expect(kawah.asked).toContain(operationKey), patiently);
-  await vi.waitFor(async () => expect(await contradictionsOf(reference)).toEqual(["forgotten"]), patiently);
+  await vi.waitFor(async () => expect(await exceptionsOf(reference)).toEqual(["forgotten"]), patiently);
   expect(await stepOf(reference)).toBe("following");
   expect(await say(operationKey, paid("kept"))).toBe(200);
   expect(await read(reference)).toMatchObject({ status: "succeeded", gateway_code: "kawah" });
@@ -428,7 +428,7 @@ test("money that was reported before as another payment's does not keep a paymen
   await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 pending replay"), patiently);
   const [{ reference }] = await find(body);
   expect(await receiptsOf(reference)).toEqual([]);
-  expect(await contradictionsOf(reference)).toEqual(["receipt"]);
+  expect(await exceptionsOf(reference)).toEqual(["receipt"]);
 });
 
 test("money beyond all measure is a mistake in the unit, and is refused", async () => {
@@ -444,7 +444,7 @@ test("a number that nobody was called under yet is no operation of anybody's", a
   expect(outcome(await create(body))).toBe("502 GATEWAY_ERROR");
   const [{ reference }] = await find(body);
   const next = (kawah.opened[0]?.operationKey ?? "").replace(/s1$/, "s3");
-  expect(await stepOf(reference)).toBe("free");
+  expect(await stepOf(reference)).toBe("retryable");
   for (const code of ["kawah", "lawu"]) expect(await say(next, { status: "processing" }, code)).toBe(404);
   expect(await read(reference)).toMatchObject({ status: "pending", gateway_code: null });
 });
@@ -495,18 +495,18 @@ test("refunds: asked for after the commit, and completed by whatever answer come
   const refund = (amount: number): Promise<Answer> =>
     client.post("/v1/refunds", { payment_reference: reference, amount_minor: amount });
   const statusOf = async (uuid: string): Promise<string> => (await client.get(`/v1/refunds/${uuid}`)).json.status;
-  const settles = async (amount: number, status: string): Promise<void> => {
+  const concludes = async (amount: number, status: string): Promise<void> => {
     const answer = await refund(amount);
     expect(outcome(answer)).toBe("201 pending");
     await vi.waitFor(async () => expect(await statusOf(answer.json.uuid)).toBe(status), patiently);
   };
-  await settles(10_000, "succeeded");
+  await concludes(10_000, "succeeded");
   kawah.script = ["lost"];
-  await settles(10_001, "succeeded");
+  await concludes(10_001, "succeeded");
   kawah.script = ["unheard"];
-  await settles(10_002, "succeeded");
+  await concludes(10_002, "succeeded");
   kawah.refundStatus = "failed";
-  await settles(10_003, "failed");
+  await concludes(10_003, "failed");
   kawah.refundStatus = "pending";
   const waiting = await refund(10_004);
   await vi.waitFor(() => expect(kawah.refunds.at(-1)?.amountMinor).toBe(10_004n), patiently);
@@ -550,14 +550,14 @@ test("a refund that an earlier call has carried out after all is not carried out
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await stepOf(json.uuid)).toBe("done");
   for (const status of ["failed", "succeeded", "succeeded"] as const) expect(await tell(second, status)).toBe(200);
-  expect(await contradictionsOf(json.uuid)).toEqual(["refund_twice"]);
+  expect(await exceptionsOf(json.uuid)).toEqual(["refund_twice"]);
   const { data } = await service.operate("GET", "/contradictions?status=open&limit=100");
   const { uuid } =
     (data as { uuid: string; operation: string }[]).find(({ operation }) => operation === json.uuid) ?? {};
   const closed = { note: "Asked for the second one back." };
   expect(await service.operate("POST", `/contradictions/${uuid}/close`, closed)).toMatchObject(closed);
   await expect(service.operate("POST", `/contradictions/${uuid}/close`, closed)).rejects.toThrow(/NOT_FOUND/);
-  expect(await contradictionsOf(json.uuid)).toEqual([]);
+  expect(await exceptionsOf(json.uuid)).toEqual([]);
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await read(reference)).toMatchObject({ refunded_minor: 1 });
 });
@@ -587,7 +587,7 @@ test("a refund that was carried out after it had failed here waits for a person"
   const name = kawah.refunds[0]?.operationKey ?? "";
   expect(await report(service.origin, "kawah", { kind: "refund", operationKey: name, status: "succeeded" })).toBe(200);
   expect(await status()).toBe("failed");
-  expect(await contradictionsOf(json.uuid)).toEqual(["refund_after_failure"]);
+  expect(await exceptionsOf(json.uuid)).toEqual(["refund_after_failure"]);
 });
 
 test("an acquirer that cannot be reached does not fail a refund", async () => {

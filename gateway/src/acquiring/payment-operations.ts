@@ -1,280 +1,23 @@
-// Asking acquirers: a payment is committed, then an acquirer is called, then what it answered is committed. Between the two
-// commits nothing is held; a crash there leaves an operation that a worker asks about.
-import type { Acquirer, Instructions, OpenRequest, Standing } from "../acquirers/acquirer.ts";
-import { type ContradictionKind, notice, noticeNeeds } from "./exceptions.sql.ts";
-import {
-  type Operation,
-  operationKey,
-  operationOfRow,
-  operations,
-  selectOperation,
-  selectOperationOfKey,
-} from "./operations.sql.ts";
-import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
-import { type Micros, SECOND } from "../ground/clock.ts";
-import { Fault, assert } from "../ground/fault.ts";
-import { type Reply, faultReply } from "../ground/reply.ts";
-import { type Intent, type KeptKey, completeKey, openRecord } from "../idempotency/idempotency.ts";
-import { openKeys } from "../idempotency/idempotency.sql.ts";
+// Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between
+// the two commits nothing is locked; after a crash there a worker inquires.
+import type { OpenRequest } from "../acquirers/acquirer.ts";
+import { type Operation, operationKey } from "./operation.ts";
+import { operationOfRow, selectOperation, selectOperationOfKey } from "./operations.sql.ts";
+import type { BookOwner } from "../commands/command-context.ts";
+import { assert } from "../ground/fault.ts";
+import type { Reply } from "../ground/reply.ts";
+import type { Intent } from "../idempotency/idempotency.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
-import { type Need, need } from "../store/working-set.ts";
 import type { Database, Statement } from "../store/database.ts";
-import { type CallParts, callAcquirer, logContradiction } from "./calls.ts";
-import { nextCall } from "./planning.ts";
-import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";
+import { type CallParts, callAcquirer, logException } from "./calls.ts";
+import { type Concluded, type OpenResult, type OpeningParts, concludeOpening, resumeOpening } from "./opening.ts";
+import { instructionRequest } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
-import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid } from "../payments/states.ts";
-import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
-
-/** What came of a call or of a question. `absent`: it is not there and never will be. */
-export type OpenResult =
-  | { kind: "known"; instructions: Instructions; standing: Standing }
-  | { kind: "refused" }
-  | { kind: "absent" }
-  | { kind: "unknown" }
-  /** Nothing is left to ask: what it was followed for has happened. */
-  | { kind: "closed" };
-
-/**
- * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and a reconciliation exception
- * that was noticed on the way.
- */
-export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
-  exception?: ContradictionKind;
-};
-
-/** What opening a payment needs beside the payment's own parts. */
-export interface OpeningParts extends PaymentParts {
-  /** The answer of a creation, as its key keeps it. */
-  createdReply(payment: Payment): Reply;
-}
-
-const FIRST_INQUIRY: Micros = SECOND;
-const INQUIRY_MAX: Micros = 600 * SECOND;
-const LAST_INQUIRY: Micros = 10 * SECOND;
-/** A payment that was put to acquirers this often has found nobody. */
-const ATTEMPTS_MAX = 5_000;
-
-/** When to inquire again: after 1, 2, 4 … seconds, at most ten minutes. */
-export function nextInquiry(asks: number, realNow: Micros): Micros {
-  return realNow + Math.min(FIRST_INQUIRY * 2 ** Math.min(asks, 20), INQUIRY_MAX);
-}
-
-function needsOf(operation: Operation): Need[] {
-  const { book, id, idempotencyKey } = operation;
-  return [
-    ...paymentNeeds(book, id),
-    need(operations, { book, id }),
-    ...noticeNeeds(operation, ["receipt", "forgotten"]),
-    ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
-  ];
-}
-
-/**
- * Commits what came of a call or an inquiry about `operation`. Never throws a fault of its own: the outcome says it. When
- * somebody else has concluded this attempt already, that is the outcome.
- */
-export function concludeOpening(
-  parts: OpeningParts,
-  merchant: Merchant,
-  operation: Operation,
-  result: OpenResult,
-): Command<Concluded> {
-  const { book, id } = operation;
-  const standing = result.kind === "known" ? result.standing : undefined;
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "conclude acquirer's answer",
-      needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, standing)],
-      execute(context) {
-        const { set } = context;
-        const current = set.get(operations, { book, id });
-        assert(current, `${id} has no operation`);
-        const payment = findLocked(context, id);
-        const concluded = current.attempt !== operation.attempt || ["free", "planned", "done"].includes(current.step);
-        if (concluded)
-          return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
-        // It has this payment, as it said before: whatever it says now, the payment cannot go to another.
-        const taken = payment.gatewayCode !== undefined;
-        switch (result.kind) {
-          case "known":
-            return known(parts, context, current, payment, result);
-          case "refused":
-            return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
-          case "absent":
-            if (!taken) return release(context, current, payment);
-            notice(context, current, current.attempt, "forgotten");
-            return { ...inquireAgain(context, current), exception: "forgotten" };
-          case "closed":
-            set.update(operations, { ...current, step: "done", dueAt: undefined });
-            return { reply: parts.createdReply(payment) };
-          case "unknown":
-            return inquireAgain(context, current);
-        }
-      },
-    },
-  );
-}
-
-/** The acquirer has the payment, and says how it stands. */
-function known(
-  parts: OpeningParts,
-  context: CommandContext,
-  operation: Operation,
-  payment: Payment,
-  { instructions, standing }: Extract<OpenResult, { kind: "known" }>,
-): Concluded {
-  const { gatewayCode } = operation;
-  const accepted = accept(context, payment, { gatewayCode, instructions });
-  const objection = objectionTo(context, accepted, gatewayCode, standing);
-  const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
-  const done = opened(parts, context, operation, after);
-  if (!objection) return done;
-  notice(context, operation, operation.attempt, "receipt");
-  return { ...done, exception: "receipt" };
-}
-
-/** Nobody knows: whoever waits is told so, and a worker inquires. */
-function inquireAgain({ set, realNow }: CommandContext, operation: Operation): Concluded {
-  set.update(operations, {
-    ...operation,
-    step: operation.step === "following" ? "following" : "asking",
-    asks: operation.asks + 1,
-    dueAt: nextInquiry(operation.asks, realNow),
-  });
-  return { fault: new Fault("GATEWAY_TIMEOUT") };
-}
-
-/** What a request is told whose attempt was concluded by somebody else: what its key was answered, when it was. */
-function concludedBefore({ set, now }: CommandContext, operation: Operation, payment: Payment): Concluded {
-  const record = openRecord(set, keptKey(operation, payment), now);
-  if (record?.status !== undefined) return { reply: { status: record.status, body: record.response ?? "" } };
-  return { fault: new Fault(operation.step === "free" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT") };
-}
-
-/** The request that brought a payment about. Its key was first seen at the moment in which the payment was made. */
-function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): KeptKey {
-  return { book, key: idempotencyKey, firstSeenAt: createdAt };
-}
-
-/** The acquirer has it: the request is answered, and the payment is followed while its acquirer takes inquiries. */
-function opened(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
-  const { set, merchant, now, realNow } = context;
-  const acquirer = parts.acquirer(operation.gatewayCode);
-  const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
-  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
-  const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
-  const open = payment.status === "pending" || payment.status === "processing";
-  const follows = open && (own !== undefined || acquirer?.remote === true);
-  const dueAt = operation.step === "following" ? nextInquiry(operation.asks, realNow) : realNow + after;
-  const answer = parts.createdReply(payment);
-  set.update(operations, {
-    ...operation,
-    step: follows ? "following" : "done",
-    idempotencyKey: undefined,
-    asks: operation.step === "following" ? operation.asks + 1 : 0,
-    dueAt: follows ? dueAt : undefined,
-  });
-  completeKey(set, keptKey(operation, payment), answer, now);
-  return { reply: answer };
-}
-
-/** A definite no: the next candidate is asked. When none is left the merchant's next try goes on, or a worker's. */
-function failOver(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
-  if (payment.status !== "pending") return release(context, operation, payment);
-  const refusedBy = [...operation.refusedBy, operation.gatewayCode];
-  let selection: RouteSelection;
-  try {
-    selection = selectRoute(parts, context.merchant, payment, refusedBy);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return release(context, { ...operation, round: operation.round + 1 }, payment);
-  }
-  return hand(parts, context, { ...operation, refusedBy }, payment, selection);
-}
-
-/** A payment that waits is handed to the acquirer chosen for it: at once, or by a call that is made next. */
-function hand(
-  parts: OpeningParts,
-  context: CommandContext,
-  operation: Operation,
-  payment: Payment,
-  { chosen, decision, instructions }: RouteSelection,
-): Concluded {
-  if (instructions === undefined) {
-    const next = nextCall(operation, chosen, context.realNow);
-    context.set.update(operations, next);
-    reroute(context, payment, decision);
-    return { next };
-  }
-  const accepted = accept(context, payment, { gatewayCode: chosen.code, instructions, routing: decision });
-  return opened(parts, context, { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 }, accepted);
-}
-
-/** Certainly not done, by nobody. Whoever holds the key may try again; without a key a worker does, while it has a point. */
-function release({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
-  const { idempotencyKey } = operation;
-  const over = payment.status !== "pending";
-  const free = idempotencyKey !== undefined;
-  set.update(operations, {
-    ...operation,
-    step: free ? "free" : over ? "done" : "planned",
-    refusedBy: [],
-    attempt: operation.attempt + 1,
-    asks: operation.asks + 1,
-    dueAt: free || over ? undefined : nextInquiry(operation.asks, realNow),
-  });
-  return { fault: new Fault("GATEWAY_ERROR") };
-}
-
-/**
- * The same request again after GATEWAY_ERROR: the same payment goes on. Answers with `continues` where an acquirer is to be
- * called, or at once. Throws IDEMPOTENCY_IN_PROGRESS when somebody else is at it, NO_ROUTE_AVAILABLE.
- */
-export function resumeOpening(
-  parts: OpeningParts,
-  merchant: Merchant,
-  operation: Operation,
-  intent: Intent,
-): Command<Reply> {
-  const { book, id } = operation;
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "resume payment",
-      needs: needsOf(operation),
-      onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
-      execute(context) {
-        const { set, now } = context;
-        const current = set.get(operations, { book, id });
-        const found = findLocked(context, id);
-        const record = openRecord(set, keptKey(operation, found), now);
-        const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
-        if (!same || record.status !== undefined || current?.step !== "free")
-          throw new Fault("IDEMPOTENCY_IN_PROGRESS");
-        const late = found.status === "pending" && found.expiresAt <= now;
-        const payment = late ? expire(context, found) : found;
-        if (payment.status !== "pending") {
-          const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
-          const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
-          set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
-          completeKey(set, keptKey(operation, payment), answer, now);
-          return answer;
-        }
-        if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
-        const concluded = hand(parts, context, current, payment, selectRoute(parts, merchant, payment));
-        if ("reply" in concluded) return concluded.reply;
-        return { status: 201, body: "", continues: id };
-      },
-    },
-  );
-}
 
 export interface AcquiringParts extends OpeningParts, CallParts {
   database: Database;
@@ -282,25 +25,25 @@ export interface AcquiringParts extends OpeningParts, CallParts {
   lanes: Lanes;
 }
 
-/** Carries out operations on payments: calls, commits, and calls the next acquirer while the last one said no. */
-export class Acquiring {
+/** Carries out operations on payments: calls, commits, and calls the next acquirer when one refuses. */
+export class PaymentOperations {
   private readonly parts: AcquiringParts;
 
   constructor(parts: AcquiringParts) {
     this.parts = parts;
   }
 
-  /** Goes on with an operation that is `calling` (makes the call) or waits for an answer (asks). */
+  /** Goes on with an operation: makes the call when it is `calling`, and inquires otherwise. */
   async perform(operation: Operation): Promise<Concluded> {
     const { parts } = this;
     const merchant = await parts.directory.merchant(operation.book.merchantId);
     const payment = await this.payment(operation.book, operation.id);
     assert(merchant && payment, `${operation.id} is not there`);
     for (let current = operation; ;) {
-      const result = await this.ask(merchant, payment, current);
+      const result = await callOrInquire(parts, merchant, payment, current);
       const command = concludeOpening(parts, merchant, current, result);
       const concluded = await parts.lanes.move(current.book.merchantId, command);
-      if (concluded.exception) logContradiction(parts.log, current, concluded.exception);
+      if (concluded.exception) logException(parts.log, current, concluded.exception);
       if (!("next" in concluded)) return concluded;
       current = concluded.next;
     }
@@ -319,7 +62,7 @@ export class Acquiring {
   /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
   async resume({ merchant, book }: BookOwner, intent: Intent): Promise<Command<Reply> | undefined> {
     const operation = await this.find(selectOperationOfKey(book, intent.key));
-    return operation?.step === "free" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
+    return operation?.step === "retryable" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
   }
 
   private async find(statement: Statement): Promise<Operation | undefined> {
@@ -331,33 +74,34 @@ export class Acquiring {
     const [row] = await this.parts.database.query(selectPayment(book.merchantId, reference));
     return row && paymentOfRow(row);
   }
+}
 
-  private async ask(merchant: Merchant, payment: Payment, operation: Operation): Promise<OpenResult> {
-    const { parts } = this;
-    const over = isPaid(payment.status) || payment.status === "failed";
-    if (operation.step === "following" && over) return { kind: "closed" };
-    const acquirer = parts.acquirer(operation.gatewayCode);
-    // One that is no longer configured cannot be asked, and what it did cannot be known.
-    if (!acquirer) return { kind: "unknown" };
-    const request = this.request(merchant, payment, operation, acquirer);
-    if (operation.step === "calling") {
-      const name = { acquirer, method: payment.method, call: "open" } as const;
-      const opening = await callAcquirer(parts, name, (calls, signal) => calls.open(request, signal));
-      if (opening.kind !== "answered") return { kind: opening.kind };
-      return { kind: "known", instructions: opening.answer, standing: { status: "waiting" } };
-    }
-    const name = { acquirer, method: payment.method, call: "ask" } as const;
-    const asking = await callAcquirer(parts, name, (calls, signal) => calls.ask(request, signal));
-    if (asking.kind !== "answered") return { kind: "unknown" };
-    return asking.answer.known ? { ...asking.answer, kind: "known" } : { kind: "absent" };
+/** The result of the call of an operation that is `calling`, made while its lease lasts; of an inquiry otherwise. */
+export async function callOrInquire(
+  parts: OpeningParts & CallParts,
+  merchant: Merchant,
+  payment: Payment,
+  operation: Operation,
+): Promise<OpenResult> {
+  const over = isPaid(payment.status) || payment.status === "failed";
+  if (operation.step === "following" && over) return { kind: "closed" };
+  const acquirer = parts.acquirer(operation.gatewayCode);
+  // An acquirer that is no longer configured takes no inquiry: what it did cannot be known.
+  if (!acquirer) return { kind: "unknown" };
+  const request: OpenRequest = {
+    ...instructionRequest(parts, merchant, payment),
+    operationKey: operationKey(operation),
+    callbackUrl: parts.callbackUrl(acquirer.code),
+    round: operation.round,
+  };
+  if (operation.step === "calling") {
+    const name = { acquirer, method: payment.method, call: "open", lease: operation } as const;
+    const opening = await callAcquirer(parts, name, (calls, signal) => calls.open(request, signal));
+    if (opening.kind !== "answered") return { kind: opening.kind };
+    return { kind: "known", instructions: opening.answer, standing: { status: "waiting" } };
   }
-
-  private request(merchant: Merchant, payment: Payment, operation: Operation, acquirer: Acquirer): OpenRequest {
-    return {
-      ...instructionRequest(this.parts, merchant, payment),
-      operationKey: operationKey(operation),
-      callbackUrl: this.parts.callbackUrl(acquirer.code),
-      round: operation.round,
-    };
-  }
+  const name = { acquirer, method: payment.method, call: "ask" } as const;
+  const inquiry = await callAcquirer(parts, name, (calls, signal) => calls.ask(request, signal));
+  if (inquiry.kind !== "answered") return { kind: "unknown" };
+  return inquiry.answer.known ? { ...inquiry.answer, kind: "known" } : { kind: "absent" };
 }

@@ -1,19 +1,22 @@
-// Plans what an acquirer is to be asked of a payment: a call now, a call by a worker, or an inquiry later.
+// Plans the operations of acquirers: a call now, a call by a worker, or an inquiry later.
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Operation, operations } from "./operations.sql.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
 import type { CommandContext } from "../commands/command-context.ts";
-import type { Micros } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { RouteSelection } from "../payments/route-selection.ts";
 
-/** Whoever calls has this much longer than the call's deadline to commit what came of it, before a worker inquires. */
+/** A caller has this much longer than the call's deadline to begin the call and to commit its outcome, before a worker inquires. */
 const MARGIN_MS = 5_000;
 const MS = 1_000;
+const FIRST_INQUIRY: Micros = SECOND;
+const INQUIRY_MAX: Micros = 600 * SECOND;
 
 /**
- * Writes down what is to be asked of a new payment's acquirer, if anything: instructions that it must be asked for (now, by
- * whoever holds the request of `idempotencyKey`; by a worker without one), or how the payment stands after a while.
+ * Records the operation of a new payment, if its acquirer needs one: a call for its instructions (now, by the request of
+ * `idempotencyKey`; by a worker without one), or an inquiry after a while.
  */
 export function planPayment(
   { set, realNow }: CommandContext,
@@ -33,7 +36,7 @@ export function planPayment(
   else set.insert(operations, { ...planned, step: "calling", idempotencyKey, dueAt: callUntil(chosen, realNow) });
 }
 
-/** A worker asks the acquirer for a refund, after the commit: the funds are reversed first, so they cannot be spent twice. */
+/** A worker calls the acquirer for a refund after the commit: the funds are reversed first, so they cannot be spent twice. */
 export function planRefund(
   { set, book, realNow }: CommandContext,
   { uuid, paymentReference }: { uuid: string; paymentReference: string },
@@ -56,16 +59,24 @@ function newOperation(
     round: 0,
     refusedBy: [],
     idempotencyKey: undefined,
-    asks: 0,
+    inquiries: 0,
     dueAt: realNow,
     createdAt: realNow,
   };
 }
 
-/** When a call that is made now is certainly over, whoever makes it. */
+/** The end of the lease of a call that is planned now: the call is over by then, or is not made. */
 export function callUntil(acquirer: Acquirer, realNow: Micros): Micros {
   assert(acquirer.calls, `${acquirer.code} takes no calls`);
   return realNow + (acquirer.calls.deadlineMs + MARGIN_MS) * MS;
+}
+
+/**
+ * Whether a call of this deadline, begun now, ends within the lease of its operation. A caller that slept or waited too long makes no
+ * call: a worker may have inquired already, and the merchant may have been told that nothing happened.
+ */
+export function mayCall({ dueAt }: Pick<Operation, "dueAt">, deadlineMs: number, now: Micros): boolean {
+  return dueAt !== undefined && now + deadlineMs * MS <= dueAt;
 }
 
 /** The operation as it is when `acquirer` is called next, by whoever holds the request. */
@@ -75,7 +86,12 @@ export function nextCall(operation: Operation, acquirer: Acquirer, realNow: Micr
     step: "calling",
     gatewayCode: acquirer.code,
     attempt: operation.attempt + 1,
-    asks: 0,
+    inquiries: 0,
     dueAt: callUntil(acquirer, realNow),
   };
+}
+
+/** When to inquire again: after 1, 2, 4 … seconds, at most ten minutes. */
+export function nextInquiry(inquiries: number, realNow: Micros): Micros {
+  return realNow + Math.min(FIRST_INQUIRY * 2 ** Math.min(inquiries, 20), INQUIRY_MAX);
 }

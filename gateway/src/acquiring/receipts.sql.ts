@@ -1,4 +1,4 @@
-// All SQL of receipts: money that acquirers say they received. One transaction of an acquirer counts once.
+// Statements that read and write receipts, and how their rows are mapped.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -6,23 +6,7 @@ import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-mark
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-
-export const receiptStatuses = ["applied", "unapplied", "returned", "credited"] as const;
-export type ReceiptStatus = (typeof receiptStatuses)[number];
-
-export interface KeptReceipt {
-  book: Book;
-  uuid: string;
-  gatewayCode: string;
-  transactionId: string;
-  paymentReference: string;
-  amountMinor: Minor;
-  currency: string;
-  /** applied: it paid its payment. unapplied: nothing awaits it. returned, credited: what an operator decided then. */
-  status: ReceiptStatus;
-  receivedAt: Micros;
-  decidedAt: Micros | undefined;
-}
+import type { KeptReceipt, ReceiptStatus } from "./receipt.ts";
 
 type ReceiptKey = { book: Book; gatewayCode: string; transactionId: string };
 

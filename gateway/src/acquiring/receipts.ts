@@ -6,7 +6,8 @@ import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
-import { type KeptReceipt, receipts } from "./receipts.sql.ts";
+import type { KeptReceipt } from "./receipt.ts";
+import { receipts } from "./receipts.sql.ts";
 
 export type ReceiptDecision = "returned" | "credited";
 

@@ -1,19 +1,23 @@
-// Refunds that an acquirer carries out: it is asked after the commit, and its word completes the refund, whenever it comes.
+// Refunds that an acquirer carries out: it is called after the commit, and its answer or notification completes the refund, whenever it
+// comes.
 import type { RefundRequest, RefundStatus } from "../acquirers/acquirer.ts";
-import { type Operation, operationKey, operationOfRow, operations, selectOperation } from "./operations.sql.ts";
-import { type ContradictionKind, notice, noticeNeeds } from "./exceptions.sql.ts";
+import { type Operation, operationKey } from "./operation.ts";
+import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
+import type { ExceptionKind } from "./exception.ts";
+import { recordException, exceptionNeeds } from "./exceptions.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import { type AcquiringParts, nextInquiry } from "./payment-operations.ts";
-import { callAcquirer, logContradiction } from "./calls.ts";
+import type { AcquiringParts } from "./payment-operations.ts";
+import { nextInquiry } from "./planning.ts";
+import { type CallParts, callAcquirer, logException } from "./calls.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
 import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 
-/** What came of a call or of a question. `unreached`, `refused`, `absent`: certainly not done under this operation key. */
+/** The outcome of a call or an inquiry. `unreached`, `refused`, `absent`: certainly not done under this operation key. */
 export type RefundResult =
   | { kind: "known"; status: RefundStatus }
   | { kind: "refused" | "absent" | "unreached" | "unknown" };
@@ -24,14 +28,14 @@ const REFUSALS_MAX = 6;
 const ATTEMPTS_MAX = 1_000;
 
 /**
- * Commits what is known of a refund's operation. A notification that comes again changes nothing. A reconciliation exception is written
- * down, for a person to look at, and given. Throws REFUND_NOT_FOUND.
+ * Commits what is known of a refund's operation. A notification that comes again changes nothing. A reconciliation exception is recorded,
+ * and answered. Throws REFUND_NOT_FOUND.
  */
 export function concludeRefund(
   merchant: Merchant,
   name: Pick<Operation, "book" | "id" | "paymentReference" | "attempt">,
   result: RefundResult,
-): Command<ContradictionKind | undefined> {
+): Command<ExceptionKind | undefined> {
   const { book, id, paymentReference, attempt } = name;
   const key = { uuid: id, paymentReference };
   const outcome = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
@@ -42,7 +46,7 @@ export function concludeRefund(
       needs: [
         ...completionNeeds(book, key),
         need(operations, { book, id }),
-        ...noticeNeeds(name, ["refund_after_failure", "refund_twice"]),
+        ...exceptionNeeds(name, ["refund_after_failure", "refund_twice"]),
       ],
       execute(context) {
         const { set, realNow } = context;
@@ -59,7 +63,7 @@ export function concludeRefund(
         const twice = refund.status === "succeeded" && operation.step === "done" && operation.attempt !== attempt;
         if (outcome === "succeeded" && (refund.status === "failed" || twice)) {
           const kind = twice ? "refund_twice" : "refund_after_failure";
-          notice(context, operation, attempt, kind);
+          recordException(context, operation, attempt, kind);
           return kind;
         }
         if (operation.step === "done" || operation.attempt !== attempt) return undefined;
@@ -75,8 +79,8 @@ export function concludeRefund(
           ...operation,
           ...nextStep(result, operation),
           round: refusals,
-          asks: operation.asks + 1,
-          dueAt: nextInquiry(operation.asks, realNow),
+          inquiries: operation.inquiries + 1,
+          dueAt: nextInquiry(operation.inquiries, realNow),
         });
         return undefined;
       },
@@ -84,13 +88,13 @@ export function concludeRefund(
   );
 }
 
-/** What was certainly not done is asked for again, under another operation key; everything else is asked about. */
+/** What was certainly not done is requested again, under another operation key; about everything else a worker inquires. */
 function nextStep({ kind }: RefundResult, { attempt }: Operation): Pick<Operation, "step" | "attempt"> {
   if (kind === "known") return { step: "following", attempt };
   return kind === "unknown" ? { step: "asking", attempt } : { step: "planned", attempt: attempt + 1 };
 }
 
-/** Goes on with an operation on a refund: makes the call, or asks what became of it. */
+/** Goes on with an operation on a refund: makes the call, or inquires. */
 export async function performRefund(parts: AcquiringParts, operation: Operation): Promise<void> {
   const { database, directory, lanes, log } = parts;
   const { book, id, paymentReference } = operation;
@@ -109,13 +113,14 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
     callbackUrl: parts.callbackUrl(operation.gatewayCode),
   };
   const { method } = paymentOfRow(paymentRow);
-  const result = await ask(parts, operation, method, request);
+  const result = await callOrInquire(parts, operation, method, request);
   const exception = await lanes.move(book.merchantId, concludeRefund(merchant, operation, result));
-  if (exception) logContradiction(log, operation, exception);
+  if (exception) logException(log, operation, exception);
 }
 
-async function ask(
-  parts: AcquiringParts,
+/** Makes the call of an operation that is `calling`, while its lease lasts; inquires otherwise. */
+export async function callOrInquire(
+  parts: Pick<AcquiringParts, "acquirer"> & CallParts,
   operation: Operation,
   method: string,
   request: RefundRequest,
@@ -123,7 +128,7 @@ async function ask(
   const acquirer = parts.acquirer(operation.gatewayCode);
   if (!acquirer) return { kind: "unknown" };
   if (operation.step === "calling") {
-    const name = { acquirer, method, call: "refund" } as const;
+    const name = { acquirer, method, call: "refund", lease: operation } as const;
     const outcome = await callAcquirer(parts, name, (calls, signal) => calls.refund(request, signal));
     if (outcome.kind === "answered") return { kind: "known", status: outcome.answer };
     return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind };

@@ -12,7 +12,7 @@ import {
   register,
   resend,
   rig,
-  settled,
+  awaitAttempts,
   shop,
   startRig,
   stopRig,
@@ -53,7 +53,7 @@ const attemptedAfter = (id: string, days: number): Promise<unknown> =>
 async function delivered(of: Shop): Promise<string> {
   await create(of.client);
   const [id = ""] = await ids(of);
-  await settled(of, id, "delivered", 1);
+  await awaitAttempts(of, id, "delivered", 1);
   return id;
 }
 
@@ -121,7 +121,7 @@ test("what is kept can be sent again, and what never had an address cannot once 
   await advance(of.client, 31 * DAY);
   await after(0);
   await resend(of, id);
-  await settled(of, id, "delivered", 2);
+  await awaitAttempts(of, id, "delivered", 2);
   expect((await attempts(of, id)).data.map(({ attempt }: { attempt: number }) => attempt)).toEqual([2, 1]);
 
   const bare = await shop(rig.service);

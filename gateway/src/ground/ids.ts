@@ -13,7 +13,7 @@ const kinds = {
   journal: "jrn_",
   delivery: "dlv_",
   receipt: "rcp_",
-  contradiction: "ctr_",
+  exception: "ctr_",
 } as const;
 
 export type IdKind = keyof typeof kinds;

@@ -10,7 +10,7 @@ import {
   outcome,
   read,
   rig,
-  settled,
+  awaitAttempts,
   shop,
   startRig,
   stopRig,
@@ -79,7 +79,7 @@ test("a viewer sees what the merchant sees, and an admin sends an event again", 
   expect(outcome(await call("POST", `${base}/${id}/resend`, VIEWER_TOKEN))).toBe("403 FORBIDDEN");
   const sent = await call("POST", `${base}/${id}/resend`);
   expect(sent.json).toMatchObject({ id, delivery: { state: "pending", attempts: 1 } });
-  await settled(of, id, "delivered", 2);
+  await awaitAttempts(of, id, "delivered", 2);
   const tries = at(path).filter(({ event }) => event.id === id);
   expect(tries.map(attemptOf)).toEqual([1, 2]);
   const { data } = await service.operate("GET", `/audit?merchant_id=${of.merchantId}&limit=2`);

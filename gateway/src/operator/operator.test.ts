@@ -10,7 +10,7 @@ import { auditEndpoints } from "./audit.routes.ts";
 import { bookEndpoints } from "./books.routes.ts";
 import { operatorDisputeEndpoints } from "./disputes.routes.ts";
 import { merchantEndpoints } from "./merchants.routes.ts";
-import { contradictionEndpoints } from "./contradictions.routes.ts";
+import { exceptionEndpoints } from "./reconciliation-exceptions.routes.ts";
 import { receiptEndpoints } from "./receipts.routes.ts";
 import { operatorRefundEndpoints } from "./refunds.routes.ts";
 import { routingEndpoints } from "./routing.routes.ts";
@@ -25,7 +25,7 @@ const endpoints = [
   ...bookEndpoints(none, none),
   ...operatorDisputeEndpoints(none),
   ...receiptEndpoints(none, none, none),
-  ...contradictionEndpoints(none, none),
+  ...exceptionEndpoints(none, none),
   ...operatorRefundEndpoints(none),
   ...routingEndpoints(none),
   ...auditEndpoints(none),

@@ -1,6 +1,6 @@
 // Refunds as the operator sees them: why they were asked for, and how they stand at their acquirer.
 import { z } from "zod";
-import { operationKey, operationSteps, wasCalled } from "../acquiring/operations.sql.ts";
+import { operationKey, operationSteps, wasCalled } from "../acquiring/operation.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -99,7 +99,7 @@ function view({ refund, gatewayCode, operation }: ToldRefund): Record<string, un
           operation_key: wasCalled(operation) ? operationKey(operation) : null,
           attempt: operation.attempt,
           refusals: operation.round,
-          questions: operation.asks,
+          questions: operation.inquiries,
           next_at: operation.dueAt === undefined ? null : wireTime(operation.dueAt),
         }
       : null,

@@ -1,5 +1,5 @@
 // What the operator reads of refunds: of all merchants, with how each stands at its acquirer. Their own room writes them.
-import type { Operation } from "../acquiring/operations.sql.ts";
+import type { Operation } from "../acquiring/operation.ts";
 import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -11,7 +11,7 @@ export interface ToldRefund {
   refund: Refund;
   gatewayCode: string;
   /** Undefined when the acquirer is not asked over a network. */
-  operation: Pick<Operation, "book" | "id" | "step" | "attempt" | "round" | "asks" | "dueAt"> | undefined;
+  operation: Pick<Operation, "book" | "id" | "step" | "attempt" | "round" | "inquiries" | "dueAt"> | undefined;
 }
 
 export interface RefundFilter {
@@ -79,7 +79,7 @@ export function toldRefundOfRow(row: Row): ToldRefund {
             step,
             attempt: row.attempt as number,
             round: row.round as number,
-            asks: row.asks as number,
+            inquiries: row.asks as number,
             dueAt: (row.due_at as Micros | null) ?? undefined,
           },
   };

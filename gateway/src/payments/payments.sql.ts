@@ -1,4 +1,4 @@
-// All SQL of payments.
+// Statements that read, lock and write payments, and how their rows are mapped.
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";

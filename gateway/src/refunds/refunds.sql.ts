@@ -1,4 +1,4 @@
-// All SQL of refunds.
+// Statements that read, lock and write refunds, and how their rows are mapped.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";

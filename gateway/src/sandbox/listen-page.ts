@@ -1,4 +1,4 @@
-// One answer to a listener: which events it gets, and from where it goes on. Pure; what "settled" means stands in settled.ts.
+// One answer to a listener: which events it gets, and from where it goes on. Pure; watermark.ts says what the watermark is.
 
 /** The most identities that a listener names. */
 export const SEEN_MAX = 200;
@@ -12,9 +12,9 @@ export interface Cursor {
 }
 
 /** Where to begin: behind what is visible now. `newest` are the newest events there are, newest first, one beyond SEEN_MAX. */
-export function beginBehind(newest: readonly string[], settled: string): Cursor {
-  const seen = newest.slice(0, SEEN_MAX).filter((id) => id > settled);
-  return { after: newest[seen.length] ?? settled, seen };
+export function beginBehind(newest: readonly string[], watermark: string): Cursor {
+  const seen = newest.slice(0, SEEN_MAX).filter((id) => id > watermark);
+  return { after: newest[seen.length] ?? watermark, seen };
 }
 
 /**
@@ -25,7 +25,7 @@ export function hasMissed({ after, seen }: Cursor, lastForgotten: string | undef
   return lastForgotten !== undefined && lastForgotten > after && !seen.includes(lastForgotten);
 }
 
-/** A page with which the cursor leaves behind what nobody can be told any more. What is forgotten is long settled. */
+/** A page with which the cursor leaves behind what nobody can be told any more. What is forgotten lies long below the watermark. */
 export function beyond<Event>(page: Heard<Event>, lastForgotten: string | undefined): Heard<Event> {
   if (lastForgotten === undefined || page.more || page.nextAfter >= lastForgotten) return page;
   return { ...page, nextAfter: lastForgotten };
@@ -33,7 +33,7 @@ export function beyond<Event>(page: Heard<Event>, lastForgotten: string | undefi
 
 export interface Heard<Event> {
   events: Event[];
-  /** From where to go on once all of `events` are handed on: everything up to here is settled, and listed or known. */
+  /** From where to go on once all of `events` are handed on: everything up to here is below the watermark, and listed or known. */
   nextAfter: string;
   /** There are more than these. */
   more: boolean;
@@ -41,21 +41,21 @@ export interface Heard<Event> {
 
 /**
  * `found` are the events behind the cursor that it does not name, oldest first, one more than a page if there are so many;
- * `settled` is an identity up to which nothing more can appear.
+ * `watermark` is an identity up to which nothing more can appear.
  *
  * What lies up to `nextAfter` need not be remembered one by one. The rest, which is younger than half a minute, must be, and a
- * listener can only name so many: beyond that number events wait until older ones are settled. They come late, by half a
+ * listener can only name so many: beyond that number events wait until older ones are below the watermark. They come late, by half a
  * minute at most, and not at all twice.
  */
 export function pageFor<Event extends { eventId: string }>(
   { after, seen }: Cursor,
   found: readonly Event[],
-  settled: string,
+  watermark: string,
 ): Heard<Event> {
   const listed = found.slice(0, PAGE_MAX);
   const last = listed.at(-1)?.eventId ?? after;
-  // A full page may end before what is settled does: what comes behind it has not been listed yet.
-  const bound = found.length > PAGE_MAX && last < settled ? last : settled;
+  // A full page may end before the watermark: what comes behind it has not been listed yet.
+  const bound = found.length > PAGE_MAX && last < watermark ? last : watermark;
   const known = [...seen, ...listed.map(({ eventId }) => eventId)].filter((id) => id <= bound);
   const nextAfter = known.reduce((greatest, id) => (id > greatest ? id : greatest), after);
   const named = new Set(seen.filter((id) => id > nextAfter)).size;

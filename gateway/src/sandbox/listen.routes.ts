@@ -14,7 +14,7 @@ import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
 import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
 import { type HeardRow, selectHeard, selectNewest } from "./listen.sql.ts";
-import { Settled } from "./settled.ts";
+import { CommitWatermarks } from "./watermark.ts";
 
 const LOOK_MS = 500;
 const WAIT_DEFAULT_SECONDS = 20;
@@ -89,7 +89,7 @@ interface HeardEvent {
 
 export class Listening {
   private readonly parts: ListenParts;
-  private readonly settled = new Settled();
+  private readonly watermarks = new CommitWatermarks();
   private readonly waits = new Map<string, number>();
   private waiting = 0;
   private stopped = false;
@@ -139,16 +139,16 @@ export class Listening {
   /** From now on: what is visible now is not told, what becomes visible is. */
   private async begin({ book }: Call): Promise<Reply> {
     const { database, clock } = this.parts;
-    const settled = this.settled.upTo(book, clock.now());
+    const watermark = this.watermarks.upTo(book, clock.now());
     const rows = await database.query<HeardRow>(selectNewest(book, SEEN_MAX + 1));
     this.notice(book, rows);
     const newest = rows.flatMap(({ event_id: id }) => (id === null ? [] : [idOf("event", id)]));
-    const { after, seen } = beginBehind(newest, settled);
+    const { after, seen } = beginBehind(newest, watermark);
     return reply(200, { data: [], next_after: after, has_more: false, forgotten_before: null, seen });
   }
 
   private notice(book: Book, rows: readonly HeardRow[]): void {
-    this.settled.observe(book, Number(rows[0]?.clock_offset_seconds ?? 0n), this.parts.clock.now());
+    this.watermarks.observe(book, Number(rows[0]?.clock_offset_seconds ?? 0n), this.parts.clock.now());
   }
 
   private async hear(call: Call, cursor: Cursor, waitMs: number): Promise<Reply> {
@@ -156,13 +156,13 @@ export class Listening {
     const begun = stopwatchMs();
     for (;;) {
       const client = await this.stillWelcome(call.client.clientId);
-      const settled = this.settled.upTo(call.book, clock.now());
+      const watermark = this.watermarks.upTo(call.book, clock.now());
       const rows = await database.query<HeardRow>(selectHeard(call.book, cursor.after, cursor.seen, PAGE_MAX + 1));
       this.notice(call.book, rows);
       const forgotten = rows[0]?.last_forgotten ?? undefined;
       const lastForgotten = forgotten === undefined ? undefined : idOf("event", forgotten);
       const missed = hasMissed(cursor, lastForgotten);
-      const page = beyond(pageFor(cursor, rows.flatMap(eventOf), settled), missed ? lastForgotten : undefined);
+      const page = beyond(pageFor(cursor, rows.flatMap(eventOf), watermark), missed ? lastForgotten : undefined);
       const over = stopwatchMs() - begun + LOOK_MS > waitMs || this.stopped || call.hungUp();
       if (page.events.length > 0 || missed || over) {
         const data = page.events.map((event) => this.view(event, client));

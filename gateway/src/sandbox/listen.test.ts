@@ -12,7 +12,7 @@ import { newId, uuidOf } from "../ground/ids.ts";
 import { type Position, finished, handedOn } from "../cli/listener/cursor.ts";
 import type { Book } from "../merchants/books.ts";
 import { PAGE_MAX, SEEN_MAX, beginBehind, pageFor } from "./listen-page.ts";
-import { Settled, lowestId } from "./settled.ts";
+import { CommitWatermarks, lowestId } from "./watermark.ts";
 
 describe("the cursor, in a model", () => {
   const book: Book = { merchantId: "mer_model", environment: "sandbox" };
@@ -55,16 +55,16 @@ describe("the cursor, in a model", () => {
         }));
         events.sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
         const got: string[] = [];
-        let settled = new Settled();
+        let watermarks = new CommitWatermarks();
         let position: Position = { after: lowestId(0), seen: [] };
         const poll = (at: number, takes: number): void => {
-          const horizon = settled.upTo(book, T0 + at * 1000);
+          const watermark = watermarks.upTo(book, T0 + at * 1000);
           const seen = new Set(position.seen);
           const found = events
             .filter(({ eventId, visibleAt }) => visibleAt <= at && eventId > position.after && !seen.has(eventId))
             .slice(0, PAGE_MAX + 1);
-          settled.observe(book, offsetAt(at), T0 + at * 1000);
-          const page = pageFor(position, found, horizon);
+          watermarks.observe(book, offsetAt(at), T0 + at * 1000);
+          const page = pageFor(position, found, watermark);
           for (const { eventId } of page.events.slice(0, takes)) {
             got.push(eventId);
             position = handedOn(position, eventId, page.nextAfter);
@@ -75,7 +75,7 @@ describe("the cursor, in a model", () => {
         let at = 0;
         for (const { later, takes, restarted } of asked) {
           at += later;
-          if (restarted) settled = new Settled();
+          if (restarted) watermarks = new CommitWatermarks();
           poll(at, takes);
         }
         // Then it is let run: every half second, until half a minute after the last commit and a little more.
@@ -97,20 +97,20 @@ describe("the cursor, in a model", () => {
     );
   });
 
-  test("a settled backlog goes at full speed: nothing of it needs to be named", () => {
+  test("a backlog below the watermark goes at full speed: nothing of it needs to be named", () => {
     const events = Array.from({ length: 1_000 }, (_, n) => ({ eventId: newId("event", T0 + n * 1000) }));
-    const settled = lowestId(T0 + 3_600 * SECOND);
+    const watermark = lowestId(T0 + 3_600 * SECOND);
     let position: Position = { after: lowestId(0), seen: [] };
     for (let round = 1; round <= 10; round++) {
       const found = events.filter(({ eventId }) => eventId > position.after).slice(0, PAGE_MAX + 1);
-      const page = pageFor(position, found, settled);
+      const page = pageFor(position, found, watermark);
       expect([page.events.length, page.more]).toEqual([PAGE_MAX, round < 10]);
       position = finished(position, page.nextAfter);
       expect(position.after).toBe(events[round * PAGE_MAX - 1]?.eventId);
     }
   });
 
-  test("it begins behind what is visible, and names what is not settled of it", () => {
+  test("it begins behind what is visible, and names what of it lies above the watermark", () => {
     const newest = Array.from({ length: 201 }, (_, n) => newId("event", T0 - n * SECOND));
     const [first, second] = newest as [string, string];
     expect(beginBehind([], lowestId(T0))).toEqual({ after: lowestId(T0), seen: [] });
@@ -121,16 +121,16 @@ describe("the cursor, in a model", () => {
     expect(beginBehind([first], lowestId(0))).toEqual({ after: lowestId(0), seen: [first] });
   });
 
-  test("of a burst as much is given at once as can be named, and the rest when it is settled", () => {
+  test("of a burst as much is given at once as can be named, and the rest when it lies below the watermark", () => {
     const events = Array.from({ length: 500 }, (_, n) => ({ eventId: newId("event", T0 + n) }));
     let position: Position = { after: lowestId(0), seen: [] };
     const counts: number[] = [];
-    const poll = (settled: string): void => {
+    const poll = (watermark: string): void => {
       const named = new Set(position.seen);
       const found = events
         .filter(({ eventId }) => eventId > position.after && !named.has(eventId))
         .slice(0, PAGE_MAX + 1);
-      const page = pageFor(position, found, settled);
+      const page = pageFor(position, found, watermark);
       counts.push(page.events.length);
       for (const { eventId } of page.events) position = handedOn(position, eventId, page.nextAfter);
     };
@@ -198,7 +198,7 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
         .update(`${id}.${timestamp}.${body}`)
         .digest("base64")}`,
     });
-    // It is too young to be settled: who has it names it.
+    // It is above the watermark: a listener that has it names it.
     expect(json.next_after).toBe(after);
     expect(idsOf(await listen(client, { after, seen: seen.join(), wait: "0" }))).toEqual([id]);
     expect(idsOf(await listen(client, { after, seen: [...seen, id].join(), wait: "0" }))).toEqual([]);

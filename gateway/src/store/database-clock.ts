@@ -51,6 +51,14 @@ export class DatabaseClock implements Clock {
     return this.last;
   }
 
+  /**
+   * The same time by a clock that runs while the machine sleeps: the stopwatch stands still then, until the next comparison. For what
+   * is allowed only for a while. It is never behind `now`.
+   */
+  readonly awake: Clock = {
+    now: () => Math.max(this.now(), this.own.now() - (this.anchor === undefined ? 0 : ahead(this.anchor) * 1_000)),
+  };
+
   /** How far the own clock is ahead of the database's, in milliseconds; negative when it is behind; 0 before it was compared. */
   get skewMs(): number {
     return this.anchor?.aheadMs ?? 0;

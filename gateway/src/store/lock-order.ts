@@ -32,7 +32,7 @@ export const lockOrder = [
   "merchant velocity",
   "customer velocity",
   "receipts",
-  "contradictions",
+  "reconciliation exceptions",
   "refunds",
   "disputes",
   "dispute evidence",

@@ -126,7 +126,7 @@ async function attemptsOf(merchantId: string): Promise<AttemptRow[]> {
 }
 
 /** Waits until this many attempts of the merchant's only delivery are on record. */
-async function settled(merchantId: string, attempts: number): Promise<DeliveryRow> {
+async function awaitAttempts(merchantId: string, attempts: number): Promise<DeliveryRow> {
   return vi.waitFor(async () => {
     const row = await oneDelivery(merchantId);
     expect(row).toMatchObject({ attempts, leased: false });
@@ -185,7 +185,7 @@ test("a receiver that always fails is tried eight times, when and only when each
       await advance(client, 12);
       advanced += before + 12;
     }
-    const row = await settled(merchantId, attempt);
+    const row = await awaitAttempts(merchantId, attempt);
     expect(at(path)).toHaveLength(attempt);
     expect(attemptOf(at(path).at(-1) as Received)).toBe(attempt);
     expect(row.state).toBe(attempt === 8 ? "undelivered" : "pending");
@@ -211,12 +211,12 @@ test("each attempt is formed anew: same body, fresh timestamp and signature; a s
     else usual(delivery, response);
   };
   await create(client, { expires_in: 86_400 });
-  await settled(merchantId, 1);
+  await awaitAttempts(merchantId, 1);
   clock.ahead += SECOND; // so that the next attempt falls into another second
   await advance(client, 31);
-  await settled(merchantId, 2);
+  await awaitAttempts(merchantId, 2);
   await advance(client, 90);
-  expect(await settled(merchantId, 3)).toMatchObject({ state: "delivered" });
+  expect(await awaitAttempts(merchantId, 3)).toMatchObject({ state: "delivered" });
   const [first, second, third] = at(path) as [Received, Received, Received];
   expect(second.body).toBe(first.body);
   expect(third.body).toBe(first.body);
@@ -234,7 +234,7 @@ test("every attempt is on record as it went", async () => {
   const path = "/302/record";
   const { client, merchantId } = await shop(path);
   await create(client, { expires_in: 86_400 });
-  await settled(merchantId, 1);
+  await awaitAttempts(merchantId, 1);
   const [attempt] = await attemptsOf(merchantId);
   const [delivery] = at(path) as [Received];
   expect(attempt).toMatchObject({
@@ -294,7 +294,7 @@ test("an answer that comes late but in time, and then trickles, counts by its st
   };
   await create(client);
   await pause(A_POLL_MS); // a poll goes by while it is on its way
-  expect(await settled(merchantId, 1)).toMatchObject({ state: "delivered" });
+  expect(await awaitAttempts(merchantId, 1)).toMatchObject({ state: "delivered" });
   expect(at(path)).toHaveLength(1);
   const [attempt] = await attemptsOf(merchantId);
   expect(attempt?.duration_ms).toBeGreaterThanOrEqual(390);
@@ -304,9 +304,9 @@ test("a long jump of the clock fires one attempt, not all that were missed", asy
   const path = "/500/jump";
   const { client, merchantId } = await shop(path);
   await create(client, { expires_in: 86_400 });
-  await settled(merchantId, 1);
+  await awaitAttempts(merchantId, 1);
   await advance(client, 40_000);
-  const row = await settled(merchantId, 2);
+  const row = await awaitAttempts(merchantId, 2);
   await pause(A_POLL_MS);
   expect(at(path)).toHaveLength(2);
   expect(row.state).toBe("pending");
@@ -320,7 +320,7 @@ test("an attempt that the database refuses to keep as it went is kept plainly, a
     owner.query("alter table delivery_attempts add constraint no_229 check (status is distinct from 229)"),
   );
   await create(client);
-  expect(await settled(merchantId, 1)).toMatchObject({ state: "delivered" });
+  expect(await awaitAttempts(merchantId, 1)).toMatchObject({ state: "delivered" });
   expect(await attemptsOf(merchantId)).toMatchObject([
     { attempt: 1, succeeded: true, status: null, reason: expect.stringMatching(/could not be kept/) },
   ]);
@@ -331,7 +331,7 @@ test("the last attempt that is kept is the last that is made", async () => {
   const path = "/503/thousandth";
   const { client, merchantId } = await shop(path);
   await create(client);
-  await settled(merchantId, 1);
+  await awaitAttempts(merchantId, 1);
   await asOwner(service.database, (owner) =>
     owner.query(
       `update deliveries set attempts = 999, by_hand = 998, next_attempt_at = now() - interval '1 second'
@@ -339,7 +339,7 @@ where merchant_id = $1::uuid`,
       [uuidOf(merchantId)],
     ),
   );
-  expect(await settled(merchantId, 1_000)).toMatchObject({ state: "undelivered" });
+  expect(await awaitAttempts(merchantId, 1_000)).toMatchObject({ state: "undelivered" });
 });
 
 test("a receiver that hangs holds up its own deliveries and nobody else's", async () => {

@@ -17,7 +17,7 @@ import {
   ids,
   read,
   attempts,
-  settled,
+  awaitAttempts,
   at,
   attemptOf,
   outcome,
@@ -211,12 +211,12 @@ describe("the history of a delivery", () => {
     });
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    const first = await settled(of, id, "pending", 1);
+    const first = await awaitAttempts(of, id, "pending", 1);
     expect(Date.parse(first.delivery.next_attempt_at) - Date.parse(first.created_at)).toBe(30_000);
     await advance(of.client, 31);
-    await settled(of, id, "pending", 2);
+    await awaitAttempts(of, id, "pending", 2);
     await advance(of.client, 90);
-    await settled(of, id, "delivered", 3);
+    await awaitAttempts(of, id, "delivered", 3);
 
     const { data, has_more, next_cursor } = await attempts(of, id);
     expect({ has_more, next_cursor }).toEqual({ has_more: false, next_cursor: null });
@@ -258,7 +258,7 @@ describe("the history of a delivery", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await settled(of, id, "delivered", 1);
+    await awaitAttempts(of, id, "delivered", 1);
     const [only] = (await attempts(of, id)).data;
     expect(only.response).toMatchObject({ base64: false, body: `x${"é".repeat(8_191)}` });
   });

@@ -13,7 +13,7 @@ import {
   ids,
   pause,
   rig,
-  settled,
+  awaitAttempts,
   shop,
   startRig,
   stopRig,
@@ -74,7 +74,7 @@ const signatures = ({ headers }: Received): number => String(headers["webhook-si
 async function deliver(of: Shop, tries = 1): Promise<string> {
   await create(of.client);
   const [id = ""] = await ids(of);
-  await settled(of, id, "delivered", tries);
+  await awaitAttempts(of, id, "delivered", tries);
   return id;
 }
 
@@ -117,7 +117,7 @@ test("a receiver that refuses either has said nothing about secrets, and its eve
   await itIsTime(of);
   await create(of.client);
   const [id = ""] = await ids(of);
-  await settled(of, id, "pending", 1);
+  await awaitAttempts(of, id, "pending", 1);
   expect(at(path).map(signatures)).toEqual([1, 2]);
   expect((await attempts(of, id)).data).toMatchObject([{ attempt: 1, succeeded: false, status: 500 }]);
   await pause(3 * timing.rotationMs);

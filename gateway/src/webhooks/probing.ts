@@ -1,20 +1,22 @@
 // Probes whether the secret before a rotation is still needed. An answer of 2xx to a delivery that carries both signatures
 // does not say which of them was verified. So during the overlap now and then one delivery is sent with the new secret's
 // signature alone; where that is refused, it is sent with both at once.
-//
-// Why this is safe enough to do to production. The header of the interface carries the new signature alone anyway, so only
-// receivers of the Standard-Webhooks headers see a difference. A refusal costs its event no time and no attempt: the second
-// sending follows at once, within the same attempt, and decides it; both are on record. No more than one first attempt a minute
-// and book is a probe, in all processes together, and much fewer after a refusal, which may alarm somebody at the receiver.
-// The first minute after a rotation has no probe. A call without an answer is not repeated: it says nothing about a signature.
-//
-// What a probe does not show: a receiver that verifies nothing takes the new signature alone, too; and one that fails for
-// another reason just then looks as if it needed the old one. The doubt is on the side of keeping a secret for longer.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { PreviousSecretMark } from "../merchants/merchants.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
+
+/*
+ * Why this is safe enough to do to production. The header of the interface carries the new signature alone anyway, so only
+ * receivers of the Standard-Webhooks headers see a difference. A refusal costs its event no time and no attempt: the second
+ * sending follows at once, within the same attempt, and decides it; both are on record. No more than one first attempt a minute
+ * and book is a probe, in all processes together, and much fewer after a refusal, which may alarm somebody at the receiver.
+ * The first minute after a rotation has no probe. A call without an answer is not repeated: it says nothing about a signature.
+ *
+ * What a probe does not show: a receiver that verifies nothing takes the new signature alone, too; and one that fails for
+ * another reason just then looks as if it needed the old one. The doubt is on the side of keeping a secret for longer.
+ */
 
 const PROBE_SECONDS = 60;
 const BOOKS_MAX = 10_000;

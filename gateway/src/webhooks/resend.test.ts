@@ -23,7 +23,7 @@ import {
   ids,
   read,
   attempts,
-  settled,
+  awaitAttempts,
   at,
   attemptOf,
   pause,
@@ -45,13 +45,13 @@ describe("one more try", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await settled(of, id, "delivered", 1);
+    await awaitAttempts(of, id, "delivered", 1);
     const answer = await resend(of, id);
     expect(answer).toMatchObject({ id, delivery: { state: "pending", attempts: 1, url: rig.receiver.url(path) } });
     expect(answer.delivery.next_attempt_at).not.toBeNull();
-    await settled(of, id, "delivered", 2);
+    await awaitAttempts(of, id, "delivered", 2);
     await resend(of, id);
-    await settled(of, id, "delivered", 3);
+    await awaitAttempts(of, id, "delivered", 3);
     const sent = at(path);
     expect(sent.map(attemptOf)).toEqual([1, 2, 3]);
     expect(new Set(sent.map(({ body }) => body)).size).toBe(1);
@@ -66,11 +66,11 @@ describe("one more try", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await settled(of, id, "pending", 1);
+    await awaitAttempts(of, id, "pending", 1);
     await set(of, id, "state = 'undelivered'");
     answers.set(path, (_delivery, response) => void response.writeHead(200).end());
     await resend(of, id);
-    await settled(of, id, "delivered", 2);
+    await awaitAttempts(of, id, "delivered", 2);
     expect(at(path).map(attemptOf)).toEqual([1, 2]);
   });
 
@@ -79,13 +79,13 @@ describe("one more try", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await settled(of, id, "delivered", 1);
+    await awaitAttempts(of, id, "delivered", 1);
     answers.set(path, (_delivery, response) => void response.writeHead(500).end());
     await resend(of, id);
-    await settled(of, id, "delivered", 2);
+    await awaitAttempts(of, id, "delivered", 2);
     await set(of, id, "state = 'undelivered'");
     await resend(of, id);
-    await settled(of, id, "undelivered", 3);
+    await awaitAttempts(of, id, "undelivered", 3);
     await advance(of.client, 80_000);
     await pause(A_POLL_MS);
     expect(at(path).map(attemptOf)).toEqual([1, 2, 3]);
@@ -97,12 +97,12 @@ describe("one more try", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await settled(of, id, "pending", 1);
+    await awaitAttempts(of, id, "pending", 1);
     expect((await resend(of, id)).delivery).toMatchObject({ state: "pending", attempts: 1 });
-    const event = await settled(of, id, "pending", 2);
+    const event = await awaitAttempts(of, id, "pending", 2);
     expect(Date.parse(event.delivery.next_attempt_at)).toBeGreaterThan(Date.now() + 20_000);
     await advance(of.client, 86_000);
-    await settled(of, id, "pending", 3);
+    await awaitAttempts(of, id, "pending", 3);
     expect(at(path).map(attemptOf)).toEqual([1, 2, 3]);
   });
 
@@ -130,7 +130,7 @@ describe("one more try", () => {
     });
     expect(await resendMany(of, { event_ids: [id] })).toEqual({ resent: 1, has_more: false, next_cursor: null });
     for (const response of held) response.end();
-    await settled(of, id, "delivered", 1);
+    await awaitAttempts(of, id, "delivered", 1);
     await pause(A_POLL_MS);
     expect(at(path)).toHaveLength(1);
     expect(at("/200/held-moved")).toHaveLength(0);
@@ -165,15 +165,15 @@ describe("one more try", () => {
     const of = await shop(rig.service, first);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    const { delivery } = await settled(of, id, "pending", 1);
+    const { delivery } = await awaitAttempts(of, id, "pending", 1);
     const due = delivery.next_attempt_at as string;
     await register(of, second);
     for (const tries of [2, 3]) {
       await resend(of, id);
-      expect((await settled(of, id, "pending", tries)).delivery.next_attempt_at).toBe(due);
+      expect((await awaitAttempts(of, id, "pending", tries)).delivery.next_attempt_at).toBe(due);
     }
     await advance(of.client, 31);
-    const later = (await settled(of, id, "pending", 4)).delivery.next_attempt_at as string;
+    const later = (await awaitAttempts(of, id, "pending", 4)).delivery.next_attempt_at as string;
     // The third rung, two minutes after the event; the second was half a minute after it.
     expect(Date.parse(later) - Date.parse(due)).toBe(90_000);
     const { data } = await attempts(of, id);
@@ -211,7 +211,7 @@ describe("one more try", () => {
       attempts: 0,
       url: rig.receiver.url(path),
     });
-    await settled(of, id, "delivered", 1);
+    await awaitAttempts(of, id, "delivered", 1);
     expect(at(path)).toHaveLength(1);
     expect(isGenuine(at(path)[0] as Received, secret)).toBe(true);
   });
@@ -220,10 +220,10 @@ describe("one more try", () => {
     const of = await shop(rig.service, "/200/old");
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await settled(of, id, "delivered", 1);
+    await awaitAttempts(of, id, "delivered", 1);
     const secret = await register(of, "/200/new");
     expect((await resend(of, id)).delivery.url).toBe(rig.receiver.url("/200/new"));
-    await settled(of, id, "delivered", 2);
+    await awaitAttempts(of, id, "delivered", 2);
     expect([at("/200/old").length, at("/200/new").length]).toEqual([1, 1]);
     expect(isGenuine(at("/200/new")[0] as Received, secret)).toBe(true);
   });
@@ -287,15 +287,15 @@ describe("the same request again", () => {
     const of = await shop(rig.service, path);
     await create(of.client);
     const [id] = (await ids(of)) as [string];
-    await settled(of, id, "delivered", 1);
+    await awaitAttempts(of, id, "delivered", 1);
     const resendPath = `/v1/events/${id}/resend`;
     const first = await post(of.client, resendPath, {}, "resend-once");
-    await settled(of, id, "delivered", 2);
+    await awaitAttempts(of, id, "delivered", 2);
     const second = await post(of.client, resendPath, {}, "resend-once");
     expect(second.text).toBe(first.text);
     expect(second.headers.get("x-idempotent-replay")).toBe("true");
     const many = await post(of.client, "/v1/events/resend", { event_ids: [id] }, "resend-many-once");
-    await settled(of, id, "delivered", 3);
+    await awaitAttempts(of, id, "delivered", 3);
     const again = await post(of.client, "/v1/events/resend", { event_ids: [id] }, "resend-many-once");
     expect(again.text).toBe(many.text);
     expect(again.headers.get("x-idempotent-replay")).toBe("true");
@@ -315,7 +315,7 @@ describe("the same request again", () => {
       const other = { ...of, client: await right.client(of.merchantId) };
       await create(of.client);
       const [id] = (await ids(of)) as [string];
-      await settled(of, id, "delivered", 1);
+      await awaitAttempts(of, id, "delivered", 1);
       await Promise.all(
         Array.from({ length: 40 }, async (_, number) => {
           await pause(number * 10);

@@ -22,7 +22,7 @@ beforeEach(() => {
 
 const file = (ending: string): string => join(directory, `${CLIENT}.${ending}`);
 
-test("what is settled is behind the cursor, what is younger is named until it is settled too", () => {
+test("what lies below the watermark is behind the cursor, and what is younger is named until it does too", () => {
   expect(handedOn({ after: a, seen: [] }, b, c)).toEqual({ after: b, seen: [] });
   expect(handedOn({ after: a, seen: [] }, c, b)).toEqual({ after: b, seen: [c] });
   expect(handedOn({ after: b, seen: [c] }, d, b)).toEqual({ after: b, seen: [c, d] });

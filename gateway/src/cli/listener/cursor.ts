@@ -22,9 +22,9 @@ const fileSchema = z.object({ client_id: z.string(), after: eventId, seen: z.arr
 /**
  * Everything up to `after` was handed on, and so was each of `seen`, which lie beyond it.
  *
- * The service says of every answer up to where it is settled (`nextAfter`): nothing more can appear there. What lies up to
+ * The service says with every answer up to where its watermark is (`nextAfter`): nothing more can appear there. What lies up to
  * it is done with once the answer's events up to it were handed on, in their order. What lies beyond is so young that older
- * events may still appear beside it: it is remembered by name and left out of later answers, until it is settled as well.
+ * events may still appear beside it: it is remembered by name and left out of later answers, until it lies below the watermark too.
  */
 export interface Position {
   after: string;

@@ -72,7 +72,7 @@ const fault =
   (_request, response) =>
     json(response, status, { error: { code, message: "as said", request_id: "req_1" } }, headers);
 
-/** A service for which everything is settled at once: `after` is all that matters. */
+/** A service whose watermark is always the newest event: `after` is all that matters. */
 const serve: Handler = (request, response) => {
   const url = new URL(request.url ?? "", "http://x");
   asked.push(url);

@@ -12,7 +12,7 @@ export type Mode = (typeof modes)[number];
 
 /**
  * How refunds are decided. now: answered `succeeded`. later: `pending`, and soon `succeeded` by callback. fail: `pending`,
- * and soon `failed` by callback. fail_now: answered `failed`. held: `pending` until somebody settles it.
+ * and soon `failed` by callback. fail_now: answered `failed`. held: `pending` until somebody concludes it.
  */
 export const refundModes = ["now", "later", "held", "fail", "fail_now"] as const;
 export type RefundMode = (typeof refundModes)[number];
@@ -48,11 +48,11 @@ export const paySchema = z.strictObject({
 });
 export type PayOrder = z.input<typeof paySchema>;
 
-export const settleSchema = z.strictObject({
+export const concludeSchema = z.strictObject({
   status: z.enum(["succeeded", "failed"]).default("succeeded"),
   ...reporting,
 });
-export type SettleOrder = z.input<typeof settleSchema>;
+export type ConcludeOrder = z.input<typeof concludeSchema>;
 
 export class Behaviour {
   private mode: Mode = "ok";

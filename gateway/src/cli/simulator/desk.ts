@@ -2,7 +2,7 @@
 import type { KeyObject } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../ground/clock.ts";
-import { Behaviour, type PayOrder, type SettleOrder, paySchema, settleSchema } from "./controls.ts";
+import { Behaviour, type PayOrder, type ConcludeOrder, paySchema, concludeSchema } from "./controls.ts";
 import { type Operation, isClosed, rowOf } from "./operation.ts";
 import { type Operations, type Reply, failure } from "./operations.ts";
 import { Reporter } from "./reporter.ts";
@@ -36,7 +36,7 @@ export class Desk {
     await this.operations.start();
     for (const operation of this.operations.values()) {
       for (const report of operation.reports) this.reporter.plan(operation, report);
-      this.settleSoon(operation);
+      this.concludeSoon(operation);
     }
   }
 
@@ -62,22 +62,22 @@ export class Desk {
   }
 
   /** A refund is decided. */
-  settle(key: string, input: SettleOrder): Reply {
-    const { status, callbacks, delay_ms } = settleSchema.parse(input);
+  conclude(key: string, input: ConcludeOrder): Reply {
+    const { status, callbacks, delay_ms } = concludeSchema.parse(input);
     const refund = this.operations.get("refund", key);
     if (refund?.kind !== "refund" || isClosed(refund)) return failure(404, "unknown_refund", "No such refund.");
-    const reports = this.operations.settled(refund, status, { callbacks, delay_ms });
+    const reports = this.operations.concluded(refund, status, { callbacks, delay_ms });
     for (const report of reports) this.reporter.plan(refund, report);
     return { status: 200, body: rowOf(refund) };
   }
 
   /** Decides a refund that is to be decided on its own. */
-  settleSoon(operation: Operation | undefined): void {
-    if (operation?.kind !== "refund" || isClosed(operation) || operation.settles === undefined) return;
+  concludeSoon(operation: Operation | undefined): void {
+    if (operation?.kind !== "refund" || isClosed(operation) || operation.concludesAs === undefined) return;
     delay(SETTLE_MS, undefined, { signal: this.stopped }).then(
       () => {
-        const { settles } = operation;
-        if (settles !== undefined) this.settle(operation.operation_key, { status: settles });
+        const { concludesAs } = operation;
+        if (concludesAs !== undefined) this.conclude(operation.operation_key, { status: concludesAs });
       },
       () => undefined, // stopped: the next life does it
     );

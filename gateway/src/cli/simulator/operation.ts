@@ -38,7 +38,7 @@ export interface Refund extends Base {
   status: "pending" | "succeeded" | "failed";
   order: RefundOrder;
   /** What it becomes on its own, soon. */
-  settles?: "succeeded" | "failed" | undefined;
+  concludesAs?: "succeeded" | "failed" | undefined;
 }
 
 /** A key that was voided before it was used, or refused for good: nothing will ever happen under it. */

@@ -104,9 +104,9 @@ export class Operations {
       return refuse("exceeds_payment", "The refunds would exceed the payment.");
     }
     const status = mode === "now" ? "succeeded" : mode === "fail_now" ? "failed" : "pending";
-    const settles = mode === "later" ? "succeeded" : mode === "fail" ? "failed" : undefined;
+    const concludesAs = mode === "later" ? "succeeded" : mode === "fail" ? "failed" : undefined;
     if (status !== "failed") payment.refunded_minor += order.amount_minor;
-    return this.create({ kind: "refund", ...this.base(order.operation_key), status, order, settles }, payment);
+    return this.create({ kind: "refund", ...this.base(order.operation_key), status, order, concludesAs }, payment);
   }
 
   /** A definite no, which holds for this key for ever; what is under way under it already is answered instead. */
@@ -141,7 +141,7 @@ export class Operations {
   }
 
   /** A refund was decided. */
-  settled(refund: Refund, status: "succeeded" | "failed", telling: Telling): Report[] {
+  concluded(refund: Refund, status: "succeeded" | "failed", telling: Telling): Report[] {
     const payment = this.get("payment", refund.order.payment_operation_key);
     const touched: Operation[] = [];
     if (payment?.kind === "payment" && !isClosed(payment)) {
@@ -150,7 +150,7 @@ export class Operations {
       touched.push(payment);
     }
     refund.status = status;
-    refund.settles = undefined;
+    refund.concludesAs = undefined;
     return this.report(refund, refund.order.callback_url, telling, touched);
   }
 

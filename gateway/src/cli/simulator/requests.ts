@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { checkSignature, paymentOrderSchema, refundOrderSchema } from "../../acquirers/remote-protocol.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
-import { behaviourSchema, paySchema, settleSchema } from "./controls.ts";
+import { behaviourSchema, paySchema, concludeSchema } from "./controls.ts";
 import type { Desk } from "./desk.ts";
 import { rowOf } from "./operation.ts";
 import { type Reply, failure } from "./operations.ts";
@@ -33,7 +33,7 @@ const controls: Route<Reply>[] = [
   [
     "POST",
     new RegExp(`^/refunds/${key}/settle$`),
-    (desk, operationKey, body) => desk.settle(operationKey, parse(settleSchema, body)),
+    (desk, operationKey, body) => desk.conclude(operationKey, parse(concludeSchema, body)),
   ],
 ];
 
@@ -67,7 +67,7 @@ const calls: Route<Call>[] = [
       return {
         work() {
           const reply = operations.openRefund(order, behaviour.refunds);
-          desk.settleSoon(operations.get("refund", order.operation_key));
+          desk.concludeSoon(operations.get("refund", order.operation_key));
           return reply;
         },
         refuse: () =>

@@ -209,12 +209,12 @@ describe("refunds", () => {
     expect((await call("GET", `/refunds/${refund.operation_key}`)).json.status).toBe(end);
   });
 
-  test("held: pending until somebody settles it", async () => {
+  test("held: pending until somebody concludes it", async () => {
     mode("held");
     const refund = refundOrder(await paidPayment());
     expect((await call("POST", "/refunds", refund)).json.status).toBe("pending");
-    const settled = await control("POST", `/refunds/${refund.operation_key}/settle`, { status: "failed" });
-    expect(settled).toMatchObject({ status: 200, json: { status: "failed" } });
+    const concluded = await control("POST", `/refunds/${refund.operation_key}/settle`, { status: "failed" });
+    expect(concluded).toMatchObject({ status: 200, json: { status: "failed" } });
     expect(JSON.parse((await mailbox.take(refund.operation_key)).body.toString())).toMatchObject({ status: "failed" });
   });
 
@@ -225,7 +225,7 @@ describe("refunds", () => {
     expect((await call("POST", "/refunds", first)).status).toBe(201);
     const tooMuch = refundOrder(payment, { amount_minor: 50_001 });
     expect(outcome(await call("POST", "/refunds", tooMuch))).toEqual([422, "exceeds_payment", true]);
-    await simulator.settle(first.operation_key, { status: "failed", callbacks: 0 });
+    await simulator.conclude(first.operation_key, { status: "failed", callbacks: 0 });
     expect(outcome(await call("POST", "/refunds", tooMuch))).toEqual([422, "exceeds_payment", true]); // a no holds
     expect((await call("POST", "/refunds", refundOrder(payment, { amount_minor: 150_000 }))).status).toBe(201);
   });

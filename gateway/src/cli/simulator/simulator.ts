@@ -7,7 +7,7 @@ import { BODY_MAX_BYTES } from "../../acquirers/remote-protocol.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
 import { signingKey } from "../../ground/crypto.ts";
 import { Fault } from "../../ground/fault.ts";
-import type { BehaviourChange, PayOrder, SettleOrder } from "./controls.ts";
+import type { BehaviourChange, PayOrder, ConcludeOrder } from "./controls.ts";
 import { Desk } from "./desk.ts";
 import { rowOf } from "./operation.ts";
 import { Operations, type Reply, failure } from "./operations.ts";
@@ -32,7 +32,7 @@ export interface Simulator {
   /** The payer pays, or does not. Throws when there is no such payment. */
   pay(operationKey: string, order?: PayOrder): Promise<void>;
   /** A refund is decided. Throws when there is no such refund. */
-  settle(operationKey: string, order?: SettleOrder): Promise<void>;
+  conclude(operationKey: string, order?: ConcludeOrder): Promise<void>;
   /** The newest operations, the newest first, as `GET /operations` shows them. */
   operations(count?: number): Record<string, unknown>[];
   stop(): Promise<void>;
@@ -72,7 +72,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
     behave: (change) => desk.behaviour.change(change),
     pay: (key, order = {}) => did(desk.pay(key, order)),
-    settle: (key, order = {}) => did(desk.settle(key, order)),
+    conclude: (key, order = {}) => did(desk.conclude(key, order)),
     operations: (count = 100) => desk.operations.newest(count).map(rowOf),
     async stop() {
       close();

@@ -231,7 +231,7 @@ referencing new table as inserted
 for each statement execute function apply_new_entries();
 
 -- What a merchant has available (a credit balance) goes below zero only when a dispute is opened; what is held and what is
--- being settled never do.
+-- in a batch never do.
 create function check_protected_accounts() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
   wrong record;

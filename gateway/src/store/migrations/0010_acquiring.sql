@@ -1,31 +1,30 @@
--- Acquirers that are asked over a network: what they were asked, step by step, the money that they say they received, and what they
--- said that cannot be.
+-- Acquirers that are called over a network: operations step by step, receipts of money, and reconciliation exceptions.
 
--- One payment or refund that an acquirer is asked to carry out. Each step is committed before the call that follows it, so
--- a crash between two steps leaves a question that a worker asks, never a call that is made twice.
+-- One payment or refund that an acquirer carries out. Each step is committed before the call that follows it, so after a crash
+-- between two steps a worker inquires, and no call is made twice.
 create table acquirer_operations (
   merchant_id uuid not null,
   environment environment not null,
   operation_id uuid not null, -- of the payment or the refund
   kind text not null check (kind in ('payment', 'refund')),
   payment_id uuid not null,
-  -- planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. free: certainly not
-  -- done, and the merchant's next try goes on. following: open, and asked about from time to time. done: nothing is left.
-  step text not null check (step in ('planned', 'calling', 'asking', 'free', 'following', 'done')),
+  -- planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. retryable: certainly not
+  -- done, and the merchant's next try goes on. following: open, a worker inquires from time to time. done: nothing is left.
+  step text not null check (step in ('planned', 'calling', 'asking', 'retryable', 'following', 'done')),
   gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
   attempt smallint not null check (attempt between 1 and 10000), -- each call of its own has its own operation key
   round smallint not null check (round between 0 and 10000), -- how often all acquirers have refused it
   refused_by text not null default '' check (length(refused_by) <= 2000), -- in this round, comma-separated
   idempotency_key text check (length(idempotency_key) between 8 and 255), -- of the request that waits for its outcome
-  asks integer not null default 0 check (asks >= 0),
+  asks integer not null default 0 check (asks >= 0), -- inquiries since the last call
   due_at timestamptz, -- by the real clock: acquirers do not live in a sandbox's time
   created_at timestamptz not null,
   primary key (merchant_id, environment, operation_id),
   foreign key (merchant_id, environment, payment_id) references payments,
-  constraint acquirer_operations_due_with_step check ((due_at is null) = (step in ('free', 'done'))),
+  constraint acquirer_operations_due_with_step check ((due_at is null) = (step in ('retryable', 'done'))),
   constraint acquirer_operations_of_payment check (kind <> 'payment' or operation_id = payment_id)
 ) with (fillfactor = 70);
--- What the worker asks: everything that is due, of all merchants.
+-- What the worker claims: everything that is due, of all merchants.
 create index acquirer_operations_due on acquirer_operations (due_at) where due_at is not null;
 -- Where a request that is sent again goes on.
 create index acquirer_operations_key on acquirer_operations (merchant_id, environment, idempotency_key)
@@ -68,7 +67,7 @@ create trigger receipts_begin before insert on receipts
 for each row when (new.status not in ('applied', 'unapplied'))
 execute function refuse_first_receipt();
 
--- What a receipt may become. Being settled is not among it: that changes nothing of what was decided.
+-- What a receipt may become. The batch it is settled in is not among it: that changes nothing of what was decided.
 create function check_receipt_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   if old.status <> 'unapplied' or new.status not in ('returned', 'credited') then
@@ -97,11 +96,12 @@ $$;
 create constraint trigger receipts_posted after insert or update of status on receipts deferrable initially deferred
 for each row execute function check_receipt_posted();
 
--- What an acquirer said or did that cannot be, such as a refund that it paid twice. A person has to look at each, once.
-create table contradictions (
+-- Reconciliation exceptions: what an acquirer said or did that disagrees with our records, such as a refund that it paid twice. A person
+-- has to look at each, once.
+create table reconciliation_exceptions (
   merchant_id uuid not null,
   environment environment not null,
-  contradiction_id uuid not null,
+  exception_id uuid not null,
   operation_id uuid not null, -- of the payment or the refund
   attempt smallint not null,
   kind text not null check (kind in ('refund_after_failure', 'refund_twice', 'receipt', 'forgotten')),
@@ -110,15 +110,15 @@ create table contradictions (
   -- Set when an operator has dealt with it, with what was done.
   closed_at timestamptz,
   note text check (length(note) between 1 and 1000),
-  primary key (merchant_id, environment, contradiction_id),
+  primary key (merchant_id, environment, exception_id),
   foreign key (merchant_id, environment, operation_id) references acquirer_operations,
-  constraint contradictions_closed_with_note check ((closed_at is null) = (note is null))
+  constraint reconciliation_exceptions_closed_with_note check ((closed_at is null) = (note is null))
 );
-create unique index contradictions_once on contradictions (merchant_id, environment, operation_id, attempt, kind);
+create unique index reconciliation_exceptions_once on reconciliation_exceptions (merchant_id, environment, operation_id, attempt, kind);
 -- What waits for an operator. The index holds only these.
-create index contradictions_open on contradictions (contradiction_id) where closed_at is null;
+create index reconciliation_exceptions_open on reconciliation_exceptions (exception_id) where closed_at is null;
 
-grant select, insert on acquirer_operations, receipts, contradictions to gerbang_app;
+grant select, insert on acquirer_operations, receipts, reconciliation_exceptions to gerbang_app;
 grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, asks, due_at) on acquirer_operations to gerbang_app;
 grant update (status, decided_at, settlement_id) on receipts to gerbang_app;
-grant update (closed_at, note) on contradictions to gerbang_app;
+grant update (closed_at, note) on reconciliation_exceptions to gerbang_app;

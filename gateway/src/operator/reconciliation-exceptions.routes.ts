@@ -1,13 +1,8 @@
-// What acquirers said or did that cannot be: the queue of those that a person has to look at, and what was done about them.
+// The operator's queue of reconciliation exceptions: those that a person has to look at, and what was done about them.
 import { z } from "zod";
-import {
-  type Contradiction,
-  close,
-  contradictionKinds,
-  contradictionNeed,
-  contradictionOfRow,
-  selectContradictions,
-} from "../acquiring/exceptions.sql.ts";
+import { type ReconciliationException, exceptionKinds } from "../acquiring/exception.ts";
+import { closeException, exceptionNeed } from "../acquiring/exceptions.ts";
+import { exceptionOfRow, selectExceptions } from "../acquiring/exceptions.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -20,11 +15,11 @@ import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf, pageFields } from "./lists.ts";
 
-const contradictionSchema = z.strictObject({
+const exceptionSchema = z.strictObject({
   uuid: z.string(),
   merchant_id: z.string(),
   environment: z.enum(environments),
-  kind: z.enum(contradictionKinds),
+  kind: z.enum(exceptionKinds),
   gateway_code: z.string(),
   operation: z.string().meta({ description: "The payment's reference or the refund's uuid." }),
   attempt: z.int(),
@@ -32,12 +27,12 @@ const contradictionSchema = z.strictObject({
   closed_at: timestamp.nullable(),
   note: z.string().nullable(),
 });
-const contradictionsQuery = z.strictObject({
-  ...pageFields("uuid", (value) => isId("contradiction", value)),
+const exceptionsQuery = z.strictObject({
+  ...pageFields("uuid", (value) => isId("exception", value)),
   status: z.enum(["open", "closed"]).optional(),
 });
 
-export function contradictionEndpoints(database: Database, lanes: Lanes): OperatorEndpoint[] {
+export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "GET",
@@ -45,14 +40,14 @@ export function contradictionEndpoints(database: Database, lanes: Lanes): Operat
       summary: "What acquirers said or did that cannot be, oldest first; `status=open` waits for a person",
       tag: "Acquirers",
       role: "viewer",
-      query: contradictionsQuery,
-      success: { status: 200, description: "A page of them.", schema: listSchema(contradictionSchema) },
+      query: exceptionsQuery,
+      success: { status: 200, description: "A page of them.", schema: listSchema(exceptionSchema) },
       errors: [],
       async handle({ query }) {
         const limit = limitOf(query);
         const filter = { uuid: undefined, open: query.status && query.status === "open" };
-        const rows = await database.query(selectContradictions(filter, query.starting_after, limit));
-        return page(rows.map(contradictionOfRow), limit, viewOf, ({ uuid }) => uuid);
+        const rows = await database.query(selectExceptions(filter, query.starting_after, limit));
+        return page(rows.map(exceptionOfRow), limit, viewOf, ({ uuid }) => uuid);
       },
     }),
     operatorEndpoint({
@@ -62,21 +57,19 @@ export function contradictionEndpoints(database: Database, lanes: Lanes): Operat
       tag: "Acquirers",
       role: "admin",
       body: z.strictObject({ note: text(1, 1_000) }),
-      success: { status: 200, description: "It, closed.", schema: contradictionSchema },
+      success: { status: 200, description: "It, closed.", schema: exceptionSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { uuid = "" }, body: { note } }) {
         const filter = { uuid, open: true };
-        const [row] = isId("contradiction", uuid)
-          ? await database.query(selectContradictions(filter, undefined, 1))
-          : [];
+        const [row] = isId("exception", uuid) ? await database.query(selectExceptions(filter, undefined, 1)) : [];
         if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such contradiction is open." });
-        const found = contradictionOfRow(row);
+        const found = exceptionOfRow(row);
         const closed = await lanes.move(found.book.merchantId, {
-          name: "close contradiction",
+          name: "close reconciliation exception",
           book: found.book,
-          needs: [contradictionNeed(found)],
+          needs: [exceptionNeed(found)],
           execute(set, { realNow }) {
-            const one = close(set, found, note, realNow);
+            const one = closeException(set, found, note, realNow);
             if (!one) throw new Fault("OBJECT_NOT_FOUND", { message: "No such contradiction is open." });
             return one;
           },
@@ -87,7 +80,7 @@ export function contradictionEndpoints(database: Database, lanes: Lanes): Operat
   ];
 }
 
-function viewOf(one: Contradiction): z.infer<typeof contradictionSchema> {
+function viewOf(one: ReconciliationException): z.infer<typeof exceptionSchema> {
   return {
     uuid: one.uuid,
     merchant_id: one.book.merchantId,

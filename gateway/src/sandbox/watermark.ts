@@ -1,4 +1,4 @@
-// Up to where a book's events are settled: nothing that is not visible yet can still appear there. The heart of listening.
+// The commit watermark of a book's events: every event up to it is visible, and no other can still be committed there. Listening rests on it.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
@@ -10,18 +10,18 @@ import { type Book, bookKey } from "../merchants/books.ts";
  * forward may commit after events that are, by their identities, hours younger. Whoever remembers only the last event it
  * read loses those.
  *
- * What bounds this: a transaction ends within MARGIN of having begun, with what the clocks of several machines differ by
- * included. One that has still to become visible at the real time `now` began after `now - MARGIN`, so its real time is
+ * What bounds this: a transaction ends within COMMIT_LAG of having begun, with what the clocks of several machines differ by
+ * included. One that has still to become visible at the real time `now` began after `now - COMMIT_LAG`, so its real time is
  * later than that, and it read an offset no smaller than one that had been committed before then (offsets only grow).
- * With `offset` the largest of which it is known that it was committed MARGIN ago, each of its events lies after
+ * With `offset` the largest of which it is known that it was committed COMMIT_LAG ago, each of its events lies after
  *
- *     settled = now - MARGIN + offset
+ *     watermark = now - COMMIT_LAG + offset
  *
- * The offset is remembered here as polls see it. A process that has not watched a book for MARGIN knows only that the
+ * The offset is remembered here as polls see it. A process that has not watched a book for COMMIT_LAG knows only that the
  * offset is not below zero: its answer is then too early for a sandbox whose clock was moved, never too late, and the
  * listener only names more of what it has seen.
  */
-const MARGIN: Micros = 30 * SECOND;
+const COMMIT_LAG: Micros = 30 * SECOND;
 const BOOKS_MAX = 10_000;
 
 interface Seen {
@@ -30,7 +30,7 @@ interface Seen {
   at: Micros;
 }
 
-export class Settled {
+export class CommitWatermarks {
   private readonly books = new Map<string, Seen[]>();
 
   /** Takes note of an offset that was read from the database before `at`. */
@@ -40,7 +40,7 @@ export class Settled {
     const offset = offsetSeconds * SECOND;
     if (seen.at(-1)?.offset !== offset) seen.push({ offset, at });
     // Of what is old enough to be relied on only the newest matters.
-    while ((seen[1]?.at ?? Infinity) <= at - MARGIN) seen.shift();
+    while ((seen[1]?.at ?? Infinity) <= at - COMMIT_LAG) seen.shift();
     this.books.delete(key);
     this.books.set(key, seen);
     if (this.books.size > BOOKS_MAX) {
@@ -51,8 +51,8 @@ export class Settled {
 
   /** The identity up to which everything of the book is visible to a statement that begins after `now`. */
   upTo(book: Book, now: Micros): string {
-    const relied = (this.books.get(bookKey(book)) ?? []).findLast(({ at }) => at <= now - MARGIN);
-    return lowestId(now - MARGIN + (relied?.offset ?? 0));
+    const relied = (this.books.get(bookKey(book)) ?? []).findLast(({ at }) => at <= now - COMMIT_LAG);
+    return lowestId(now - COMMIT_LAG + (relied?.offset ?? 0));
   }
 }
 

@@ -1,0 +1,52 @@
+// Records reconciliation exceptions, once each, and closes them when a person has dealt with them. Money that is astray with an acquirer is
+// in no book before somebody knows whose it is.
+import type { Micros } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
+import { type Need, type WorkingSet, need } from "../store/working-set.ts";
+import type { ExceptionKey, ExceptionKind, ReconciliationException } from "./exception.ts";
+import { exceptions } from "./exceptions.sql.ts";
+import type { Operation } from "./operation.ts";
+
+export const exceptionNeed = (key: ExceptionKey): Need => need(exceptions, key);
+
+/** What a command needs that may notice these of an operation. */
+export function exceptionNeeds(
+  { book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">,
+  kinds: ExceptionKind[],
+): Need[] {
+  return kinds.map((kind) => exceptionNeed({ book, operationId: id, attempt, kind }));
+}
+
+/** Records an exception once. */
+export function recordException(
+  { set, realNow }: { set: WorkingSet; realNow: Micros },
+  { book, id, kind: operationKind, gatewayCode }: Operation,
+  attempt: number,
+  kind: ExceptionKind,
+): void {
+  const key = { book, operationId: id, attempt, kind };
+  if (set.get(exceptions, key)) return;
+  set.insert(exceptions, {
+    ...key,
+    uuid: newId("exception", realNow),
+    operationKind,
+    gatewayCode,
+    noticedAt: realNow,
+    closedAt: undefined,
+    note: undefined,
+  });
+}
+
+/** Closes one with what was done about it. Gives undefined when there is none, or it is closed. */
+export function closeException(
+  set: WorkingSet,
+  key: ExceptionKey,
+  note: string,
+  realNow: Micros,
+): ReconciliationException | undefined {
+  const before = set.get(exceptions, key);
+  if (!before || before.closedAt !== undefined) return undefined;
+  const closed: ReconciliationException = { ...before, closedAt: realNow, note };
+  set.update(exceptions, closed);
+  return closed;
+}

@@ -1,0 +1,320 @@
+// Goal: whatever an acquirer answers, and whoever concludes first, a payment is opened once, and a request gets one answer. Method: the pure
+// command over each result in each step of an operation; then fail-over, release, resume, and any results in any order.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anOperation, openingParts } from "../../test/acquiring.ts";
+import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { nothing } from "../../test/refunds.ts";
+import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import type { Standing } from "../acquirers/acquirer.ts";
+import { simulatedAcquirers } from "../acquirers/simulated.ts";
+import { SECOND } from "../ground/clock.ts";
+import type { Intent } from "../idempotency/idempotency.ts";
+import { type KeyRecord, openKeys } from "../idempotency/idempotency.sql.ts";
+import type { Payment } from "../payments/payment.ts";
+import { payments } from "../payments/payments.sql.ts";
+import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
+import { exceptions } from "./exceptions.sql.ts";
+import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
+import { type Operation, operationSteps } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
+
+const merchant = merchantWith();
+const kawah = scriptedAcquirer("kawah");
+const lawu = scriptedAcquirer("lawu");
+const cendana = simulatedAcquirers.find(({ code }) => code === "cendana") ?? expect.unreachable();
+const parts = openingParts(kawah, lawu);
+const KEY = "key-00000001";
+const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
+const known = (standing: Standing = { status: "waiting" }): OpenResult => ({ kind: "known", instructions, standing });
+const paid = (transactionId = "t-1", amountMinor = 1_000_000n): Standing => ({
+  status: "paid",
+  receipt: { transactionId, amountMinor, currency: "IDR" },
+});
+
+/** A payment that waits for its acquirer; its key is in progress. */
+function waiting(changes: Partial<Payment> = {}, operation: Partial<Operation> = {}) {
+  const payment = aPayment({ gatewayCode: undefined, instructions: undefined, ...changes });
+  const current = anOperation(payment.reference, { idempotencyKey: KEY, ...operation });
+  const record: KeyRecord = {
+    book,
+    key: KEY,
+    endpoint: "POST /v1/payments",
+    bodyDigest: Buffer.alloc(32, 1),
+    firstSeenAt: payment.createdAt,
+    status: undefined,
+    response: undefined,
+  };
+  const start = given({ rows: [row(payments, payment), row(operations, current), row(openKeys, record)] });
+  return { payment, operation: current, record, start };
+}
+
+describe("each result of a call, while the payment waits", () => {
+  test("known: the payment is opened, the key gets its answer, and a worker inquires before the payment's time is over", () => {
+    const { payment, operation, start } = waiting();
+    start.when(concludeOpening(parts, merchant, operation, known())).then((changes, concluded) => {
+      expect(concluded).toMatchObject({ reply: { status: 201 } });
+      expect(changes.updated(payments)).toMatchObject([{ status: "pending", gatewayCode: "kawah", instructions }]);
+      expect(changes.updated(operations)).toMatchObject([
+        { step: "following", idempotencyKey: undefined, inquiries: 0, dueAt: payment.expiresAt - 10 * SECOND },
+      ]);
+      expect(changes.updated(openKeys)).toMatchObject([{ status: 201 }]);
+      expect(changes.events).toEqual(["payment.created"]);
+    });
+  });
+
+  test.each([
+    ["processing", { status: "processing" }, "processing", "following", ["payment.created", "payment.processing"]],
+    ["failed", { status: "failed" }, "failed", "done", ["payment.created", "payment.failed"]],
+    ["paid", paid(), "succeeded", "done", ["payment.created", "payment.succeeded"]],
+    ["paid too little", paid("t-1", 1n), "pending", "following", ["payment.created"]],
+  ] as const)("known and %s", (_what, standing, status, step, events) => {
+    const { operation, start } = waiting();
+    start.when(concludeOpening(parts, merchant, operation, known(standing as Standing))).then((changes, concluded) => {
+      expect(concluded).toMatchObject({ reply: { status: 201 } });
+      expect(changes.updated(payments)).toMatchObject([{ status, gatewayCode: "kawah" }]);
+      expect(changes.updated(operations)).toMatchObject([{ step }]);
+      expect(changes.events).toEqual(events);
+    });
+  });
+
+  test("known, with money that is beyond all measure: opened, and an exception for a person", () => {
+    const { operation, start } = waiting();
+    start
+      .when(concludeOpening(parts, merchant, operation, known(paid("t-1", 1_000_000_001n))))
+      .then((changes, concluded) => {
+        expect(concluded).toMatchObject({ reply: { status: 201 }, exception: "receipt" });
+        expect(changes.inserted(exceptions)).toMatchObject([{ kind: "receipt", attempt: 1, gatewayCode: "kawah" }]);
+        expect(changes.updated(payments)).toMatchObject([{ status: "pending" }]);
+        expect(changes.journals).toEqual([]);
+      });
+  });
+
+  test("refused: the next acquirer is called, under a new attempt and a new lease", () => {
+    const { operation, start } = waiting();
+    start.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
+      const next = { step: "calling", gatewayCode: "lawu", attempt: 2, refusedBy: ["kawah"], dueAt: NOW + 5_400_000 };
+      expect(concluded).toMatchObject({ next });
+      expect(changes.updated(operations)).toMatchObject([next]);
+      expect(changes.updated(openKeys)).toEqual([]);
+      expect(changes.events).toEqual([]);
+    });
+  });
+
+  test("refused, with a local acquirer next: it is opened at once", () => {
+    const { operation, start } = waiting();
+    start
+      .when(concludeOpening(openingParts(kawah, cendana), merchant, operation, { kind: "refused" }))
+      .then((changes, concluded) => {
+        expect(concluded).toMatchObject({ reply: { status: 201 } });
+        expect(changes.updated(payments)).toMatchObject([{ gatewayCode: "cendana" }]);
+        expect(changes.updated(operations)).toMatchObject([{ step: "done", gatewayCode: "cendana", attempt: 2 }]);
+      });
+  });
+
+  test.each([
+    ["by the last acquirer, with a key: the merchant may retry", KEY, "retryable", undefined],
+    ["by the last acquirer, without a key: a worker does", undefined, "planned", NOW + SECOND],
+  ])("refused %s", (_what, idempotencyKey, step, dueAt) => {
+    const { operation, start } = waiting({}, { idempotencyKey, gatewayCode: "lawu", refusedBy: ["kawah"], attempt: 2 });
+    start.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
+      expect(concluded).toMatchObject({ fault: { code: "GATEWAY_ERROR" } });
+      expect(changes.updated(operations)).toMatchObject([{ step, dueAt, attempt: 3, round: 1, refusedBy: [] }]);
+      expect(changes.updated(openKeys)).toEqual([]);
+    });
+  });
+
+  test("absent: certainly not done, so the merchant may retry, in the same round", () => {
+    const { operation, start } = waiting({}, { step: "asking" });
+    start.when(concludeOpening(parts, merchant, operation, { kind: "absent" })).then((changes, concluded) => {
+      expect(concluded).toMatchObject({ fault: { code: "GATEWAY_ERROR" } });
+      expect(changes.updated(operations)).toMatchObject([
+        { step: "retryable", attempt: 2, round: 0, dueAt: undefined },
+      ]);
+    });
+  });
+
+  test.each([0, 1, 2, 9, 10, 30])(
+    "unknown after %s inquiries: a worker inquires, ever more rarely, and nothing is repeated",
+    (inquiries) => {
+      const { operation, start } = waiting({}, { inquiries });
+      start.when(concludeOpening(parts, merchant, operation, { kind: "unknown" })).then((changes, concluded) => {
+        expect(concluded).toMatchObject({ fault: { code: "GATEWAY_TIMEOUT" } });
+        const dueAt = NOW + Math.min(2 ** inquiries, 600) * SECOND;
+        expect(changes.updated(operations)).toMatchObject([
+          { step: "asking", attempt: 1, inquiries: inquiries + 1, dueAt },
+        ]);
+        expect([changes.updated(payments), changes.updated(openKeys), changes.events]).toEqual([[], [], []]);
+      });
+    },
+  );
+});
+
+describe("an acquirer that has accepted a payment keeps it", () => {
+  const accepted = { gatewayCode: "kawah", instructions };
+  test("refused: the outcome is unknown, and nobody else is called", () => {
+    const { operation, start } = waiting(accepted, { step: "following" });
+    const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "refused" }));
+    expect(concluded.answer).toMatchObject({ fault: { code: "GATEWAY_TIMEOUT" } });
+    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "following", attempt: 1 }]);
+  });
+
+  test("absent: an exception, once, and inquiries go on", () => {
+    const { operation, start } = waiting(accepted, { step: "following" });
+    const absent = concludeOpening(parts, merchant, operation, { kind: "absent" });
+    const concluded = start.when(absent).when(absent);
+    expect(concluded.answer).toMatchObject({ exception: "forgotten" });
+    expect(concluded.changes.inserted(exceptions)).toMatchObject([{ kind: "forgotten", attempt: 1 }]);
+    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "following", attempt: 1, inquiries: 2 }]);
+  });
+
+  test("closed: no inquiry follows", () => {
+    const { operation, start } = waiting({ ...accepted, status: "succeeded" }, { step: "following" });
+    const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "closed" }));
+    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+  });
+});
+
+describe("what was concluded already stays", () => {
+  const results: OpenResult[] = [
+    known(paid()),
+    { kind: "refused" },
+    { kind: "absent" },
+    { kind: "unknown" },
+    { kind: "closed" },
+  ];
+  const over = operationSteps.filter((step) => ["retryable", "planned", "done"].includes(step));
+  for (const step of over) {
+    test.each(results)(`an operation that is ${step}, and a late $kind`, (result) => {
+      const { operation, start } = waiting({}, { step, dueAt: step === "planned" ? NOW : undefined });
+      const concluded = start.when(concludeOpening(parts, merchant, operation, result));
+      expect(concluded.answer).toMatchObject({
+        fault: { code: step === "retryable" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT" },
+      });
+      expect(concluded.changes.isNothing).toBe(true);
+    });
+  }
+
+  test.each(results)("another attempt, and a late $kind", (result) => {
+    const { operation, start } = waiting({}, { attempt: 2 });
+    const concluded = start.when(concludeOpening(parts, merchant, { ...operation, attempt: 1 }, result));
+    expect(concluded.changes.isNothing).toBe(true);
+  });
+
+  test("the request gets the answer that its key keeps", () => {
+    const { operation, start } = waiting();
+    const first = start.when(concludeOpening(parts, merchant, operation, known()));
+    const late = first.when(concludeOpening(parts, merchant, { ...operation, attempt: 0 }, { kind: "unknown" }));
+    expect(late.answer).toEqual(first.answer);
+  });
+});
+
+test.each(paymentStatuses.filter((status) => status !== "pending" && status !== "processing"))(
+  "a payment that is %s before its acquirer answers is not opened any more",
+  (status) => {
+    for (const result of [known(), { kind: "refused" }, { kind: "absent" }] satisfies OpenResult[]) {
+      const { operation, start } = waiting({ status, paidAt: undefined });
+      const concluded = start.when(concludeOpening(parts, merchant, operation, result));
+      expect(concluded.changes.updated(payments)).toEqual([]);
+      expect(concluded.changes.events).toEqual([]);
+      const [after] = concluded.changes.updated(operations);
+      expect(after?.step).toBe(result.kind === "known" ? "done" : "retryable");
+    }
+  },
+);
+
+describe("the same request again after GATEWAY_ERROR", () => {
+  const intent = (changes: Partial<Intent> = {}): Intent => ({
+    book,
+    key: KEY,
+    endpoint: "POST /v1/payments",
+    bodyDigest: Buffer.alloc(32, 1),
+    requestId: "req_1",
+    receivedAt: NOW,
+    ...changes,
+  });
+  const released = (changes: Partial<Payment> = {}, operation: Partial<Operation> = {}) =>
+    waiting(changes, { step: "retryable", attempt: 3, round: 1, dueAt: undefined, ...operation });
+
+  test("goes on with the same payment: the next call has its own attempt", () => {
+    const { payment, operation, start } = released();
+    start.when(resumeOpening(parts, merchant, operation, intent())).then((changes, answer) => {
+      expect(answer).toEqual({ status: 201, body: "", continues: payment.reference });
+      expect(changes.updated(operations)).toMatchObject([
+        { step: "calling", gatewayCode: "kawah", attempt: 4, round: 1 },
+      ]);
+    });
+  });
+
+  test("is answered at once by a local acquirer", () => {
+    const { operation, start } = released();
+    const answer = start.when(resumeOpening(openingParts(cendana), merchant, operation, intent())).answer;
+    expect([answer.status, answer.continues]).toEqual([201, undefined]);
+  });
+
+  test.each([
+    ["canceled", { status: "canceled" as PaymentStatus }, "PAYMENT_NOT_PAYABLE", []],
+    ["paid", { status: "succeeded" as PaymentStatus }, "PAYMENT_NOT_PAYABLE", []],
+    ["expired", { status: "expired" as PaymentStatus }, "PAYMENT_EXPIRED", []],
+    ["over, though no sweep has found it", { expiresAt: NOW }, "PAYMENT_EXPIRED", ["payment.expired"]],
+  ])("says so when the payment is %s by now, and keeps that answer", (_what, changes, code, events) => {
+    const { operation, start } = released(changes);
+    start.when(resumeOpening(parts, merchant, operation, intent())).then((after, answer) => {
+      expect(answer.status).toBe(409);
+      expect(answer.body).toContain(code);
+      expect(after.updated(openKeys)).toMatchObject([{ status: 409, response: answer.body }]);
+      expect(after.updated(operations)).toMatchObject([{ step: "done", idempotencyKey: undefined }]);
+      expect(after.events).toEqual(events);
+    });
+  });
+
+  test.each([
+    ["another body", intent({ bodyDigest: Buffer.alloc(32, 2) }), {}],
+    ["another endpoint", intent({ endpoint: "POST /v1/refunds" }), {}],
+    ...operationSteps
+      .filter((step) => step !== "retryable")
+      .map((step) => [`an operation that is ${step}`, intent(), { step }] as const),
+  ] as const)("waits for %s", (_what, asked, operation) => {
+    const { operation: current, start } = released({}, operation);
+    start.when(resumeOpening(parts, merchant, current, asked)).refuses("IDEMPOTENCY_IN_PROGRESS");
+  });
+
+  test("finds no route after thousands of attempts", () => {
+    const { operation, start } = released({}, { attempt: 5_000 });
+    start.when(resumeOpening(parts, merchant, operation, intent())).refuses("NO_ROUTE_AVAILABLE");
+  });
+});
+
+test("any results in any order: opened at most once, captured at most once, answered once", () => {
+  const results = fc.constantFrom<OpenResult>(
+    known(),
+    known({ status: "processing" }),
+    known({ status: "failed" }),
+    known(paid()),
+    known(paid("t-2")),
+    { kind: "refused" },
+    { kind: "absent" },
+    { kind: "unknown" },
+  );
+  fc.assert(
+    fc.property(fc.array(fc.record({ result: results, stale: fc.boolean() }), { maxLength: 10 }), (steps) => {
+      const { operation, start } = waiting();
+      let last: Then<unknown> = start.when(nothing);
+      const answers = new Set<string>();
+      for (const { result, stale } of steps) {
+        const [current = operation] = last.changes.updated(operations);
+        const about = stale ? { ...current, attempt: current.attempt - 1 } : current;
+        const concluded = last.when(concludeOpening(parts, merchant, { ...about, idempotencyKey: KEY }, result));
+        last = concluded;
+        const [record] = concluded.changes.updated(openKeys);
+        if (record?.response !== undefined) answers.add(record.response);
+      }
+      const { events, journals } = last.changes;
+      expect(events.filter((type) => type === "payment.created").length).toBeLessThanOrEqual(1);
+      expect(journals.filter(({ kind }) => kind === "capture").length).toBeLessThanOrEqual(1);
+      expect(answers.size).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,260 @@
+// The opening of a payment at an acquirer, as pure commands: what each result of a call or an inquiry makes of it, and how the same request
+// goes on after GATEWAY_ERROR.
+import type { Instructions, Standing } from "../acquirers/acquirer.ts";
+import type { ExceptionKind } from "./exception.ts";
+import { recordException, exceptionNeeds } from "./exceptions.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
+import { type CommandContext, bookCommand } from "../commands/command-context.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { type Reply, faultReply } from "../ground/reply.ts";
+import { type Intent, type KeptKey, completeKey, openRecord } from "../idempotency/idempotency.ts";
+import { openKeys } from "../idempotency/idempotency.sql.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import type { Command } from "../store/lane.ts";
+import { type Need, need } from "../store/working-set.ts";
+import { nextCall, nextInquiry } from "./planning.ts";
+import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";
+import type { Payment } from "../payments/payment.ts";
+import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
+import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
+
+/** The outcome of a call or an inquiry. `absent`: the acquirer does not have it and never will. */
+export type OpenResult =
+  | { kind: "known"; instructions: Instructions; standing: Standing }
+  | { kind: "refused" }
+  | { kind: "absent" }
+  | { kind: "unknown" }
+  /** No inquiry is needed any more: the payment has its outcome. */
+  | { kind: "closed" };
+
+/**
+ * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and a reconciliation exception
+ * that was recorded on the way.
+ */
+export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
+  exception?: ExceptionKind;
+};
+
+/** What opening a payment needs beside the payment's own parts. */
+export interface OpeningParts extends PaymentParts {
+  /** The answer of a creation, as its key keeps it. */
+  createdReply(payment: Payment): Reply;
+}
+
+const LAST_INQUIRY: Micros = 10 * SECOND;
+/** After so many calls a payment has found no acquirer. */
+const ATTEMPTS_MAX = 5_000;
+
+function needsOf(operation: Operation): Need[] {
+  const { book, id, idempotencyKey } = operation;
+  return [
+    ...paymentNeeds(book, id),
+    need(operations, { book, id }),
+    ...exceptionNeeds(operation, ["receipt", "forgotten"]),
+    ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
+  ];
+}
+
+/**
+ * Concludes a call or an inquiry about `operation` with its result. Never throws a fault of its own: the answer carries it. When
+ * somebody else has concluded this attempt already, the answer is theirs.
+ */
+export function concludeOpening(
+  parts: OpeningParts,
+  merchant: Merchant,
+  operation: Operation,
+  result: OpenResult,
+): Command<Concluded> {
+  const { book, id } = operation;
+  const standing = result.kind === "known" ? result.standing : undefined;
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "conclude acquirer's answer",
+      needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, standing)],
+      execute(context) {
+        const { set } = context;
+        const current = set.get(operations, { book, id });
+        assert(current, `${id} has no operation`);
+        const payment = findLocked(context, id);
+        const concluded =
+          current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
+        if (concluded)
+          return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+        // The acquirer has accepted this payment before: whatever it answers now, the payment cannot go to another.
+        const taken = payment.gatewayCode !== undefined;
+        switch (result.kind) {
+          case "known":
+            return known(parts, context, current, payment, result);
+          case "refused":
+            return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
+          case "absent":
+            if (!taken) return release(context, current, payment);
+            recordException(context, current, current.attempt, "forgotten");
+            return { ...inquireAgain(context, current), exception: "forgotten" };
+          case "closed":
+            set.update(operations, { ...current, step: "done", dueAt: undefined });
+            return { reply: parts.createdReply(payment) };
+          case "unknown":
+            return inquireAgain(context, current);
+        }
+      },
+    },
+  );
+}
+
+/** The acquirer has the payment, and reports how it stands. */
+function known(
+  parts: OpeningParts,
+  context: CommandContext,
+  operation: Operation,
+  payment: Payment,
+  { instructions, standing }: Extract<OpenResult, { kind: "known" }>,
+): Concluded {
+  const { gatewayCode } = operation;
+  const accepted = accept(context, payment, { gatewayCode, instructions });
+  const objection = objectionTo(context, accepted, gatewayCode, standing);
+  const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
+  const done = opened(parts, context, operation, after);
+  if (!objection) return done;
+  recordException(context, operation, operation.attempt, "receipt");
+  return { ...done, exception: "receipt" };
+}
+
+/** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. */
+function inquireAgain({ set, realNow }: CommandContext, operation: Operation): Concluded {
+  set.update(operations, {
+    ...operation,
+    step: operation.step === "following" ? "following" : "asking",
+    inquiries: operation.inquiries + 1,
+    dueAt: nextInquiry(operation.inquiries, realNow),
+  });
+  return { fault: new Fault("GATEWAY_TIMEOUT") };
+}
+
+/** The answer to a request whose attempt was concluded by somebody else: the answer its key keeps, when it has one. */
+function concludedBefore({ set, now }: CommandContext, operation: Operation, payment: Payment): Concluded {
+  const record = openRecord(set, keptKey(operation, payment), now);
+  if (record?.status !== undefined) return { reply: { status: record.status, body: record.response ?? "" } };
+  return { fault: new Fault(operation.step === "retryable" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT") };
+}
+
+/** The request that brought a payment about. Its key was first seen at the moment in which the payment was made. */
+function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): KeptKey {
+  return { book, key: idempotencyKey, firstSeenAt: createdAt };
+}
+
+/** The acquirer has it: the request is answered, and a worker inquires from time to time while the payment is open. */
+function opened(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
+  const { set, merchant, now, realNow } = context;
+  const acquirer = parts.acquirer(operation.gatewayCode);
+  const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
+  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
+  const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
+  const open = payment.status === "pending" || payment.status === "processing";
+  const follows = open && (own !== undefined || acquirer?.remote === true);
+  const dueAt = operation.step === "following" ? nextInquiry(operation.inquiries, realNow) : realNow + after;
+  const answer = parts.createdReply(payment);
+  set.update(operations, {
+    ...operation,
+    step: follows ? "following" : "done",
+    idempotencyKey: undefined,
+    inquiries: operation.step === "following" ? operation.inquiries + 1 : 0,
+    dueAt: follows ? dueAt : undefined,
+  });
+  completeKey(set, keptKey(operation, payment), answer, now);
+  return { reply: answer };
+}
+
+/** The acquirer refused: the next candidate is called. When none is left, the merchant's next try goes on, or a worker's. */
+function failOver(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
+  if (payment.status !== "pending") return release(context, operation, payment);
+  const refusedBy = [...operation.refusedBy, operation.gatewayCode];
+  let selection: RouteSelection;
+  try {
+    selection = selectRoute(parts, context.merchant, payment, refusedBy);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return release(context, { ...operation, round: operation.round + 1 }, payment);
+  }
+  return hand(parts, context, { ...operation, refusedBy }, payment, selection);
+}
+
+/** A payment that waits is handed to the acquirer chosen for it: at once, or by a call that is made next. */
+function hand(
+  parts: OpeningParts,
+  context: CommandContext,
+  operation: Operation,
+  payment: Payment,
+  { chosen, decision, instructions }: RouteSelection,
+): Concluded {
+  if (instructions === undefined) {
+    const next = nextCall(operation, chosen, context.realNow);
+    context.set.update(operations, next);
+    reroute(context, payment, decision);
+    return { next };
+  }
+  const accepted = accept(context, payment, { gatewayCode: chosen.code, instructions, routing: decision });
+  return opened(parts, context, { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 }, accepted);
+}
+
+/** Certainly not done, by nobody. Whoever holds the key may try again; without a key a worker does, while it has a point. */
+function release({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
+  const { idempotencyKey } = operation;
+  const over = payment.status !== "pending";
+  const retryable = idempotencyKey !== undefined;
+  set.update(operations, {
+    ...operation,
+    step: retryable ? "retryable" : over ? "done" : "planned",
+    refusedBy: [],
+    attempt: operation.attempt + 1,
+    inquiries: operation.inquiries + 1,
+    dueAt: retryable || over ? undefined : nextInquiry(operation.inquiries, realNow),
+  });
+  return { fault: new Fault("GATEWAY_ERROR") };
+}
+
+/**
+ * The same request again after GATEWAY_ERROR: the same payment goes on. Answers with `continues` where an acquirer is to be
+ * called, or at once. Throws IDEMPOTENCY_IN_PROGRESS when somebody else is at it, NO_ROUTE_AVAILABLE.
+ */
+export function resumeOpening(
+  parts: OpeningParts,
+  merchant: Merchant,
+  operation: Operation,
+  intent: Intent,
+): Command<Reply> {
+  const { book, id } = operation;
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "resume payment",
+      needs: needsOf(operation),
+      onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
+      execute(context) {
+        const { set, now } = context;
+        const current = set.get(operations, { book, id });
+        const found = findLocked(context, id);
+        const record = openRecord(set, keptKey(operation, found), now);
+        const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
+        if (!same || record.status !== undefined || current?.step !== "retryable")
+          throw new Fault("IDEMPOTENCY_IN_PROGRESS");
+        const late = found.status === "pending" && found.expiresAt <= now;
+        const payment = late ? expire(context, found) : found;
+        if (payment.status !== "pending") {
+          const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
+          const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
+          set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
+          completeKey(set, keptKey(operation, payment), answer, now);
+          return answer;
+        }
+        if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
+        const concluded = hand(parts, context, current, payment, selectRoute(parts, merchant, payment));
+        if ("reply" in concluded) return concluded.reply;
+        return { status: 201, body: "", continues: id };
+      },
+    },
+  );
+}

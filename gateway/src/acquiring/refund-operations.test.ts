@@ -1,0 +1,204 @@
+// Goal: a refund is carried out once, its funds come back only when it certainly was not, and what cannot be is recorded for a person.
+// Method: the pure command over each result in each state; any results in any order by property.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { anOperation } from "../../test/acquiring.ts";
+import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { aRefund, nothing, owning } from "../../test/refunds.ts";
+import { SECOND } from "../ground/clock.ts";
+import { payments } from "../payments/payments.sql.ts";
+import type { Refund } from "../refunds/refund.ts";
+import { refunds } from "../refunds/refunds.sql.ts";
+import { exceptions } from "./exceptions.sql.ts";
+import { closeException } from "./exceptions.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
+import { type RefundResult, concludeRefund } from "./refund-operations.ts";
+
+const merchant = merchantWith();
+const succeeded: RefundResult = { kind: "known", status: "succeeded" };
+const failed: RefundResult = { kind: "known", status: "failed" };
+const pending: RefundResult = { kind: "known", status: "pending" };
+
+/** A refund of 100,000 that is being called for. */
+function calling(operation: Partial<Operation> = {}, refund: Partial<Refund> = {}) {
+  const status = refund.status ?? "pending";
+  const payment = aPayment({
+    status: status === "succeeded" ? "partially_refunded" : "succeeded",
+    gatewayCode: "kawah",
+    refundedMinor: status === "succeeded" ? 100_000n : 0n,
+    refundPendingMinor: status === "pending" ? 100_000n : 0n,
+  });
+  const one = aRefund(payment, refund);
+  const current = anOperation(one.uuid, { kind: "refund", paymentReference: payment.reference, ...operation });
+  const start = given({
+    rows: [row(payments, payment), row(refunds, one), row(operations, current)],
+    balances: owning({ available: 893_000n }),
+  });
+  return { operation: current, refund: one, start };
+}
+
+describe("each result of a call", () => {
+  test.each([
+    ["succeeded", succeeded, "refund.succeeded", []],
+    ["failed", failed, "refund.failed", ["refund_returned"]],
+  ] as const)("%s completes the refund", (status, result, event, journals) => {
+    const { operation, start } = calling();
+    start.when(concludeRefund(merchant, operation, result)).then((changes, exception) => {
+      expect(exception).toBeUndefined();
+      expect(changes.updated(refunds)).toMatchObject([{ status, completedAt: NOW }]);
+      expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+      expect(changes.journals.map(({ kind }) => kind)).toEqual(journals);
+      expect(changes.events).toEqual([event]);
+    });
+  });
+
+  test.each([
+    ["pending: a worker inquires", pending, "following", 1, 0],
+    ["unknown: a worker inquires", { kind: "unknown" }, "asking", 1, 0],
+    ["unreached: called again, under another attempt", { kind: "unreached" }, "planned", 2, 0],
+    ["absent: called again, under another attempt", { kind: "absent" }, "planned", 2, 0],
+    ["refused: called again, and counted", { kind: "refused" }, "planned", 2, 1],
+  ] as const)("%s", (_what, result, step, attempt, round) => {
+    const { operation, start } = calling({ inquiries: 3 });
+    start.when(concludeRefund(merchant, operation, result)).then((changes) => {
+      expect(changes.updated(operations)).toMatchObject([
+        { step, attempt, round, inquiries: 4, dueAt: NOW + 8 * SECOND },
+      ]);
+      expect([changes.updated(refunds), changes.journals, changes.events]).toEqual([[], [], []]);
+    });
+  });
+
+  test.each([
+    ["the sixth refusal", { round: 5 }, { kind: "refused" }, true],
+    ["the fifth refusal", { round: 4 }, { kind: "refused" }, false],
+    ["the thousandth time it was not reached", { attempt: 1_000 }, { kind: "unreached" }, true],
+    ["the thousandth time it knew of nothing", { attempt: 1_000 }, { kind: "absent" }, true],
+    ["the time before", { attempt: 999 }, { kind: "unreached" }, false],
+    ["the thousandth unknown outcome: it may have been done", { attempt: 1_000 }, { kind: "unknown" }, false],
+    ["the sixth unknown outcome after refusals", { round: 5 }, { kind: "unknown" }, false],
+  ] as const)("%s", (_what, operation, result, givesUp) => {
+    const { operation: current, start } = calling(operation);
+    const concluded = start.when(concludeRefund(merchant, current, result));
+    expect(concluded.changes.events).toEqual(givesUp ? ["refund.failed"] : []);
+    expect(concluded.changes.journals.map(({ kind }) => kind)).toEqual(givesUp ? ["refund_returned"] : []);
+    expect(concluded.changes.updated(operations)).toMatchObject([
+      { step: givesUp ? "done" : expect.not.stringMatching("done") },
+    ]);
+  });
+});
+
+describe("late and double results", () => {
+  test("a success of an earlier attempt completes the refund: the payer must not get it twice", () => {
+    const { operation, start } = calling({ attempt: 3, step: "planned" });
+    start.when(concludeRefund(merchant, { ...operation, attempt: 1 }, succeeded)).then((changes) => {
+      expect(changes.updated(refunds)).toMatchObject([{ status: "succeeded" }]);
+      expect(changes.updated(operations)).toMatchObject([{ step: "done", attempt: 1 }]);
+    });
+  });
+
+  test.each([
+    failed,
+    pending,
+    { kind: "refused" },
+    { kind: "absent" },
+    { kind: "unreached" },
+    { kind: "unknown" },
+  ] as const)("anything else of an earlier attempt changes nothing: %j", (result) => {
+    const { operation, start } = calling({ attempt: 3 });
+    expect(start.when(concludeRefund(merchant, { ...operation, attempt: 2 }, result)).changes.isNothing).toBe(true);
+  });
+
+  test.each([succeeded, failed, pending, { kind: "absent" }] as const)(
+    "again for the attempt that did it: %j",
+    (result) => {
+      const { operation, start } = calling(
+        { step: "done", dueAt: undefined },
+        { status: "succeeded", completedAt: NOW },
+      );
+      const concluded = start.when(concludeRefund(merchant, operation, result));
+      expect([concluded.answer, concluded.changes.isNothing]).toEqual([undefined, true]);
+    },
+  );
+
+  test("a refund that somebody else completed ends its operation", () => {
+    const { operation, start } = calling({}, { status: "failed", completedAt: NOW });
+    const concluded = start.when(concludeRefund(merchant, operation, pending));
+    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "done" }]);
+    expect(concluded.changes.events).toEqual([]);
+  });
+
+  test("one that is not there is not found", () => {
+    const { operation } = calling();
+    given()
+      .when(concludeRefund(merchant, operation, succeeded))
+      .refuses("REFUND_NOT_FOUND");
+  });
+});
+
+describe("reconciliation exceptions", () => {
+  test.each([
+    ["refund_twice", "succeeded", 2],
+    ["refund_after_failure", "failed", 1],
+    ["refund_after_failure", "failed", 2],
+  ] as const)("%s: a refund that %s, and then a success of attempt %s", (kind, status, attempt) => {
+    const { operation, start } = calling({ step: "done", dueAt: undefined }, { status, completedAt: NOW });
+    const late = concludeRefund(merchant, { ...operation, attempt }, succeeded);
+    const twice = start.when(late).when(late);
+    expect(twice.answer).toBe(kind);
+    expect(twice.changes.inserted(exceptions)).toMatchObject([{ kind, attempt, operationId: operation.id }]);
+    expect([twice.changes.updated(refunds), twice.changes.updated(operations), twice.changes.journals]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  test("one is closed once, with a note", () => {
+    const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "failed", completedAt: NOW });
+    const key = { book, operationId: operation.id, attempt: 1, kind: "refund_after_failure" } as const;
+    const close = {
+      name: "close",
+      book,
+      needs: [],
+      execute: (set: Parameters<typeof closeException>[0]) => closeException(set, key, "asked for it back", NOW),
+    };
+    expect(start.when(close).answer).toBeUndefined();
+    const closed = start.when(concludeRefund(merchant, operation, succeeded)).when(close);
+    expect(closed.answer).toMatchObject({ closedAt: NOW, note: "asked for it back" });
+    expect(closed.when(close).answer).toBeUndefined();
+  });
+});
+
+test("any results of any attempts: completed once, given back at most once, and never after a success", () => {
+  const result = fc.constantFrom<RefundResult>(
+    succeeded,
+    failed,
+    pending,
+    { kind: "refused" },
+    { kind: "absent" },
+    { kind: "unreached" },
+    { kind: "unknown" },
+  );
+  fc.assert(
+    fc.property(fc.array(fc.record({ result, back: fc.nat({ max: 2 }) }), { maxLength: 15 }), (steps) => {
+      const { operation, start } = calling();
+      let last: Then<unknown> = start.when(nothing);
+      const successes = new Set<number>();
+      for (const { result: one, back } of steps) {
+        const [current = operation] = last.changes.updated(operations);
+        const attempt = Math.max(1, current.attempt - back);
+        if (one.kind === "known" && one.status === "succeeded") successes.add(attempt);
+        last = last.when(concludeRefund(merchant, { ...current, attempt }, one));
+      }
+      const { events, journals } = last.changes;
+      expect(events.length).toBeLessThanOrEqual(1);
+      expect(journals.length).toBe(events[0] === "refund.failed" ? 1 : 0);
+      // Each success beyond the one that completed the refund is an exception.
+      const counted = events[0] === "refund.succeeded" ? successes.size - 1 : successes.size;
+      expect(last.changes.inserted(exceptions)).toHaveLength(counted);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,223 @@
+// Goal: a refund is refused for the first reason that holds, never exceeds its payment, and is reversed in the ledger at once. Method:
+// the pure command over tables of payments, disputes and balances, and by property.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { NOW, type Given, type Then, given, ownerWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { nothing, owning, refundParts } from "../../test/refunds.ts";
+import type { Minor } from "../ground/money.ts";
+import { otherBook } from "../merchants/books.ts";
+import type { MerchantSettings } from "../merchants/settings.ts";
+import { type Payment, disputeStatuses } from "../payments/payment.ts";
+import { payments } from "../payments/payments.sql.ts";
+import { paymentStatuses } from "../payments/states.ts";
+import { completeRefund, createRefund, remainingOf } from "./refunds.ts";
+import { refunds } from "./refunds.sql.ts";
+
+const RICH = owning({ available: 10_000_000n });
+const { parts } = refundParts("at once");
+
+interface Asked {
+  amount_minor?: number;
+  currency?: string;
+  reason?: string;
+}
+const refund = (payment: Payment, asked: Asked = {}, settings: Partial<MerchantSettings> = {}, how = parts) =>
+  createRefund(how, ownerWith(settings), { payment_reference: payment.reference, ...asked });
+const with1 = (payment: Payment, balances: Given["balances"] = RICH) =>
+  given({ rows: [row(payments, payment)], balances });
+
+describe("which payments", () => {
+  test.each(paymentStatuses)("a %s payment", (status) => {
+    const payment = aPayment({ status });
+    const outcome = with1(payment).when(refund(payment));
+    if (status === "succeeded" || status === "partially_refunded")
+      expect(outcome.answer.refund.status).toBe("succeeded");
+    else outcome.refuses("PAYMENT_NOT_REFUNDABLE");
+  });
+
+  test.each(disputeStatuses)("a payment with a dispute that is %s", (disputeStatus) => {
+    const payment = aPayment({ status: "succeeded", disputeStatus });
+    const outcome = with1(payment).when(refund(payment));
+    if (disputeStatus === "won" || disputeStatus === "withdrawn") expect(outcome.answer.remainingMinor).toBe(0n);
+    else outcome.refuses("PAYMENT_NOT_REFUNDABLE");
+  });
+
+  test("one of the other environment is a mismatch, and one of nobody is not found", () => {
+    const elsewhere = aPayment({ status: "succeeded", book: otherBook(ownerWith().book) });
+    given({ rows: [row(payments, elsewhere)] })
+      .when(refund(elsewhere))
+      .refuses("ENVIRONMENT_MISMATCH");
+    given().when(refund(elsewhere)).refuses("PAYMENT_NOT_FOUND");
+  });
+});
+
+test("refusals prevail in one order: state, currency, remaining, wallet, frozen, funds", () => {
+  // Each line mends one thing that was wrong with the line before it.
+  const wrong: Asked = { amount_minor: 2_000_000, currency: "USD" };
+  const frozen: Partial<MerchantSettings> = { currencies: ["USD"], wallet_frozen: { IDR: true } };
+  const open: Partial<MerchantSettings> = { wallet_frozen: { IDR: true } };
+  const pending = aPayment();
+  const paid = aPayment({ status: "succeeded" });
+  const poor = owning({ available: 1n });
+  with1(pending, poor)
+    .when(refund(pending, wrong, frozen))
+    .refuses("PAYMENT_NOT_REFUNDABLE");
+  with1(paid, poor)
+    .when(refund(paid, wrong, frozen))
+    .refuses("CURRENCY_MISMATCH");
+  with1(paid, poor)
+    .when(refund(paid, { amount_minor: 2_000_000, currency: "IDR" }, frozen))
+    .refuses("REFUND_EXCEEDS_PAYMENT", { remaining_refundable_minor: 1_000_000 });
+  with1(paid, poor)
+    .when(refund(paid, {}, frozen))
+    .refuses("WALLET_NOT_FOUND");
+  with1(paid, poor)
+    .when(refund(paid, {}, open))
+    .refuses("WALLET_FROZEN");
+  with1(paid, poor).when(refund(paid)).refuses("INSUFFICIENT_FUNDS");
+  expect(with1(paid).when(refund(paid)).answer.refund.amountMinor).toBe(1_000_000n);
+});
+
+describe("what remains", () => {
+  test.each([
+    ["nothing is refunded", 0n, 0n, 1_000_000n],
+    ["a part is refunded", 400_000n, 0n, 600_000n],
+    ["a part is pending: it cannot be spent twice", 400_000n, 500_000n, 100_000n],
+    ["everything is refunded or pending", 400_000n, 600_000n, 0n],
+  ])("when %s", (_when, refundedMinor, refundPendingMinor, left) => {
+    const payment = aPayment({
+      status: refundedMinor > 0n ? "partially_refunded" : "succeeded",
+      refundedMinor,
+      refundPendingMinor,
+    });
+    expect(remainingOf(payment)).toBe(left);
+    const details = { remaining_refundable_minor: Number(left) };
+    with1(payment)
+      .when(refund(payment, { amount_minor: Number(left) + 1 }))
+      .refuses("REFUND_EXCEEDS_PAYMENT", details);
+    if (left === 0n) with1(payment).when(refund(payment)).refuses("REFUND_EXCEEDS_PAYMENT", details);
+    else
+      expect(with1(payment).when(refund(payment)).answer).toMatchObject({
+        refund: { amountMinor: left },
+        remainingMinor: 0n,
+      });
+  });
+});
+
+describe("funds", () => {
+  test.each([
+    // available, held, what a refund of 100 answers
+    [100n, 0n, undefined],
+    [99n, 0n, "INSUFFICIENT_FUNDS"],
+    [99n, 1n, "DISPUTE_LOCKED"],
+    [0n, 100n, "DISPUTE_LOCKED"],
+    [0n, 99n, "INSUFFICIENT_FUNDS"],
+    [-50n, 150n, "DISPUTE_LOCKED"],
+    [-50n, 149n, "INSUFFICIENT_FUNDS"],
+  ] as const)("%s available and %s held", (available, held, code) => {
+    const payment = aPayment({ status: "succeeded" });
+    const outcome = with1(payment, owning({ available, held })).when(refund(payment, { amount_minor: 100 }));
+    if (code === undefined) expect(outcome.answer.refund.amountMinor).toBe(100n);
+    else outcome.refuses(code);
+  });
+
+  test("funds of another currency or in a batch do not count", () => {
+    const payment = aPayment({ status: "succeeded" });
+    const balances = { ...owning({ settling: 1_000_000n }), ...owning({ available: 1_000_000n }, "USD") };
+    with1(payment, balances).when(refund(payment)).refuses("INSUFFICIENT_FUNDS");
+  });
+});
+
+describe("what a refund does", () => {
+  test.each([
+    ["at once", "succeeded", ["refund.succeeded"], false],
+    ["later", "pending", [], false],
+    ["by a call", "pending", [], true],
+    ["not configured", "pending", [], true],
+  ] as const)("at an acquirer that refunds %s", (how, status, events, isPlanned) => {
+    const { parts: own, planned } = refundParts(how);
+    const payment = aPayment({ status: "succeeded" });
+    with1(payment)
+      .when(refund(payment, { amount_minor: 300_000, reason: "broken" }, {}, own))
+      .then((changes, answer) => {
+        expect(answer).toMatchObject({
+          refund: {
+            status,
+            amountMinor: 300_000n,
+            reason: "broken",
+            completedAt: status === "pending" ? undefined : NOW,
+          },
+          remainingMinor: 700_000n,
+        });
+        expect(changes.events).toEqual(events);
+        expect(planned).toEqual(isPlanned ? [answer.refund.uuid] : []);
+        // The fee of 7,000 stays with the platform: only the amount goes back.
+        expect(changes.journals).toEqual([
+          {
+            kind: "refund",
+            entries: { "merchant:available IDR": 300_000n, "acquirer:nusantara:receivable IDR": -300_000n },
+          },
+        ]);
+        const later = status === "pending";
+        expect(changes.updated(payments)).toMatchObject([
+          {
+            status: later ? "succeeded" : "partially_refunded",
+            refundedMinor: later ? 0n : 300_000n,
+            refundPendingMinor: later ? 300_000n : 0n,
+            feeMinor: 7_000n,
+          },
+        ]);
+      });
+  });
+
+  test("the last part makes the payment refunded", () => {
+    const payment = aPayment({ status: "partially_refunded" });
+    with1(payment)
+      .when(refund(payment))
+      .then((changes) =>
+        expect(changes.updated(payments)).toMatchObject([{ status: "refunded", refundedMinor: 1_000_000n }]),
+      );
+  });
+});
+
+test("any refunds, completed in any way: their sum never exceeds the payment, and the books agree", () => {
+  const step = fc.record({
+    amount: fc.bigInt({ min: 1n, max: 700_000n }),
+    how: fc.constantFrom("at once", "later" as const),
+    end: fc.constantFrom("succeeded", "failed", undefined),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      const payment = aPayment({ status: "succeeded" });
+      let last: Then<unknown> = with1(payment).when(nothing);
+      let taken: Minor = 0n;
+      for (const { amount, how, end } of steps) {
+        const made = last.when(
+          refund(payment, { amount_minor: Number(amount) }, {}, refundParts(how as "at once").parts),
+        );
+        last = made;
+        if ("fault" in made.outcome) {
+          expect(taken + amount > 1_000_000n || taken === 1_000_000n).toBe(true);
+          continue;
+        }
+        taken += amount;
+        const { refund: one } = made.answer;
+        if (one.status === "succeeded" || end === undefined) continue;
+        last = made.when(completeRefund(ownerWith(), { uuid: one.uuid, paymentReference: payment.reference }, end));
+        if (end === "failed") taken -= amount;
+      }
+      const [now = payment] = last.changes.updated(payments);
+      const kept = last.changes.inserted(refunds).filter(({ status }) => status !== "failed");
+      expect(now.refundedMinor + now.refundPendingMinor).toBe(taken);
+      expect(taken <= payment.amountMinor).toBe(true);
+      expect(kept.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)).toBe(taken);
+      const gone = last.changes.journals.reduce(
+        (sum, { entries }) => sum + (entries["merchant:available IDR"] ?? 0n),
+        0n,
+      );
+      expect(gone).toBe(taken);
+    }),
+    { numRuns: 200 },
+  );
+});

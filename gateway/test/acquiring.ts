@@ -1,0 +1,68 @@
+// Acquirer operations for pure tests: what commands need of acquirers, and operations as they stand.
+import type { Acquirer } from "../src/acquirers/acquirer.ts";
+import type { CallParts } from "../src/acquiring/calls.ts";
+import type { OpeningParts } from "../src/acquiring/opening.ts";
+import type { Operation } from "../src/acquiring/operation.ts";
+import { planPayment } from "../src/acquiring/planning.ts";
+import type { Clock, Micros } from "../src/ground/clock.ts";
+import { createLog } from "../src/ground/log.ts";
+import { createMetrics } from "../src/ground/metrics.ts";
+import { reply } from "../src/ground/reply.ts";
+import { createdView } from "../src/payments/payment.ts";
+import { Circuits } from "../src/routing/circuit.ts";
+import type { RoutingTable } from "../src/routing/routing.ts";
+import { NOW, book } from "./given.ts";
+
+/** Routing goes through these acquirers in their order. */
+export function openingParts(...acquirers: Acquirer[]): OpeningParts {
+  const table: RoutingTable = {
+    version: 1,
+    rules: acquirers.map(({ code }, index) => ({ gateway_code: code, priority: index + 1, weight: 1 })),
+    acquirers,
+    states: new Map(acquirers.map(({ code }) => [code, { enabled: true, health: "healthy" }])),
+  };
+  return {
+    routingTable: () => table,
+    payUrl: (_book, reference) => `https://pay.test/${reference}`,
+    isOpen: () => true,
+    acquirer: (code) => acquirers.find((acquirer) => acquirer.code === code),
+    callbackUrl: (code) => `https://gateway.test/${code}`,
+    planPayment,
+    createdReply: (payment) => reply(201, createdView(payment)),
+  };
+}
+
+/** What calls are made with; the clock is the test's. */
+export function callParts(clock: Clock): CallParts {
+  return { circuits: new Circuits(), clock, leaseClock: clock, metrics: createMetrics(), log: createLog("silent") };
+}
+
+/** The first call of an operation on a payment, which somebody makes now at `kawah`; a refund's when the changes say so. */
+export function anOperation(id: string, changes: Partial<Operation> = {}): Operation {
+  return {
+    book,
+    id,
+    kind: "payment",
+    paymentReference: id,
+    step: "calling",
+    gatewayCode: "kawah",
+    attempt: 1,
+    round: 0,
+    refusedBy: [],
+    idempotencyKey: undefined,
+    inquiries: 0,
+    dueAt: NOW + 5_400_000,
+    createdAt: NOW,
+    ...changes,
+  };
+}
+
+/** A clock that a test moves. */
+export function movableClock(at: Micros = NOW): Clock & { at: Micros } {
+  return {
+    at,
+    now() {
+      return this.at;
+    },
+  };
+}
