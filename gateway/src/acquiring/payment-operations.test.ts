@@ -83,7 +83,7 @@ async function events(reference: string): Promise<string[]> {
 
 /** What waits for a person about a payment or a refund. */
 async function exceptionsOf(id: string): Promise<string[]> {
-  const { data } = await service.operate("GET", "/contradictions?status=open&limit=100");
+  const { data } = await service.operate("GET", "/reconciliation-exceptions?status=open&limit=100");
   const all = data as { uuid: string; operation: string; kind: string }[];
   return all.filter(({ operation }) => operation === id).map(({ kind }) => kind);
 }
@@ -551,12 +551,12 @@ test("a refund that an earlier call has carried out after all is not carried out
   expect(await stepOf(json.uuid)).toBe("done");
   for (const status of ["failed", "succeeded", "succeeded"] as const) expect(await tell(second, status)).toBe(200);
   expect(await exceptionsOf(json.uuid)).toEqual(["refund_twice"]);
-  const { data } = await service.operate("GET", "/contradictions?status=open&limit=100");
+  const { data } = await service.operate("GET", "/reconciliation-exceptions?status=open&limit=100");
   const { uuid } =
     (data as { uuid: string; operation: string }[]).find(({ operation }) => operation === json.uuid) ?? {};
   const closed = { note: "Asked for the second one back." };
-  expect(await service.operate("POST", `/contradictions/${uuid}/close`, closed)).toMatchObject(closed);
-  await expect(service.operate("POST", `/contradictions/${uuid}/close`, closed)).rejects.toThrow(/NOT_FOUND/);
+  expect(await service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, closed)).toMatchObject(closed);
+  await expect(service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, closed)).rejects.toThrow(/NOT_FOUND/);
   expect(await exceptionsOf(json.uuid)).toEqual([]);
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await read(reference)).toMatchObject({ refunded_minor: 1 });

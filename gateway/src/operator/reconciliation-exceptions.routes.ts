@@ -36,7 +36,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
   return [
     operatorEndpoint({
       method: "GET",
-      path: "/ops/v1/contradictions",
+      path: "/ops/v1/reconciliation-exceptions",
       summary: "What acquirers said or did that cannot be, oldest first; `status=open` waits for a person",
       tag: "Acquirers",
       role: "viewer",
@@ -52,7 +52,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
     }),
     operatorEndpoint({
       method: "POST",
-      path: "/ops/v1/contradictions/{uuid}/close",
+      path: "/ops/v1/reconciliation-exceptions/{uuid}/close",
       summary: "Close one, with what was done about it",
       tag: "Acquirers",
       role: "admin",
@@ -62,7 +62,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       async handle({ params: { uuid = "" }, body: { note } }) {
         const filter = { uuid, open: true };
         const [row] = isId("exception", uuid) ? await database.query(selectExceptions(filter, undefined, 1)) : [];
-        if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such contradiction is open." });
+        if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });
         const found = exceptionOfRow(row);
         const closed = await lanes.move(found.book.merchantId, {
           name: "close reconciliation exception",
@@ -70,7 +70,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
           needs: [exceptionNeed(found)],
           execute(set, { realNow }) {
             const one = closeException(set, found, note, realNow);
-            if (!one) throw new Fault("OBJECT_NOT_FOUND", { message: "No such contradiction is open." });
+            if (!one) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });
             return one;
           },
         });
