@@ -122,8 +122,8 @@ test("a payment takes every transition of its list, and no other", async () => {
       fail: [simulating("payments", "failed"), "PAYMENT_NOT_PAYABLE", "PAYMENT_EXPIRED"],
       cancel: [canceling, "PAYMENT_NOT_CANCELABLE"],
       expire: [advancing(1801)],
-      "refund a part": [refunding({ amount_minor: 50_000 }), "PAYMENT_NOT_REFUNDABLE"],
-      "refund the rest": [refunding({}), "PAYMENT_NOT_REFUNDABLE"],
+      "refund a part": [refunding({ amount_minor: 50_000 }), "PAYMENT_NOT_REFUNDABLE", "REFUND_EXCEEDS_PAYMENT"],
+      "refund the rest": [refunding({}), "PAYMENT_NOT_REFUNDABLE", "REFUND_EXCEEDS_PAYMENT"],
       contest: [posting((id) => `/v1/sandbox/payments/${id}/dispute`, { reason: "general" }), "PAYMENT_NOT_REFUNDABLE"],
     },
     ways: {

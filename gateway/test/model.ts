@@ -120,8 +120,8 @@ export class Model {
   /** `amount` undefined: what is left of it. */
   refund(payment: Payment, amount: number | undefined, currency: string | undefined): Prediction {
     const { dispute } = payment;
-    if (!refundable(payment) || running(dispute) || dispute?.status === "lost")
-      return { refused: "409 PAYMENT_NOT_REFUNDABLE" };
+    const paid = refundable(payment) || payment.status === "refunded";
+    if (!paid || running(dispute) || dispute?.status === "lost") return { refused: "409 PAYMENT_NOT_REFUNDABLE" };
     if (currency !== undefined && currency !== payment.currency) return { refused: "422 CURRENCY_MISMATCH" };
     const remaining = remainingOf(payment);
     const taken = amount ?? remaining;

@@ -10,6 +10,7 @@ import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Standing } from "../acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { SECOND } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import { type KeyRecord, openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -19,6 +20,8 @@ import { exceptions } from "./exceptions.sql.ts";
 import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
 import { type Operation, operationSteps } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
+import type { KeptReceipt } from "./receipt.ts";
+import { receipts } from "./receipts.sql.ts";
 
 const merchant = merchantWith();
 const kawah = scriptedAcquirer("kawah");
@@ -88,6 +91,29 @@ describe("each result of a call, while the payment waits", () => {
         expect(changes.inserted(exceptions)).toMatchObject([{ kind: "receipt", attempt: 1, gatewayCode: "kawah" }]);
         expect(changes.updated(payments)).toMatchObject([{ status: "pending" }]);
         expect(changes.journals).toEqual([]);
+      });
+  });
+
+  test("known, with money that was reported before as another payment's: opened, and an exception for a person", () => {
+    const payment = aPayment({ gatewayCode: undefined, instructions: undefined });
+    const operation = anOperation(payment.reference);
+    const before: KeptReceipt = {
+      book,
+      uuid: newId("receipt", NOW),
+      gatewayCode: "kawah",
+      transactionId: "t-1",
+      paymentReference: newId("payment", NOW),
+      amountMinor: 1_000_000n,
+      currency: "IDR",
+      status: "applied",
+      receivedAt: NOW,
+      decidedAt: undefined,
+    };
+    given({ rows: [row(payments, payment), row(operations, operation), row(receipts, before)] })
+      .when(concludeOpening(parts, merchant, operation, known(paid())))
+      .then((changes, concluded) => {
+        expect(concluded).toMatchObject({ reply: { status: 201 }, exception: "receipt" });
+        expect([changes.inserted(receipts), changes.journals]).toEqual([[], []]);
       });
   });
 

@@ -1,4 +1,4 @@
-// Goal: acquirers may fail, be late, or speak twice and out of order, and money is never lost, doubled or made up. Method: the
+// Goal: what of acquirer operations needs HTTP, the database, a worker or two processes; the rules are in the pure tests beside. Method: the
 // whole service on a real socket and database, before acquirers that do what the test says.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
@@ -157,7 +157,7 @@ test("an error that passes: the second try with the same key is a creation, the 
   expect(await events(waiting.reference)).toEqual(["created"]);
 });
 
-test("GATEWAY_TIMEOUT keeps the key in progress until the acquirer was asked, and then its answer is replayed", async () => {
+test("GATEWAY_TIMEOUT keeps the key in progress until a worker has inquired, and then its answer is replayed", async () => {
   const body = scenario("gateway_timeout");
   const key = newKey();
   expect(outcome(await create(body, key))).toBe("504 GATEWAY_TIMEOUT");
@@ -181,21 +181,6 @@ test("auto_success and decline are decided by the simulator, slow only takes its
   expect(await receiptsOf(success?.json.reference)).toEqual(["applied"]);
   expect(await events(decline?.json.reference)).toEqual(["created", "failed"]);
   expect(await statusOf(slow)).toBe("pending");
-});
-
-test("a retry after GATEWAY_ERROR that comes when the payment is over says so, and is replayed", async () => {
-  const expiring = scenario("gateway_error");
-  const canceling = scenario("gateway_error");
-  const [key, otherKey] = [newKey(), newKey()];
-  await create(expiring, key);
-  await create(canceling, otherKey);
-  const [{ reference }] = await find(canceling);
-  expect(outcome(await client.post(`/v1/payments/${reference}/cancel`, {}))).toBe("200 canceled");
-  await client.post("/v1/sandbox/clock/advance", { seconds: 1801 });
-  expect(outcome(await create(expiring, key))).toBe("409 PAYMENT_EXPIRED");
-  expect(outcome(await create(expiring, key))).toBe("409 PAYMENT_EXPIRED replay");
-  expect(outcome(await create(canceling, otherKey))).toBe("409 PAYMENT_NOT_PAYABLE");
-  expect(outcome(await create(canceling, otherKey))).toBe("409 PAYMENT_NOT_PAYABLE replay");
 });
 
 test("a definite no goes to the next candidate in the same request, remote or not", async () => {
@@ -255,7 +240,7 @@ test("as long as nobody answers, nothing is repeated and nothing is taken for fa
   await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 pending replay"), patiently);
 });
 
-test("the acquirer's word may come before its answer: the payer has paid, and the creation is told when it was", async () => {
+test("a notification may come before the answer to the call: the payer has paid, and the creation is answered when it was", async () => {
   kawah.script = ["lost"];
   kawah.answersQuestions = false;
   const body = byCard();
@@ -269,10 +254,16 @@ test("the acquirer's word may come before its answer: the payer has paid, and th
   expect(await events(reference)).toEqual(["created", "succeeded"]);
 });
 
-test("words that come twice, at the same time, or in another order than they happened count once", async () => {
+test("notifications that come twice, at the same time, or in another order than they happened count once", async () => {
   const { reference, operationKey } = await opened();
-  const words: Standing[] = [paid("t-1"), { status: "processing" }, paid("t-1"), { status: "failed" }, paid("t-1")];
-  expect(await Promise.all(words.map((word) => say(operationKey, word)))).toEqual([200, 200, 200, 200, 200]);
+  const notifications: Standing[] = [
+    paid("t-1"),
+    { status: "processing" },
+    paid("t-1"),
+    { status: "failed" },
+    paid("t-1"),
+  ];
+  expect(await Promise.all(notifications.map((one) => say(operationKey, one)))).toEqual([200, 200, 200, 200, 200]);
   expect((await read(reference)).status).toMatch(/^(succeeded|failed)$/);
   const again = await opened();
   const inOrder: Standing[] = [
@@ -282,35 +273,10 @@ test("words that come twice, at the same time, or in another order than they hap
     paid("t-2"),
     { status: "failed" },
   ];
-  for (const word of inOrder) expect(await say(again.operationKey, word)).toBe(200);
+  for (const one of inOrder) expect(await say(again.operationKey, one)).toBe(200);
   expect(await read(again.reference)).toMatchObject({ status: "succeeded" });
   expect(await receiptsOf(again.reference)).toEqual(["applied"]);
   expect(await events(again.reference)).toEqual(["created", "processing", "succeeded"]);
-});
-
-test("money for a payment that is over, of another amount, or for the second time is kept apart", async () => {
-  const late = await opened(byCard({ expires_in: 60 }));
-  const gone = await opened();
-  const wrong = await opened();
-  const twice = await opened();
-  await client.post(`/v1/payments/${gone.reference}/cancel`, {});
-  for (const [{ operationKey }, word] of [
-    [gone, paid("g-1")],
-    [wrong, paid("w-1", 149_999n)],
-    [wrong, paid("w-2", 150_000n, "USD")],
-    [twice, paid("d-1")],
-    [twice, paid("d-2")],
-  ] as const) {
-    expect(await say(operationKey, word)).toBe(200);
-  }
-  expect(await read(wrong.reference)).toMatchObject({ status: "pending" });
-  await client.post("/v1/sandbox/clock/advance", { seconds: 61 });
-  expect(await say(late.operationKey, paid("l-1"))).toBe(200);
-  expect(await read(late.reference)).toMatchObject({ status: "expired" });
-  expect(await receiptsOf(late.reference)).toEqual(["unapplied"]);
-  expect(await receiptsOf(gone.reference)).toEqual(["unapplied"]);
-  expect(await receiptsOf(wrong.reference)).toEqual(["unapplied", "unapplied"]);
-  expect(await receiptsOf(twice.reference)).toEqual(["applied", "unapplied"]);
 });
 
 test("an operator gives unapplied money back, or to the merchant, once", async () => {
@@ -345,7 +311,7 @@ test("an operator gives unapplied money back, or to the merchant, once", async (
   expect((await client.post("/v1/sandbox/settlements/run", {})).json.data).toEqual([]);
 });
 
-test("callbacks: who is not the acquirer, or speaks of what it was never asked, moves nothing", async () => {
+test("a notification of a stranger, or of an operation that was never requested, moves nothing", async () => {
   const { reference, operationKey } = await opened();
   const callback = { kind: "payment", operationKey, standing: paid("x-1") } as const;
   expect(await report(service.origin, "kawah", callback, "lawu")).toBe(401);
@@ -415,29 +381,6 @@ test("who has taken a payment keeps it, whatever it says later, and its money is
   expect((await find(body))[0]).toMatchObject({ status: "succeeded", gateway_code: "kawah" });
 });
 
-test("money that was reported before as another payment's does not keep a payment from being opened", async () => {
-  const before = await opened();
-  expect(await say(before.operationKey, paid("c-1"))).toBe(200);
-  kawah.script = ["lost"];
-  kawah.answersQuestions = false;
-  const body = byCard();
-  const key = newKey();
-  expect(outcome(await create(body, key))).toBe("504 GATEWAY_TIMEOUT");
-  kawah.standings.set(kawah.opened.at(-1)?.operationKey ?? "", paid("c-1"));
-  kawah.answersQuestions = true;
-  await vi.waitFor(async () => expect(outcome(await create(body, key))).toBe("200 pending replay"), patiently);
-  const [{ reference }] = await find(body);
-  expect(await receiptsOf(reference)).toEqual([]);
-  expect(await exceptionsOf(reference)).toEqual(["receipt"]);
-});
-
-test("money beyond all measure is a mistake in the unit, and is refused", async () => {
-  const { reference, operationKey } = await opened();
-  expect(await say(operationKey, paid("m-1", 150_000_001n))).toBe(422);
-  expect(await say(operationKey, paid("m-1", 150_000_000n))).toBe(200);
-  expect(await receiptsOf(reference)).toEqual(["unapplied"]);
-});
-
 test("a number that nobody was called under yet is no operation of anybody's", async () => {
   kawah.otherwise = lawu.otherwise = "refuse";
   const body = byCard();
@@ -471,7 +414,7 @@ test("two processes: while one calls, the other says in progress; a worker asks 
   expect(kawah.opened).toHaveLength(1);
 });
 
-test("a lost callback is made up for before the payment's time is over, and money that came after it is seen too", async () => {
+test("a lost notification is made up for by an inquiry before the payment's time is over, and money that came after it is seen too", async () => {
   const { reference, operationKey } = await opened();
   kawah.standings.set(operationKey, paid("quiet"));
   await makeDue(reference);
@@ -518,24 +461,6 @@ test("refunds: asked for after the commit, and completed by whatever answer come
   expect(new Set(kawah.refunds.map((request) => request.paymentOperationKey))).toEqual(new Set([operationKey]));
 });
 
-test("a refund that the acquirer refuses for good gives the funds back", async () => {
-  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
-  await say(operationKey, paid("f-1", 9_000_000n));
-  kawah.otherwise = "refuse";
-  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
-  await vi.waitFor(() => expect(kawah.refunds.length).toBeGreaterThanOrEqual(2), patiently);
-  await asOwner(service.database, (owner) =>
-    owner.query("update acquirer_operations set round = 5, due_at = now() where operation_id = $1", [
-      uuidOf(json.uuid),
-    ]),
-  );
-  await vi.waitFor(
-    async () => expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "failed" }),
-    patiently,
-  );
-  expect(await read(reference)).toMatchObject({ status: "succeeded", refunded_minor: 0 });
-});
-
 test("a refund that an earlier call has carried out after all is not carried out again", async () => {
   const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
   await say(operationKey, paid("e-1", 9_000_000n));
@@ -571,37 +496,6 @@ test("a refund's next call is nobody's to speak of before it is made", async () 
   await vi.waitFor(async () => expect(await stepOf(json.uuid)).toBe("planned"), { timeout: 900, interval: 20 });
   const next = (kawah.refunds[0]?.operationKey ?? "").replace(/s1$/, "s2");
   expect(await report(service.origin, "kawah", { kind: "refund", operationKey: next, status: "failed" })).toBe(404);
-  await vi.waitFor(
-    async () => expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" }),
-    patiently,
-  );
-});
-
-test("a refund that was carried out after it had failed here waits for a person", async () => {
-  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
-  await say(operationKey, paid("a-1", 9_000_000n));
-  kawah.refundStatus = "failed";
-  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
-  const status = async (): Promise<string> => (await client.get(`/v1/refunds/${json.uuid}`)).json.status;
-  await vi.waitFor(async () => expect(await status()).toBe("failed"), patiently);
-  const name = kawah.refunds[0]?.operationKey ?? "";
-  expect(await report(service.origin, "kawah", { kind: "refund", operationKey: name, status: "succeeded" })).toBe(200);
-  expect(await status()).toBe("failed");
-  expect(await exceptionsOf(json.uuid)).toEqual(["refund_after_failure"]);
-});
-
-test("an acquirer that cannot be reached does not fail a refund", async () => {
-  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
-  await say(operationKey, paid("n-1", 9_000_000n));
-  kawah.otherwise = "down";
-  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
-  for (let call = 1; call <= 8; call++) {
-    await vi.waitFor(() => expect(kawah.refunds.length).toBeGreaterThanOrEqual(call), patiently);
-    await makeDue(json.uuid);
-  }
-  expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "pending" });
-  kawah.otherwise = "ok";
-  await makeDue(json.uuid);
   await vi.waitFor(
     async () => expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" }),
     patiently,

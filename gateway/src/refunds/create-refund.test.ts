@@ -33,6 +33,7 @@ describe("which payments", () => {
     const outcome = with1(payment).when(refund(payment));
     if (status === "succeeded" || status === "partially_refunded")
       expect(outcome.answer.refund.status).toBe("succeeded");
+    else if (status === "refunded") outcome.refuses("REFUND_EXCEEDS_PAYMENT", { remaining_refundable_minor: 0 });
     else outcome.refuses("PAYMENT_NOT_REFUNDABLE");
   });
 

@@ -9,6 +9,7 @@ import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Payment } from "../payments/payment.ts";
 import { findLocked, paymentNeeds, reviseRefunds } from "../payments/payments.ts";
+import { isPaid } from "../payments/states.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, need } from "../store/working-set.ts";
 import type { CreateRefund } from "./refunds.schema.ts";
@@ -76,10 +77,9 @@ export function createRefund(
 /** The amount to refund, or the fault that prevails. */
 function judge({ set, merchant }: CommandContext, payment: Payment, body: CreateRefund): Minor {
   const { book, currency } = payment;
-  const refundable = payment.status === "succeeded" || payment.status === "partially_refunded";
   const contested =
     payment.disputeStatus !== undefined && ["needs_response", "under_review", "lost"].includes(payment.disputeStatus);
-  if (!refundable || contested) throw new Fault("PAYMENT_NOT_REFUNDABLE");
+  if (!isPaid(payment.status) || contested) throw new Fault("PAYMENT_NOT_REFUNDABLE");
   if (body.currency !== undefined && body.currency !== currency) throw new Fault("CURRENCY_MISMATCH");
   const remaining = remainingOf(payment);
   const amount = body.amount_minor === undefined ? remaining : BigInt(body.amount_minor);

@@ -192,21 +192,6 @@ test("a batch that the bank returns gives the funds back, and its payments go in
   await expectClean(merchantId);
 });
 
-test("a frozen wallet and a payout below the minimum wait", async () => {
-  const { client, merchantId } = await service.merchant({ settings: { wallet_frozen: { IDR: true } } });
-  await paid(client);
-  const run = async (): Promise<number> =>
-    (await client.post("/v1/sandbox/settlements/run", {})).json.data.length as number;
-  expect(await run()).toBe(0);
-  await service.app.merchants.patch(merchantId, {
-    wallet_frozen: { IDR: false },
-    settlement: { minimum_payout_minor: 5_000_000 },
-  });
-  expect(await run()).toBe(0);
-  await service.app.merchants.patch(merchantId, { settlement: { minimum_payout_minor: 0 } });
-  expect(await run()).toBe(1);
-});
-
 test("currencies settle apart, and a long jump of the clock passes every cutoff in order", async () => {
   const { client, merchantId } = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
   await paid(client);
