@@ -10,7 +10,7 @@ import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
 import { Edge } from "./http/edge.ts";
 import { Health } from "./http/health.ts";
-import { INTAKE_LIMITS, Intake } from "./http/intake.ts";
+import { INTAKE_LIMITS, Intake } from "./http/load-shedding.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { Audit } from "./operator/audit.ts";

@@ -4,7 +4,7 @@ import { simulatedAcquirers } from "./acquirers/simulated.ts";
 import { performDue } from "./acquiring/operation-worker.ts";
 import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-operations.ts";
 import { planPayment } from "./acquiring/planning.ts";
-import { loseOverdue } from "./disputes/silence.ts";
+import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";

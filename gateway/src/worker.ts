@@ -1,11 +1,11 @@
 // The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
 import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
-import { loseOverdue } from "./disputes/silence.ts";
+import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
-import { Pace } from "./ground/pace.ts";
+import { Pace } from "./ground/throttle.ts";
 import { expiredAt } from "./retention.ts";
 import { deleteExpired } from "./store/retention.ts";
 import type { Directory } from "./merchants/directory.ts";

@@ -20,7 +20,7 @@ const longest = [
   "gateway/src/webhooks/resend.test.ts",
   "gateway/src/diagnostics/receiver-test.test.ts",
   "gateway/src/http/bad-input.test.ts",
-  "gateway/src/http/intake.test.ts",
+  "gateway/src/http/load-shedding.test.ts",
   "e2e/guide.test.ts",
   "e2e/states.test.ts",
   "gateway/src/cli/simulator/simulator.test.ts",

@@ -481,7 +481,9 @@ test("a refund that an earlier call has carried out after all is not carried out
     (data as { uuid: string; operation: string }[]).find(({ operation }) => operation === json.uuid) ?? {};
   const closed = { note: "Asked for the second one back." };
   expect(await service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, closed)).toMatchObject(closed);
-  await expect(service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, closed)).rejects.toThrow(/NOT_FOUND/);
+  await expect(service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, closed)).rejects.toThrow(
+    /NOT_FOUND/,
+  );
   expect(await exceptionsOf(json.uuid)).toEqual([]);
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await read(reference)).toMatchObject({ refunded_minor: 1 });

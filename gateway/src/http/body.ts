@@ -1,7 +1,7 @@
 // Reading a request's body: whole, raw, within the limits of one and of all together.
 import type { IncomingMessage } from "node:http";
 import { Fault } from "../ground/fault.ts";
-import type { Intake } from "./intake.ts";
+import type { Intake } from "./load-shedding.ts";
 
 /** The largest body, of any request. */
 export const BODY_MAX_BYTES = 262_144;

@@ -20,7 +20,7 @@ import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
 import { judgeFields } from "./fields.ts";
-import type { Intake } from "./intake.ts";
+import type { Intake } from "./load-shedding.ts";
 
 const nothingAsked = z.strictObject({});
 

@@ -11,7 +11,7 @@ import { readBody } from "./body.ts";
 import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
-import type { Intake } from "./intake.ts";
+import type { Intake } from "./load-shedding.ts";
 import { Malformed } from "./malformed.ts";
 import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
 

@@ -1,6 +1,6 @@
 // What can be set for a merchant, its defaults, and how an operator's change is merged in.
 import { z } from "zod";
-import { defaultSchedule, settlementScheduleSchema } from "./calendar.ts";
+import { defaultSchedule, settlementScheduleSchema } from "./settlement-schedule.ts";
 import { type FeeRule, MINOR_MAX, isCurrency } from "../ground/money.ts";
 
 export const paymentMethods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;

@@ -4,7 +4,7 @@ import { type Micros, wireTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
-import { type SettlementSchedule, settlesOn } from "../merchants/calendar.ts";
+import { type SettlementSchedule, settlesOn } from "../merchants/settlement-schedule.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Customer, RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";

@@ -7,7 +7,7 @@ import { aPayment } from "../../test/payments.ts";
 import { events } from "../events/outbox.sql.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { defaultSettings, paymentMethods } from "../merchants/settings.ts";
-import { settlesOn } from "../merchants/calendar.ts";
+import { settlesOn } from "../merchants/settlement-schedule.ts";
 import { canceledView, createdView, eventView, statusView } from "./payment.ts";
 import {
   canceledPaymentSchema,

@@ -10,7 +10,7 @@ import { SECOND } from "../ground/clock.ts";
 import { type IdKind, newId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
-import { defaultSchedule, nextRun, periodEnd } from "../merchants/calendar.ts";
+import { defaultSchedule, nextRun, periodEnd } from "../merchants/settlement-schedule.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
 import { type Settlement, type SettlementItem, select, settlementStatuses } from "./settlement.ts";

@@ -7,7 +7,7 @@ import { isId } from "../ground/ids.ts";
 import { accounts, payoutPostings, settlePostings, unsettlePostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import { type Book, otherBook } from "../merchants/books.ts";
-import { nextRun, periodEnd } from "../merchants/calendar.ts";
+import { nextRun, periodEnd } from "../merchants/settlement-schedule.ts";
 import { isRunning } from "../disputes/dispute.ts";
 import { disputeBatches } from "../disputes/disputes.sql.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";

@@ -1,5 +1,5 @@
 // Retention: each room says what of its own has expired, and it is deleted in small steps, so that nobody waits for it.
-import { Pace, inTurns } from "../ground/pace.ts";
+import { Pace, inTurns } from "../ground/throttle.ts";
 import type { Database, Statement } from "./database.ts";
 
 /** Rows that one step deletes at most. A step that deletes so many is followed by another. */

@@ -10,7 +10,7 @@ import {
   periodEnd,
   settlementScheduleSchema,
   settlesOn,
-} from "./calendar.ts";
+} from "./settlement-schedule.ts";
 
 const DAY = 86_400 * SECOND;
 const at = (text: string): Micros => Date.parse(text) * 1000;

@@ -15,7 +15,7 @@ import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
 import { type EmbeddedDatabase, startEmbedded } from "../store/embedded.ts";
 import { migrate } from "../store/migrations.ts";
-import { INTAKE_LIMITS, Intake } from "./intake.ts";
+import { INTAKE_LIMITS, Intake } from "./load-shedding.ts";
 import { UnauthenticatedCallers } from "../auth/rate.ts";
 import { createServer } from "./server.ts";
 

@@ -2,7 +2,7 @@
 // length, measured by the clock with room for a busy machine.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Pace, inTurns } from "./pace.ts";
+import { Pace, inTurns } from "./throttle.ts";
 
 test("a step is followed by a rest of four times its length, and gives what it gave", async () => {
   const begun = performance.now();
