@@ -9,7 +9,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exportBook } from "../gateway/src/ledger/export.ts";
-import { type Journal, sealOf } from "../gateway/src/ledger/journal.ts";
+import { type Journal, journalHash } from "../gateway/src/ledger/journal.ts";
 import { Client, operate } from "./kit/client.ts";
 import { Service } from "./kit/service.ts";
 
@@ -185,7 +185,7 @@ async function hostileText(format: "hledger" | "beancount"): Promise<string> {
         balances.set(name, balanceAfterMinor);
         return { account: String(account), currency, amountMinor: BigInt(amountMinor ?? 0), balanceAfterMinor };
       });
-      const unsealed = {
+      const unhashed = {
         book,
         seq: BigInt(at * operationKeys.length + index + 1),
         journalId: "jrn_00000000000000000000000000",
@@ -196,8 +196,8 @@ async function hostileText(format: "hledger" | "beancount"): Promise<string> {
         prevHash,
         entries,
       };
-      prevHash = sealOf(unsealed);
-      return { ...unsealed, hash: prevHash };
+      prevHash = journalHash(unhashed);
+      return { ...unhashed, hash: prevHash };
     }),
   );
   let text = "";

@@ -10,7 +10,7 @@ import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
 import { Edge } from "./http/edge.ts";
 import { Health } from "./http/health.ts";
-import { INTAKE_LIMITS, Intake } from "./http/load-shedding.ts";
+import { LOAD_LIMITS, LoadShedding } from "./http/load-shedding.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { Audit } from "./operator/audit.ts";
@@ -49,14 +49,14 @@ export function createApp(options: AppOptions): App {
   const { config, database, clock, log, metrics, vault } = foundation;
   const rooms = openRooms(foundation, options);
   const surface = merchantSurface(foundation, rooms, options.deliveryTiming);
-  const unauthenticated = new UnauthenticatedCallers(config.strangerLimitPerMinute, clock);
-  const intake = new Intake(INTAKE_LIMITS);
-  metrics.inFlight(() => intake);
+  const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
+  const load = new LoadShedding(LOAD_LIMITS);
+  metrics.inFlight(() => load);
   const { trustProxy, statusUrl } = config;
-  const server = createServer({ intake, clock, log, metrics, unauthenticated, trustProxy, statusUrl });
+  const server = createServer({ load, clock, log, metrics, unauthenticated, trustProxy, statusUrl });
   const rejected = new RejectedRequests({ database, vault, clock, log });
   // A process that only works opens none of the merchants' endpoints.
-  const edge = openEdge(foundation, rooms, intake, rejected);
+  const edge = openEdge(foundation, rooms, load, rejected);
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
   const contract = merchantContract(surface.endpoints, config.webhookHeaderPrefix);
   server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract }));
@@ -101,7 +101,7 @@ export function createApp(options: AppOptions): App {
 function openEdge(
   foundation: Foundation,
   { directory, lanes }: Rooms,
-  intake: Intake,
+  load: LoadShedding,
   rejected: RejectedRequests,
 ): Edge {
   const { database, realClock, log, writes, mayServe } = foundation;
@@ -117,7 +117,7 @@ function openEdge(
     mayServe,
     log,
     onRejected: (request) => rejected.note(request),
-    intake,
+    load,
   });
 }
 

@@ -98,7 +98,7 @@ const owners: Record<string, RegExp> = {
   merchants: /^(merchants|credentials|webhook_endpoints|books)$/,
   store: /^(settings_epoch|schema_migrations|health_probe)$/,
   ledger: /^(journals|entries|balances|book_heads)$/,
-  events: /^(events|deliveries|delivery_attempts|event_horizons|retained_events)$/,
+  events: /^(events|deliveries|delivery_attempts|retention_watermarks|retained_events)$/,
   payments: /^payments$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
   refunds: /^refunds$/,

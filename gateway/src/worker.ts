@@ -5,7 +5,7 @@ import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
-import { Pace } from "./ground/throttle.ts";
+import { Throttle } from "./ground/throttle.ts";
 import { expiredAt } from "./retention.ts";
 import { deleteExpired } from "./store/retention.ts";
 import type { Directory } from "./merchants/directory.ts";
@@ -70,9 +70,11 @@ export class Worker {
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
       sweep("history", RETENTION_MS, (signal) =>
-        forgetHistory(database, clock.now(), config.webhookHistoryDays, new Pace(signal)),
+        forgetHistory(database, clock.now(), config.webhookHistoryDays, new Throttle(signal)),
       ),
-      sweep("retention", RETENTION_MS, (signal) => deleteExpired(database, expiredAt(clock.now()), new Pace(signal))),
+      sweep("retention", RETENTION_MS, (signal) =>
+        deleteExpired(database, expiredAt(clock.now()), new Throttle(signal)),
+      ),
     ];
   }
 

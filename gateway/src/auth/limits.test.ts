@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await startService({ clock, roles: ["api"] });
   const { database } = service;
   other = await startService({ clock, roles: ["api"], database });
-  tight = await startService({ clock, roles: ["api"], database, config: { strangerLimitPerMinute: STRANGERS } });
+  tight = await startService({ clock, roles: ["api"], database, config: { unauthenticatedLimitPerMinute: STRANGERS } });
 });
 afterAll(() => Promise.all([service.stop(), other.stop(), tight.stop()]));
 

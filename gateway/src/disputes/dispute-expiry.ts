@@ -11,7 +11,7 @@ import { loseUnanswered } from "./disputes.ts";
 
 const SWEEP_MAX = 200;
 
-export interface SilenceParts {
+export interface DisputeExpiryParts {
   database: Database;
   lanes: Lanes;
   directory: Directory;
@@ -20,11 +20,11 @@ export interface SilenceParts {
 }
 
 /** Loses what is overdue, of one book or of all, in rounds until nothing is left. Any number of processes may do it. */
-export async function loseOverdue(parts: SilenceParts, book?: Book): Promise<void> {
+export async function loseOverdue(parts: DisputeExpiryParts, book?: Book): Promise<void> {
   while ((await loseSome(parts, book)) === SWEEP_MAX);
 }
 
-async function loseSome(parts: SilenceParts, book?: Book): Promise<number> {
+async function loseSome(parts: DisputeExpiryParts, book?: Book): Promise<number> {
   const rows = await parts.database.query(selectUnanswered(parts.clock.now(), SWEEP_MAX, book));
   const results = await Promise.allSettled(
     rows.map(async (row) => {

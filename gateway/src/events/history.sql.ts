@@ -23,7 +23,7 @@ from books b
 cross join lateral (
   select $1::timestamptz + make_interval(secs => b.clock_offset_seconds - $2::integer) as forgotten_before
 ) t
-left join event_horizons h on h.merchant_id = b.merchant_id and h.environment = b.environment
+left join retention_watermarks h on h.merchant_id = b.merchant_id and h.environment = b.environment
 left join lateral (
   select e.created_at
   from events e
@@ -44,7 +44,7 @@ where e.created_at < t.forgotten_before - interval '1 minute'
 export function moveWatermarks(books: readonly Book[], before: readonly Micros[]): Statement {
   return {
     name: "move retention watermarks",
-    text: `insert into event_horizons as h (merchant_id, environment, forgotten_before)
+    text: `insert into retention_watermarks as h (merchant_id, environment, forgotten_before)
 select *
 from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[])
 on conflict (merchant_id, environment) do update
@@ -151,7 +151,7 @@ export function forgetEvents(book: Book, eventIds: readonly string[], sweptTo: s
   delete from events e using old
   where e.merchant_id = old.merchant_id and e.environment = old.environment and e.event_id = old.event_id
 ), watermark as (
-  update event_horizons h
+  update retention_watermarks h
   set swept_to = greatest(h.swept_to, $4::uuid),
     last_forgotten = greatest(h.last_forgotten, (select event_id from old order by event_id desc limit 1))
   where h.merchant_id = any($1::uuid[]) and h.environment = any($2::text[]::environment[])

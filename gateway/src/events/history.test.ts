@@ -129,7 +129,7 @@ test("what is kept can be sent again, and what never had an address cannot once 
   const [untold = ""] = await ids(bare);
   await asOwner(rig.service.database, (owner) =>
     owner.query(
-      "insert into event_horizons (merchant_id, environment, forgotten_before) values ($1::uuid, 'sandbox', now() + interval '1 minute')",
+      "insert into retention_watermarks (merchant_id, environment, forgotten_before) values ($1::uuid, 'sandbox', now() + interval '1 minute')",
       [uuidOf(bare.merchantId)],
     ),
   );
@@ -177,7 +177,7 @@ test("the newest event that is forgotten is on record", async () => {
   const made = (await written(of, 3, "sandbox")).toSorted();
   await after(0);
   const { rows } = await asOwner(rig.service.database, (owner) =>
-    owner.query("select last_forgotten, swept_to from event_horizons where merchant_id = $1::uuid", [
+    owner.query("select last_forgotten, swept_to from retention_watermarks where merchant_id = $1::uuid", [
       uuidOf(of.merchantId),
     ]),
   );

@@ -2,7 +2,7 @@
 // its last attempt is as old in real time: moving a sandbox's clock, or a re-send on the last day, takes nothing away that was
 // made just now. What still waits for its delivery stays, however old it is.
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { Pace, inTurns } from "../ground/throttle.ts";
+import { Throttle, inTurns } from "../ground/throttle.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -26,7 +26,7 @@ export async function forgetHistory(
   database: Database,
   realNow: Micros,
   days: number,
-  throttle: Pace = new Pace(),
+  throttle: Throttle = new Throttle(),
 ): Promise<number> {
   const rows = await database.query<OldBookRow>(booksWithHistory(realNow, days));
   if (rows.length === 0) return 0;

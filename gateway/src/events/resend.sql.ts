@@ -46,7 +46,7 @@ cross join lateral (
     -- what is being deleted is not sent again; what is kept for its attempts has a delivery, which is locked below
     and (e.created_at >= coalesce((
       select h.forgotten_before
-      from event_horizons h
+      from retention_watermarks h
       where h.merchant_id = e.merchant_id and h.environment = e.environment
     ), '-infinity') or exists (
       select from deliveries d

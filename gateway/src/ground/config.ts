@@ -47,7 +47,7 @@ const variables = z.object({
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
   TRUST_PROXY: count.default(0),
-  STRANGER_LIMIT_PER_MINUTE: count.default(6000),
+  UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -76,7 +76,7 @@ export interface Config {
   /** How long events, and each attempt to deliver them, are kept. */
   webhookHistoryDays: number;
   webhookAllowHosts: ReadonlySet<string>;
-  strangerLimitPerMinute: number;
+  unauthenticatedLimitPerMinute: number;
   /** How many proxies stand in front of the service. */
   trustProxy: number;
   logLevel: string;
@@ -149,7 +149,7 @@ export function readConfig(
         .map((host) => host.trim().toLowerCase())
         .filter(Boolean),
     ),
-    strangerLimitPerMinute: value.STRANGER_LIMIT_PER_MINUTE,
+    unauthenticatedLimitPerMinute: value.UNAUTHENTICATED_LIMIT_PER_MINUTE,
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,
   };

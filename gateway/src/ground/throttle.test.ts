@@ -2,27 +2,27 @@
 // length, measured by the clock with room for a busy machine.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Pace, inTurns } from "./throttle.ts";
+import { Throttle, inTurns } from "./throttle.ts";
 
 test("a step is followed by a rest of four times its length, and gives what it gave", async () => {
   const begun = performance.now();
-  expect(await new Pace().step(() => pause(30, "done"))).toBe("done");
+  expect(await new Throttle().step(() => pause(30, "done"))).toBe("done");
   expect(performance.now() - begun).toBeGreaterThanOrEqual(5 * 29);
 });
 
 test("whoever is told to end does not rest first, and takes no further step", async () => {
   const ending = new AbortController();
-  const pace = new Pace(ending.signal);
+  const throttle = new Throttle(ending.signal);
   setTimeout(() => ending.abort(), 250);
-  expect(pace.isOver).toBe(false);
+  expect(throttle.isOver).toBe(false);
   const begun = performance.now();
-  expect(await pace.step(() => pause(200, "done"))).toBe("done"); // would rest for 800 ms
+  expect(await throttle.step(() => pause(200, "done"))).toBe("done"); // would rest for 800 ms
   expect(performance.now() - begun).toBeLessThan(700);
-  expect(pace.isOver).toBe(true);
+  expect(throttle.isOver).toBe(true);
 });
 
 test("a step that fails says so", async () => {
-  await expect(new Pace().step(() => Promise.reject(new Error("away")))).rejects.toThrow("away");
+  await expect(new Throttle().step(() => Promise.reject(new Error("away")))).rejects.toThrow("away");
 });
 
 test("steps of several kinds take turns until none has more; none is taken when the round is over", async () => {
@@ -31,8 +31,8 @@ test("steps of several kinds take turns until none has more; none is taken when 
     taken.push(name);
     return Promise.resolve(taken.filter((other) => other === name).length < steps);
   };
-  await inTurns(new Pace(), [kind("long", 4), kind("short", 1), kind("middle", 2)]);
+  await inTurns(new Throttle(), [kind("long", 4), kind("short", 1), kind("middle", 2)]);
   expect(taken).toEqual(["long", "short", "middle", "long", "middle", "long", "long"]);
-  await inTurns(new Pace(AbortSignal.abort()), [kind("late", 1)]);
+  await inTurns(new Throttle(AbortSignal.abort()), [kind("late", 1)]);
   expect(taken).not.toContain("late");
 });

@@ -1,4 +1,4 @@
-// The pace of work that is never urgent: small steps with rests between them, so that nobody waits for it.
+// The throttle of work that is not urgent: small steps with rests between them, so that nobody waits for it.
 import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "./clock.ts";
 
@@ -9,7 +9,7 @@ const REST_MAX_MS = 5_000;
 /** A round ends then, finished or not: the next one goes on. */
 const ROUND_MS = 25_000;
 
-export class Pace {
+export class Throttle {
   private readonly begunAt = stopwatchMs();
   private readonly signal: AbortSignal | undefined;
 
@@ -37,14 +37,14 @@ export class Pace {
  * Takes steps of several kinds, one of each in turn, until none of them says that there is more, or the round is over. A kind that
  * fails takes no further step and keeps no other from going on; in the end it throws what the first one failed with.
  */
-export async function inTurns(pace: Pace, kinds: readonly (() => Promise<boolean>)[]): Promise<void> {
+export async function inTurns(throttle: Throttle, kinds: readonly (() => Promise<boolean>)[]): Promise<void> {
   const failures: unknown[] = [];
-  for (let going = kinds; going.length > 0 && !pace.isOver;) {
+  for (let going = kinds; going.length > 0 && !throttle.isOver;) {
     const more: (() => Promise<boolean>)[] = [];
     for (const kind of going) {
-      if (pace.isOver) break;
+      if (throttle.isOver) break;
       try {
-        if (await pace.step(kind)) more.push(kind);
+        if (await throttle.step(kind)) more.push(kind);
       } catch (error) {
         failures.push(error);
       }

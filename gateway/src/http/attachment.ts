@@ -1,4 +1,4 @@
-// Files that a stranger made: they are saved, never shown, whatever they say that they are.
+// Files from outside: they are saved, never shown, whatever they say that they are.
 
 import type { Attachment } from "../ground/reply.ts";
 

@@ -9,7 +9,7 @@ import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
 
 const unknownPayment = `pay_${"0".repeat(26)}`;
-const manyStrangers = { strangerLimitPerMinute: 100_000_000 };
+const manyStrangers = { unauthenticatedLimitPerMinute: 100_000_000 };
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
 let service: TestService;

@@ -1,7 +1,7 @@
 // Reading a request's body: whole, raw, within the limits of one and of all together.
 import type { IncomingMessage } from "node:http";
 import { Fault } from "../ground/fault.ts";
-import type { Intake } from "./load-shedding.ts";
+import type { LoadShedding } from "./load-shedding.ts";
 
 /** The largest body, of any request. */
 export const BODY_MAX_BYTES = 262_144;
@@ -10,7 +10,7 @@ const nothing = Buffer.alloc(0);
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
 
 /** The bytes as sent. Throws PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE when too much is held already, and what `breakOff` says. */
-export function readBody(request: IncomingMessage, intake: Intake): Buffer | Promise<Buffer> {
+export function readBody(request: IncomingMessage, load: LoadShedding): Buffer | Promise<Buffer> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return nothing;
   if (request.destroyed) return Promise.reject(new Fault("MALFORMED_REQUEST"));
@@ -33,7 +33,7 @@ export function readBody(request: IncomingMessage, intake: Intake): Buffer | Pro
       size += part.length;
       if (size > BODY_MAX_BYTES) giveUp(new Fault("PAYLOAD_TOO_LARGE"));
       if (size > BODY_MAX_BYTES || refusal) return;
-      refusal = intake.hold(request, part.length);
+      refusal = load.hold(request, part.length);
       // What is refused is still read to its end, and thrown away: an answer in the middle is lost with the connection.
       if (refusal) held = nothing;
       else {

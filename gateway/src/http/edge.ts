@@ -20,7 +20,7 @@ import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
 import { judgeFields } from "./fields.ts";
-import type { Intake } from "./load-shedding.ts";
+import type { LoadShedding } from "./load-shedding.ts";
 
 const nothingAsked = z.strictObject({});
 
@@ -41,7 +41,7 @@ export interface EdgeParts {
   log: Log;
   /** Hears of every rejected signature. Must return at once. */
   onRejected(rejected: RejectedRequest): void;
-  intake: Intake;
+  load: LoadShedding;
   /** False while the process must take no requests because its clock is wrong. */
   mayServe(): boolean;
 }
@@ -64,7 +64,7 @@ export class Edge {
   /** Runs one request of a merchant's system. Throws the `Fault` that prevails. */
   async handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Reply> {
     // A read may carry bytes although it has no use for them: the signature covers what was sent, whatever it is.
-    const sent = Buffer.isBuffer(request.body) ? request.body : readBody(request.raw, this.parts.intake);
+    const sent = Buffer.isBuffer(request.body) ? request.body : readBody(request.raw, this.parts.load);
     const body = sent instanceof Promise ? await sent : sent;
     if (!this.parts.mayServe())
       throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5, internal: "the clock is wrong" });

@@ -15,7 +15,7 @@ import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
 import { type EmbeddedDatabase, startEmbedded } from "../store/embedded.ts";
 import { migrate } from "../store/migrations.ts";
-import { INTAKE_LIMITS, Intake } from "./load-shedding.ts";
+import { LOAD_LIMITS, LoadShedding } from "./load-shedding.ts";
 import { UnauthenticatedCallers } from "../auth/rate.ts";
 import { createServer } from "./server.ts";
 
@@ -48,14 +48,14 @@ function expectUnavailable({ status, headers, text }: Answer): void {
 
 describe("a server that takes in three requests and a thousand bytes", () => {
   let server: FastifyInstance;
-  let intake: Intake;
+  let load: LoadShedding;
   let url: string;
   let open: () => void;
   let arrived = 0;
 
   beforeEach(async () => {
-    intake = new Intake({ requests: 3, bytes: 1000 });
-    const parts = { clock: systemClock, log: createLog("silent"), metrics: createMetrics(), intake };
+    load = new LoadShedding({ requests: 3, bytes: 1000 });
+    const parts = { clock: systemClock, log: createLog("silent"), metrics: createMetrics(), load };
     const unauthenticated = new UnauthenticatedCallers(1000, systemClock);
     server = createServer({ ...parts, unauthenticated, trustProxy: 0, statusUrl: undefined });
     const door = new Promise<void>((resolve) => {
@@ -77,7 +77,7 @@ describe("a server that takes in three requests and a thousand bytes", () => {
 
   const knock = (body: string): Promise<Answer> => send(url, "POST", { "content-length": String(body.length) }, body);
   const inside = (requests: number): Promise<void> => vi.waitFor(() => expect(arrived).toBe(requests));
-  const empty = (): Promise<void> => vi.waitFor(() => expect([intake.requests, intake.bytes]).toEqual([0, 0]));
+  const empty = (): Promise<void> => vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([0, 0]));
 
   test("a fourth is told to come back, an unknown path is not, and afterwards all is as before", async () => {
     const three = ["a", "b", "c"].map(knock);
@@ -94,9 +94,9 @@ describe("a server that takes in three requests and a thousand bytes", () => {
   test("a body that does not fit beside the others is told so when it is read, and what it held is given back", async () => {
     const two = [knock("x".repeat(400)), knock("x".repeat(500))];
     await inside(2);
-    expect(intake.bytes).toBe(900);
+    expect(load.bytes).toBe(900);
     expectUnavailable(await knock("x".repeat(200)));
-    await vi.waitFor(() => expect([intake.requests, intake.bytes]).toEqual([2, 900]));
+    await vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([2, 900]));
     const third = knock("x".repeat(100));
     await inside(3);
     open();
@@ -107,7 +107,7 @@ describe("a server that takes in three requests and a thousand bytes", () => {
   test("what was announced and has not come counts for nothing", async () => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write("POST /door HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nxx");
-    await vi.waitFor(() => expect([intake.requests, intake.bytes]).toEqual([1, 2]));
+    await vi.waitFor(() => expect([load.requests, load.bytes]).toEqual([1, 2]));
     const other = knock("x".repeat(900));
     await inside(1);
     open();
@@ -122,7 +122,7 @@ describe("a server that takes in three requests and a thousand bytes", () => {
     await inside(3);
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect([intake.requests, intake.bytes]).toEqual([3, 6]);
+    expect([load.requests, load.bytes]).toEqual([3, 6]);
     expectUnavailable(await knock("d"));
     open();
     await empty();
@@ -136,12 +136,12 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
   let client: Client;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "gerbang-intake-"));
+    folder = mkdtempSync(join(tmpdir(), "gerbang-load-"));
     chmodSync(folder, 0o711);
     embedded = await startEmbedded(folder);
     await migrate(embedded.ownerUrl);
     const database = { url: embedded.url, ownerUrl: embedded.ownerUrl, name: "gerbang" };
-    service = await startService({ database, roles: ["api"], config: { strangerLimitPerMinute: 1_000_000 } });
+    service = await startService({ database, roles: ["api"], config: { unauthenticatedLimitPerMinute: 1_000_000 } });
     ({ client } = await service.merchant());
   });
   afterAll(async () => {
@@ -214,9 +214,9 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     for (const count of counts) expect(count).toEqual({ 503: 100 });
     expect(performance.now() - begun).toBeLessThan(20_000);
     // As much as it may, and no more: both limits were met.
-    expect(most.requests).toBe(INTAKE_LIMITS.requests);
-    expect(most.bytes).toBeGreaterThan(0.9 * INTAKE_LIMITS.bytes);
-    expect(most.bytes).toBeLessThanOrEqual(INTAKE_LIMITS.bytes);
+    expect(most.requests).toBe(LOAD_LIMITS.requests);
+    expect(most.bytes).toBeGreaterThan(0.9 * LOAD_LIMITS.bytes);
+    expect(most.bytes).toBeLessThanOrEqual(LOAD_LIMITS.bytes);
     expect(process.memoryUsage().rss - before).toBeLessThan(400 * 2 ** 20); // with the 550 clients in this process
     await vi.waitFor(async () => expect(await inFlight()).toEqual({ requests: 0, bytes: 0 }));
     signal("SIGCONT");

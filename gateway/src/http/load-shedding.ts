@@ -1,8 +1,8 @@
-// The intake: how much the process holds at once, in requests and in bytes of their bodies, before memory grows.
+// The load: how much the process holds at once, in requests and in bytes of their bodies, before memory grows.
 import type { IncomingMessage } from "node:http";
 import { Fault } from "../ground/fault.ts";
 
-export interface IntakeLimits {
+export interface LoadLimits {
   requests: number;
   bytes: number;
 }
@@ -11,7 +11,7 @@ export interface IntakeLimits {
  * Far beyond what one process answers in a second, and with all their parts some 150 MiB. When PostgreSQL hangs, this many
  * wait for it and the rest is told to come back, whoever sent them: nobody is known before the database was asked.
  */
-export const INTAKE_LIMITS: IntakeLimits = { requests: 4096, bytes: 64 * 1024 * 1024 };
+export const LOAD_LIMITS: LoadLimits = { requests: 4096, bytes: 64 * 1024 * 1024 };
 
 interface Ticket {
   bytes: number;
@@ -28,12 +28,12 @@ interface Taken extends IncomingMessage {
   [ticketOf]?: Ticket;
 }
 
-export class Intake {
-  private readonly limits: IntakeLimits;
+export class LoadShedding {
+  private readonly limits: LoadLimits;
   private requestsNow = 0;
   private bytesNow = 0;
 
-  constructor(limits: IntakeLimits) {
+  constructor(limits: LoadLimits) {
     this.limits = limits;
   }
 

@@ -11,7 +11,7 @@ import { readBody } from "./body.ts";
 import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
-import type { Intake } from "./load-shedding.ts";
+import type { LoadShedding } from "./load-shedding.ts";
 import { Malformed } from "./malformed.ts";
 import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
 
@@ -32,7 +32,7 @@ export interface ServerParts {
   log: Log;
   metrics: Metrics;
   unauthenticated: UnauthenticatedCallers;
-  intake: Intake;
+  load: LoadShedding;
   /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
@@ -41,7 +41,7 @@ export interface ServerParts {
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
 export function createServer(parts: ServerParts): FastifyInstance {
-  const { clock, unauthenticated, intake } = parts;
+  const { clock, unauthenticated, load } = parts;
   const malformed = new Malformed(parts);
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
@@ -59,7 +59,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     },
   });
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, intake));
+  server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, load));
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
   server.decorateReply("rate", undefined);
@@ -67,23 +67,23 @@ export function createServer(parts: ServerParts): FastifyInstance {
     request.begunAt = stopwatchMs();
     // One listener for all that an end means: the framework's own hook for it adds two more to every answer.
     reply.raw.on("close", () => {
-      intake.close(request.raw);
+      load.close(request.raw);
       if (reply.raw.writableFinished) answered(request, reply, parts);
     });
     reply.header("x-request-id", request.id);
     setAsideContentType(request);
     // Before the body is looked at: what does not exist is not too large either.
     if (request.is404) throw new Fault("ROUTE_NOT_FOUND");
-    intake.enter(request.raw);
+    load.enter(request.raw);
     done();
   });
   server.addHook("preHandler", (request, _reply, done) => {
-    intake.begin(request.raw);
+    load.begin(request.raw);
     done();
   });
   server.addHook("onSend", (request, reply, _payload, done) => {
     reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
-    intake.end(request.raw);
+    load.end(request.raw);
     done();
   });
   malformed.watch(server.server);

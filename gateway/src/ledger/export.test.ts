@@ -7,7 +7,7 @@ import { newId } from "../ground/ids.ts";
 import { exponentOf } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import { accountName, exportBook, type ExportFormat } from "./export.ts";
-import { type Journal, type Posting, accounts, capturePostings, sealOf } from "./journal.ts";
+import { type Journal, type Posting, accounts, capturePostings, journalHash } from "./journal.ts";
 
 const DAY = 86_400 * SECOND;
 const begun = Date.UTC(2026, 0, 30, 23, 59) * 1000;
@@ -33,7 +33,7 @@ function journalsOf(moves: readonly Move[]): Journal[] {
       balances.set(name, balanceAfterMinor);
       return { ...posting, balanceAfterMinor };
     });
-    const unsealed = {
+    const unhashed = {
       book,
       seq: BigInt(index + 1),
       journalId: newId("journal", now),
@@ -44,9 +44,9 @@ function journalsOf(moves: readonly Move[]): Journal[] {
       prevHash,
       entries,
     };
-    const hash = sealOf(unsealed);
+    const hash = journalHash(unhashed);
     prevHash = hash;
-    return { ...unsealed, hash };
+    return { ...unhashed, hash };
   });
 }
 

@@ -1,4 +1,4 @@
-// What a journal is, how it balances and how it is sealed. Pure; the database holds the same rules.
+// What a journal is, how it balances and how it is hashed. Pure; the database holds the same rules.
 import { createHash } from "node:crypto";
 import type { Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -63,8 +63,8 @@ export function assertBalanced(postings: readonly Posting[]): void {
     throw new Fault("UNBALANCED_ENTRY", { internal: "journal draft" });
 }
 
-/** The seal of a journal: SHA-256 over the seal before it and everything the journal says. */
-export function sealOf(journal: Omit<Journal, "hash">): Buffer {
+/** The hash of a journal: SHA-256 over the hash before it and everything the journal says. */
+export function journalHash(journal: Omit<Journal, "hash">): Buffer {
   const text = JSON.stringify([
     bookKey(journal.book),
     String(journal.seq),

@@ -4,7 +4,7 @@ import { assert } from "../ground/fault.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import { type Journal, type JournalDraft, assertBalanced, sealOf } from "./journal.ts";
+import { type Journal, type JournalDraft, assertBalanced, journalHash } from "./journal.ts";
 import { bookBalances, heads, journals } from "./ledger.sql.ts";
 
 /** What a command that posts to a book needs. */
@@ -39,7 +39,7 @@ export function post(context: PostingContext, draft: JournalDraft): Journal {
     balances.set(name, balanceAfterMinor);
     return { ...posting, balanceAfterMinor };
   });
-  const unsealed = {
+  const unhashed = {
     book,
     seq: head.seq + 1n,
     journalId: context.newId("journal"),
@@ -50,7 +50,7 @@ export function post(context: PostingContext, draft: JournalDraft): Journal {
     prevHash: head.hash,
     entries,
   };
-  const journal: Journal = { ...unsealed, hash: sealOf(unsealed) };
+  const journal: Journal = { ...unhashed, hash: journalHash(unhashed) };
   set.insert(journals, journal);
   set.update(heads, { book, seq: journal.seq, hash: journal.hash });
   if (set.get(bookBalances, book)) set.update(bookBalances, { book, balances });

@@ -377,7 +377,7 @@ cross join lateral (
     and e.event_id >= ${millisecond("p.paid_at", 0)} and e.event_id < ${millisecond("p.paid_at", 1)}
 ) t
 where ${inBook("p")} and p.payment_id = any($3::uuid[]) and p.status in ${paid}
-  and p.paid_at >= coalesce((select h.forgotten_before from event_horizons h where ${inBook("h")}), '-infinity')`,
+  and p.paid_at >= coalesce((select h.forgotten_before from retention_watermarks h where ${inBook("h")}), '-infinity')`,
 );
 
 /** The first event of a page that tells of a payment's success, and it is not there, not paid, or was paid at another time. */

@@ -274,7 +274,7 @@ test("after all that, the book is as clean as before", async () => {
   expect((await verifyBook(database, busy.book)).wrong).toBeUndefined();
 });
 
-test("a sealed and balanced journal that no row asked for is found", async () => {
+test("a hashed and balanced journal that no row asked for is found", async () => {
   const lanes = lanesOn(database);
   const found = async (
     draft: (reference: string) => Omit<JournalDraft, "groupId">,

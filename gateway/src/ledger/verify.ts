@@ -4,7 +4,7 @@ import { type IdKind, idOf, isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
-import { type Entry, type Journal, sealOf } from "./journal.ts";
+import { type Entry, type Journal, journalHash } from "./journal.ts";
 import { selectBalances, selectJournals } from "./ledger.sql.ts";
 import {
   type Claim,
@@ -182,7 +182,7 @@ class Replay {
     const name = `journal ${journal.seq} (${journal.journalId})`;
     if (journal.seq !== this.seq + 1n) return `after journal ${this.seq} comes ${name}: the sequence has a gap`;
     if (!journal.prevHash.equals(this.hash)) return `${name} does not continue the chain`;
-    if (!sealOf(journal).equals(journal.hash)) return `${name} was changed after it was sealed`;
+    if (!journalHash(journal).equals(journal.hash)) return `${name} was changed after it was written`;
     if (journal.entries.length < 2) return `${name} has ${journal.entries.length} entries`;
     const sums = new Map<string, Minor>();
     for (const { account, currency, amountMinor, balanceAfterMinor } of journal.entries) {

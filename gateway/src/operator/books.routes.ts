@@ -23,7 +23,7 @@ const bookSchema = z.strictObject({
   head_hash: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .meta({ description: "Seal of the newest journal, and through it of all before it; zeros while there is none." }),
+    .meta({ description: "Hash of the newest journal, and through it of all before it; zeros while there is none." }),
   currencies: z.array(
     z.strictObject({
       currency: z.string(),

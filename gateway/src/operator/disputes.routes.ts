@@ -143,7 +143,7 @@ function evidenceEndpoints({ database, directory }: OperatorDisputeParts): Opera
     operatorEndpoint({
       method: "GET",
       path: `${path}/files/{number}`,
-      summary: "Download a file of the evidence; it was made by a stranger",
+      summary: "Download a file of the evidence; it came from outside",
       tag: "Disputes",
       role: "viewer",
       success: {

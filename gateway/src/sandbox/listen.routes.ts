@@ -166,8 +166,8 @@ export class Listening {
       const over = stopwatchMs() - begun + LOOK_MS > waitMs || this.stopped || call.hungUp();
       if (page.events.length > 0 || missed || over) {
         const data = page.events.map((event) => this.view(event, client));
-        const horizon = missed ? (rows[0]?.forgotten_before ?? null) : null;
-        const forgottenBefore = horizon === null ? null : wireTime(horizon);
+        const watermark = missed ? (rows[0]?.forgotten_before ?? null) : null;
+        const forgottenBefore = watermark === null ? null : wireTime(watermark);
         return reply(200, { data, next_after: page.nextAfter, has_more: page.more, forgotten_before: forgottenBefore });
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -22,7 +22,7 @@ export function selectHeard(book: Book, after: string, seen: readonly string[], 
     name: "listen to events",
     text: `select b.clock_offset_seconds, h.forgotten_before, h.last_forgotten, e.event_id, e.type, e.created_at, e.body
 from books b
-left join event_horizons h on h.merchant_id = b.merchant_id and h.environment = b.environment
+left join retention_watermarks h on h.merchant_id = b.merchant_id and h.environment = b.environment
 left join lateral (
   select e.event_id, e.type, e.created_at, e.body
   from events e

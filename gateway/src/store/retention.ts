@@ -1,5 +1,5 @@
 // Retention: each room says what of its own has expired, and it is deleted in small steps, so that nobody waits for it.
-import { Pace, inTurns } from "../ground/throttle.ts";
+import { Throttle, inTurns } from "../ground/throttle.ts";
 import type { Database, Statement } from "./database.ts";
 
 /** Rows that one step deletes at most. A step that deletes so many is followed by another. */
@@ -12,11 +12,11 @@ export const STEP = 500;
 export async function deleteExpired(
   database: Database,
   statements: readonly Statement[],
-  pace: Pace = new Pace(),
+  throttle: Throttle = new Throttle(),
 ): Promise<number> {
   let deleted = 0;
   await inTurns(
-    pace,
+    throttle,
     statements.map((statement) => async () => {
       const { length } = await database.query(statement);
       deleted += length;

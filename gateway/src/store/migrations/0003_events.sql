@@ -109,7 +109,7 @@ alter table delivery_attempts
   alter column note set statistics 0;
 
 -- Up to which event a book's history is deleted: what is older cannot be proved any more, and is not asked for.
-create table event_horizons (
+create table retention_watermarks (
   merchant_id uuid not null,
   environment environment not null,
   forgotten_before timestamptz not null,
@@ -132,4 +132,4 @@ create index retained_events_due on retained_events (merchant_id, environment, l
 
 grant select, insert, delete on events, delivery_attempts to gerbang_app;
 grant select, insert, update, delete on deliveries, retained_events to gerbang_app;
-grant select, insert, update on event_horizons to gerbang_app;
+grant select, insert, update on retention_watermarks to gerbang_app;
