@@ -1,5 +1,6 @@
 // The campaigns as vitest runs them for soak/main.ts: each plays one seed after the other until its time is over.
 import { describe, inject, test } from "vitest";
+import { cancelOf, startRig as startCancel, stopRig as stopCancel } from "./cancel.ts";
 import { deliveriesOf, startRig as startDeliveries, stopRig as stopDeliveries } from "./deliveries.ts";
 import { faultsOf, startRig as startFaults, stopRig as stopFaults } from "./faults.ts";
 import { startInstances, stopInstances } from "./instances.ts";
@@ -18,6 +19,7 @@ const campaigns: Record<Name, Campaign> = {
   "at-once": { start: startInstances, stop: stopInstances, play: atOnce },
   deliveries: { start: startDeliveries, stop: stopDeliveries, play: deliveriesOf },
   faults: { start: () => startFaults(), stop: stopFaults, play: faultsOf },
+  cancel: { start: startCancel, stop: stopCancel, play: cancelOf },
 };
 /** Sequences of one seed, where a seed is for several. */
 const RUNS = 10;

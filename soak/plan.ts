@@ -1,5 +1,5 @@
 // What soak/main.ts tells the campaigns.
-export const names = ["model", "at-once", "deliveries", "faults"] as const;
+export const names = ["model", "at-once", "deliveries", "faults", "cancel"] as const;
 export type Name = (typeof names)[number];
 
 export interface Plan {

@@ -379,7 +379,7 @@ describe("books", () => {
     const reports = await Promise.all([view(path), view(path)]);
     for (const { json } of reports) {
       expect(json.clean).toBe(false);
-      expect(json.wrong).toMatch(/changed after it was sealed/);
+      expect(json.wrong).toMatch(/changed after it was written/);
     }
   });
 });
