@@ -1,5 +1,6 @@
-// The doctor of signatures: what was wrong with a request that was refused. Pure; the words stand in diagnoses.ts.
+// The doctor of signatures: what was wrong with a request that was refused. Pure; the texts are in diagnoses.ts.
 import { createHash, createHmac } from "node:crypto";
+import { TOLERANCE_SECONDS } from "../auth/signature.ts";
 import type { Diagnosis } from "./diagnoses.ts";
 import { serialisationsOf } from "./serialisations.ts";
 
@@ -23,8 +24,6 @@ export interface SecretsAtHand {
   revoked: readonly string[];
   webhooks: readonly string[];
 }
-
-const TOLERANCE_SECONDS = 300;
 
 /** What was wrong with the request. The first that fits; of several mistakes one is named, and the next refusal names the next. */
 export function diagnose(request: SignedRequest, secrets: SecretsAtHand): Diagnosis {
