@@ -340,6 +340,17 @@ describe("statements that are cancelled", () => {
     expect(await stored()).toEqual({});
   });
 
+  test("a write that failed is not done because its COMMIT was answered", async () => {
+    const endings: Ending[] = [];
+    const cancelled = cancelling((text) => text.includes("insert into counters"));
+    const recalled = add("half", 1n, { recall: () => Promise.resolve(undefined) });
+    const lane = laneOf({}, { onEnding: (ending) => endings.push(ending) });
+    await expect(lane.submit(recalled)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    cancelled.restore();
+    expect(endings).toMatchObject([{ kind: "unknown" }]);
+    expect(await stored()).toEqual({});
+  });
+
   test("fired at a thousand lone commands, none is answered that is not there, and none is there twice", async () => {
     const lane = laneOf({ inFlight: 2 });
     const firing = new AbortController();
