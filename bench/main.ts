@@ -7,6 +7,7 @@ import { CleanTree } from "./clean-tree.ts";
 import { processes } from "./processes.ts";
 import { keep, tell } from "./report.ts";
 import type { Options, Result } from "./result.ts";
+import { strikeAll } from "./stage.ts";
 import { webhooks } from "./webhooks.ts";
 
 const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes };
@@ -33,6 +34,9 @@ if (unknown !== undefined || !sensible) {
     `${unknown === undefined ? "--seconds and --rows are numbers above 0, --processes is one below 100." : `There is no case ${unknown}.`} Cases: ${Object.keys(all).join(", ")}\n`,
   );
   process.exit(2);
+}
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => void strikeAll().finally(() => process.exit(1)));
 }
 const tree = new CleanTree(fileURLToPath(new URL(".", import.meta.url)));
 for (const name of names) {
