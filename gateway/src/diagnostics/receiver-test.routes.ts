@@ -51,7 +51,6 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
       errors: ["OBJECT_NOT_FOUND"],
       success: { status: 200, description: "The scorecard.", schema: scorecardSchema },
       body: { schema: z.strictObject({}), order: [] },
-      emptyBody: true,
       actsFirst: true,
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;

@@ -1,13 +1,12 @@
 // The HTTP of disputes: the list of section 4.10, and the sandbox's way to open and decide one.
 import { z } from "zod";
-import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";
-import { amountMinor } from "../payments/payments.schema.ts";
+import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { disputeOfRow, selectDispute, selectDisputes } from "./disputes.sql.ts";
@@ -72,7 +71,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       body: {
         schema: openSchema,
         order: ["reason", "amount_minor"],
-        faultFor: (field) => (field === "amount_minor" ? new Fault("INVALID_AMOUNT") : undefined),
+        faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
       },
       command(call, body) {
         const command = openDispute(call, call.params.reference ?? "", body);

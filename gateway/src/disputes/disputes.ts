@@ -8,6 +8,7 @@ import { type Posting, holdPostings, lossPostings, releasePostings } from "../le
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Payment } from "../payments/payment.ts";
+import { invalidAmount } from "../payments/payments.schema.ts";
 import { findLocked, markDispute, paymentNeeds } from "../payments/payments.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, need } from "../store/working-set.ts";
@@ -47,7 +48,7 @@ export function openDispute(
         throw new Fault("PAYMENT_NOT_REFUNDABLE");
       const contestable = payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor;
       const amountMinor = body.amount_minor === undefined ? contestable : BigInt(body.amount_minor);
-      if (amountMinor > contestable || amountMinor === 0n) throw new Fault("INVALID_AMOUNT");
+      if (amountMinor > contestable || amountMinor === 0n) throw invalidAmount(body.amount_minor, contestable);
       const dispute: Dispute = {
         book,
         uuid: context.newId("dispute"),

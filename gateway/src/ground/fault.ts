@@ -137,13 +137,25 @@ export function validationFault(field: string, value: unknown, message?: string)
   });
 }
 
-/** Scalars as they are (long text cut), anything else by its kind: an error never echoes a structure of unknown depth. */
+/** Scalars as they were sent (long text cut), anything else by its kind: an error never echoes a structure of unknown depth. */
 export function showable(value: unknown): unknown {
   if (typeof value === "string") return value.length > 100 ? value.slice(0, 100) + "…" : value;
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value === "boolean" || value === null) return value;
   if (value === undefined) return null;
+  // A number as it was written, where JavaScript would write another.
+  if (typeof value === "symbol") return numberAsWritten(value.description ?? "");
   return Array.isArray(value) ? "(array)" : "(object)";
+}
+
+declare global {
+  interface JSON {
+    rawJSON(text: string): unknown;
+  }
+}
+
+function numberAsWritten(text: string): unknown {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : JSON.rawJSON(text);
 }
 
 /** A state that the code excludes. Whoever meets one stops instead of going on with wrong money. */

@@ -1,7 +1,6 @@
-// JSON as money needs it: UTF-8 or nothing, one value per key, and no number that was rounded into an integer.
+// JSON as money needs it: UTF-8 or nothing, one value per key, and no number that is read as another than was written.
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const integer = /^-?(0|[1-9]\d*)$/;
 
 export class MalformedJson extends Error {}
 
@@ -9,9 +8,9 @@ export class MalformedJson extends Error {}
 const DEPTH_MAX = 2_000;
 
 /**
- * Reads a JSON object. Throws `MalformedJson` for bad UTF-8, bad JSON, another top-level value, a duplicate
- * key, a key named `__proto__` (which means something else to JavaScript), or a depth beyond reason.
- * A number written with a fraction or an exponent that would read as an integer becomes NaN, so no schema accepts it.
+ * Reads a JSON object. Throws `MalformedJson` for bad UTF-8, bad JSON, another top-level value, a duplicate key, or a depth beyond reason.
+ * A number that JavaScript would write in another way, such as 1800.0, 1e3 or one that it rounds, becomes a symbol with its text: no schema
+ * accepts one, and an error can show what was sent. A key `__proto__` is a property like any other.
  */
 export function parseObject(bytes: Uint8Array): Record<string, unknown> {
   let text: string;
@@ -23,22 +22,26 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> {
     throw new MalformedJson("not JSON in UTF-8", { cause: error });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new MalformedJson("not an object");
-  const { objection, fraction } = scan(text);
+  const { objection, unusualNumber } = scan(text);
   if (objection !== undefined) throw new MalformedJson(objection);
-  if (!fraction) return value as Record<string, unknown>;
+  if (!unusualNumber) return value as Record<string, unknown>;
   return JSON.parse(text, (_key, part: unknown, context?: { source?: string }) =>
-    typeof part === "number" && Number.isInteger(part) && !integer.test(context?.source ?? "") ? Number.NaN : part,
+    typeof part === "number" && String(part) !== context?.source ? Symbol(context?.source) : part,
   ) as Record<string, unknown>;
 }
 
+/** From this length on JavaScript may round a number. */
+const LONG_NUMBER = 16;
+const plainInteger = /^(0|-?[1-9]\d*)$/;
+
 /** Walks text that is already known to be JSON. Iterative: depth costs memory, never the stack. */
-function scan(text: string): { objection: string | undefined; fraction: boolean } {
+function scan(text: string): { objection: string | undefined; unusualNumber: boolean } {
   const open: (Set<string> | null)[] = []; // a set of keys for an object, null for an array
   let keys: Set<string> | null = null;
-  let fraction = false;
+  let unusualNumber = false;
   let expectKey = false;
   for (let at = 0; at < text.length; at++) {
-    if (open.length > DEPTH_MAX) return { objection: "too deep", fraction };
+    if (open.length > DEPTH_MAX) return { objection: "too deep", unusualNumber };
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
         open.push(keys);
@@ -64,23 +67,30 @@ function scan(text: string): { objection: string | undefined; fraction: boolean 
         if (expectKey && keys) {
           const raw = text.slice(start + 1, at);
           const key = raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
-          if (keys.has(key)) return { objection: "duplicate key", fraction };
-          if (key === "__proto__") return { objection: "key __proto__", fraction };
+          if (keys.has(key)) return { objection: "duplicate key", unusualNumber };
           keys.add(key);
           expectKey = false;
         }
         break;
       }
-      case 0x2e: // . e E stand outside strings only in numbers, and the e of true and false
-        fraction = true;
-        break;
-      case 0x65:
-      case 0x45: {
-        const before = text.charCodeAt(at - 1);
-        if (before >= 0x30 && before <= 0x39) fraction = true;
-        break;
+      default: {
+        // Outside strings only a number has digits; a sign before them is part of it.
+        if (!isDigit(text.charCodeAt(at))) break;
+        const start = text.charCodeAt(at - 1) === 0x2d ? at - 1 : at;
+        while (isNumberPart(text.charCodeAt(at + 1))) at++;
+        const number = text.slice(start, at + 1);
+        unusualNumber ||= number.length >= LONG_NUMBER || !plainInteger.test(number);
       }
     }
   }
-  return { objection: undefined, fraction };
+  return { objection: undefined, unusualNumber };
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Digits, and the characters that fractions and exponents are written with. */
+function isNumberPart(code: number): boolean {
+  return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
 }

@@ -19,7 +19,7 @@ import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
-import { judgeFields } from "./fields.ts";
+import { allOptional, judgeBody, judgeFields } from "./fields.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 
 const nothingAsked = z.strictObject({});
@@ -159,7 +159,7 @@ export class Edge {
     let input: Record<string, unknown>;
     try {
       this.enter(endpoint, known.client, admitted);
-      input = known.body.length === 0 && endpoint.emptyBody ? {} : readJson(request, known.body);
+      input = known.body.length === 0 && allOptional(endpoint.body) ? {} : readJson(request, known.body);
       call.idempotencyKey = checkKey(request.raw.headersDistinct["idempotency-key"]);
       intent = intentOf(endpoint, call, known.body);
       if (endpoint.actsFirst) intent.nonce = undefined;
@@ -263,7 +263,7 @@ function refuseQuery(request: FastifyRequest): void {
 }
 
 async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, unknown>): Promise<unknown> {
-  const found = judgeFields(endpoint.body, input);
+  const found = judgeBody(endpoint.body, input);
   if (endpoint.judge) return endpoint.judge(call, input, found);
   if ("fault" in found) throw found.fault;
   return found.value;

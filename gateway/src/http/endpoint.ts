@@ -51,9 +51,8 @@ export interface WriteEndpoint<Body = unknown> extends Described {
   kind: "write";
   /** POST unless it says otherwise. */
   method?: "PUT";
+  /** No body at all means an empty object, where that is one. */
   body: FieldRules<Body>;
-  /** Only where nothing worth signing for is asked: no body at all then means an empty object. */
-  emptyBody?: boolean;
   /** True where `judge` acts on the world outside: the signature is used up for everybody before. */
   actsFirst?: boolean;
   /** Rules beyond the schema that need the merchant's settings; throws in the order of the interface. */

@@ -27,10 +27,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> {
   role: OperatorRole;
   /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
   changesNothing?: true;
-  /** Without it whatever is sent as a body is ignored. */
+  /** Without it whatever is sent as a body is ignored. No body at all means an empty object, where that is one. */
   body?: FieldRules<Body> | z.ZodType<Body>;
-  /** True where nothing need be said: no body is as good as an empty object. */
-  emptyBody?: true;
   /** Without it no query parameter is accepted. */
   query?: z.ZodType<Query>;
   /** `mediaType`: JSON unless it says otherwise. */

@@ -153,7 +153,6 @@ function settlementEndpoints({ database, directory, lanes }: MoneyParts): Operat
       tag: "Settlements",
       role: "admin",
       body: paidSchema,
-      emptyBody: true,
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       errors: [...errors, "WALLET_FROZEN"],
       async handle({ params, body: { bank_reference: reference } }) {

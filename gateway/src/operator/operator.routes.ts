@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Reply } from "../ground/reply.ts";
-import { type FieldRules, judgeFields } from "../http/fields.ts";
+import { type FieldRules, allOptional, judgeBody, judgeFields } from "../http/fields.ts";
 import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
@@ -133,7 +133,9 @@ async function answer(
   }
   if (sent.malformed) throw new Fault("MALFORMED_JSON");
   const query = judged({ schema: endpoint.query ?? nothingAsked, order: [] }, request.query);
-  const body = endpoint.body && judged(rulesOf(endpoint.body), sent.object);
+  const rules = endpoint.body && rulesOf(endpoint.body);
+  // In a change of some fields `null` would ask for one to be emptied: that is refused rather than passed over.
+  const body = rules && judged(rules, sent.object, endpoint.method === "PATCH" ? judgeFields : judgeBody);
   const params = request.params as Record<string, string>;
   return endpoint.handle({ params, body, query, requestId: request.id, role });
 }
@@ -142,7 +144,7 @@ function bodyOf(request: FastifyRequest, endpoint: OperatorEndpoint): Sent {
   if (!endpoint.body) return {};
   try {
     const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    return { object: sent.length === 0 && endpoint.emptyBody ? {} : parseObject(sent) };
+    return { object: sent.length === 0 && allOptional(rulesOf(endpoint.body)) ? {} : parseObject(sent) };
   } catch (error) {
     if (error instanceof MalformedJson) return { malformed: true };
     throw error;
@@ -153,8 +155,8 @@ function rulesOf<Body>(body: FieldRules<Body> | z.ZodType<Body>): FieldRules<Bod
   return body instanceof z.ZodType ? { schema: body, order: [] } : body;
 }
 
-function judged<Value>(rules: FieldRules<Value>, input: unknown): Value {
-  const found = judgeFields(rules, input);
+function judged<Value>(rules: FieldRules<Value>, input: unknown, judge = judgeFields<Value>): Value {
+  const found = judge(rules, input);
   if ("fault" in found) throw found.fault;
   return found.value;
 }

@@ -7,6 +7,7 @@ import { PAY_URL, aRouter } from "../../test/routing.ts";
 import { operations } from "../acquiring/operations.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
 import type { FeeRule } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
 import { type MerchantSettings, defaultSettings, paymentMethods } from "../merchants/settings.ts";
@@ -140,26 +141,28 @@ describe("fees", () => {
 });
 
 describe("reference_id", () => {
-  const taken = row(takenReferenceIds, { book: owner.book, referenceId: "order-1" });
+  const reference = newId("payment", 0);
+  const taken = row(takenReferenceIds, { book: owner.book, referenceId: "order-1", reference });
 
   test("one that is taken is refused, before anything else is looked at", () => {
     given({ rows: [taken] })
       .when(creating())
-      .refuses("REFERENCE_ID_DUPLICATE");
+      .refuses("REFERENCE_ID_DUPLICATE", { reference });
     given({ rows: [taken] })
       .when(creating({ customer: { email: "x@reject.test" } }, { router: aRouter({}, false) }))
       .refuses("REFERENCE_ID_DUPLICATE");
   });
 
   test("it belongs to one environment, and to one spelling", () => {
-    const elsewhere = row(takenReferenceIds, { book: otherBook(owner.book), referenceId: "order-1" });
+    const elsewhere = row(takenReferenceIds, { book: otherBook(owner.book), referenceId: "order-1", reference });
     expect(given({ rows: [elsewhere] }).when(creating()).answer.payment.status).toBe("pending");
     expect(given({ rows: [taken] }).when(creating({ reference_id: "Order-1" })).answer.payment.status).toBe("pending");
   });
 
   test("of two in one batch the first has it", () => {
     const first = given().when(creating());
-    first.when(creating()).refuses("REFERENCE_ID_DUPLICATE", undefined, true);
+    const details = { reference: first.answer.payment.reference };
+    first.when(creating()).refuses("REFERENCE_ID_DUPLICATE", details, true);
     expect(first.changes.inserted(payments)).toEqual([first.answer.payment]);
     expect(first.when(creating({ reference_id: "order-2" })).answer.payment.status).toBe("pending");
     expect(first.changes.inserted(payments)).toHaveLength(2);

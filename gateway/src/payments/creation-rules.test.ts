@@ -6,7 +6,7 @@ import { merchantWith } from "../../test/given.ts";
 import { aRouter } from "../../test/routing.ts";
 import { Fault, type FaultCode } from "../ground/fault.ts";
 import type { Call, WriteEndpoint } from "../http/endpoint.ts";
-import { judgeFields } from "../http/fields.ts";
+import { judgeBody } from "../http/fields.ts";
 import type { Environment } from "../merchants/books.ts";
 import { type MerchantSettings, defaultSettings, paymentMethods } from "../merchants/settings.ts";
 import { type PaymentRouteParts, paymentEndpoints } from "./payments.routes.ts";
@@ -24,7 +24,7 @@ function judged(
   const call = { merchant, book: { merchantId: merchant.merchantId, environment } } as Call;
   const endpoint = creation as WriteEndpoint;
   try {
-    void endpoint.judge?.(call, input, judgeFields(endpoint.body, input));
+    void endpoint.judge?.(call, input, judgeBody(endpoint.body, input));
     return "accepted";
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

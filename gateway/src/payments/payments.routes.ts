@@ -22,6 +22,7 @@ import {
   cancelRules,
   createPaymentRules,
   createdPaymentSchema,
+  invalidAmount,
   listQuerySchema,
   paymentListSchema,
   paymentStatusSchema,
@@ -139,8 +140,8 @@ function judgeCreation(
   const { settings } = call.merchant;
   const { amount_minor: amount, currency, payment_method: named } = input;
   const method = paymentMethods.find((candidate) => candidate === named);
-  if (before("amount_minor") && BigInt(amount as number) > maximumOf(settings, method))
-    throw new Fault("INVALID_AMOUNT");
+  const maximum = maximumOf(settings, method);
+  if (!before("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
   if (before("currency") && !(isCurrency(currency as string) && settings.currencies.includes(currency as string))) {
     throw new Fault("CURRENCY_NOT_SUPPORTED");
   }

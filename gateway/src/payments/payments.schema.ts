@@ -1,8 +1,8 @@
 // The shapes of payments on the wire, and the order in which their errors prevail. The contract is generated from these.
 import { z } from "zod";
-import { Fault } from "../ground/fault.ts";
+import { Fault, showable } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { MINOR_MAX } from "../ground/money.ts";
+import { MINOR_MAX, type Minor, wireAmount } from "../ground/money.ts";
 import { environments } from "../merchants/books.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 import type { FieldRules } from "../http/fields.ts";
@@ -10,6 +10,18 @@ import { limitQuery, listSchema, text, timestamp } from "../http/shapes.ts";
 import { paymentStatuses } from "./states.ts";
 
 export const amountMinor = z.int().min(1).max(Number(MINOR_MAX)).meta({ description: "Minor units of the currency." });
+
+/** INVALID_AMOUNT, with the bounds that the amount breaks. */
+export function invalidAmount(value: unknown, maximum: Minor = MINOR_MAX, minimum: Minor = 1n): Fault {
+  return new Fault("INVALID_AMOUNT", {
+    details: {
+      field: "amount_minor",
+      value: showable(value),
+      minimum_minor: wireAmount(minimum),
+      maximum_minor: wireAmount(maximum),
+    },
+  });
+}
 
 export const customerSchema = z.strictObject({
   name: text(1, 120).optional(),
@@ -22,10 +34,31 @@ export const customerSchema = z.strictObject({
     .optional(),
 });
 
+const METADATA_MAX = 20;
+const metadataName = text(1, 40);
+const metadataText = text(0, 500);
+
+/** Pairs of texts. Checked by hand: a record of zod's leaves out the key `__proto__`, which is a name like any other here. */
 const metadataSchema = z
-  .record(text(1, 40), text(0, 500))
-  .refine((pairs) => Object.keys(pairs).length <= 20, "must have at most 20 pairs")
-  .meta({ maxProperties: 20 });
+  .custom<Record<string, string>>(
+    (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+    "must be an object of texts",
+  )
+  .superRefine((pairs, { addIssue }) => {
+    if (Object.keys(pairs).length > METADATA_MAX)
+      addIssue({ code: "custom", message: `must have at most ${METADATA_MAX} pairs` });
+    for (const [name, value] of Object.entries(pairs)) {
+      const issue = [metadataName.safeParse(name), metadataText.safeParse(value)].find(({ success }) => !success)?.error
+        ?.issues[0];
+      if (issue) addIssue({ code: "custom", path: [name], message: issue.message });
+    }
+  })
+  .meta({
+    type: "object",
+    propertyNames: { minLength: 1, maxLength: 40 },
+    additionalProperties: { type: "string", maxLength: 500 },
+    maxProperties: METADATA_MAX,
+  });
 
 export const createPaymentSchema = z.strictObject({
   amount_minor: amountMinor,
@@ -50,7 +83,7 @@ export type CreatePayment = z.infer<typeof createPaymentSchema>;
 export const createPaymentRules: FieldRules<CreatePayment> = {
   schema: createPaymentSchema,
   order: Object.keys(createPaymentSchema.shape),
-  faultFor: (field) => (field === "amount_minor" ? new Fault("INVALID_AMOUNT") : undefined),
+  faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
 };
 
 export const cancelSchema = z.strictObject({ reason: text(0, 255).optional() });

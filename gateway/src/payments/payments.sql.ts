@@ -103,9 +103,10 @@ limit $3::integer`,
 }
 
 type ReferenceId = { book: Book; referenceId: string };
+type TakenReferenceId = ReferenceId & { reference: string };
 
-/** Which of the merchant's own order identities are taken. Loaded without a lock; written by the insert of payments. */
-export const takenReferenceIds: Table<ReferenceId, ReferenceId> = {
+/** Which of the merchant's own order identities are taken, and by which payment. Loaded without a lock; written by the insert of payments. */
+export const takenReferenceIds: Table<ReferenceId, TakenReferenceId> = {
   name: "reference ids",
   keyText: ({ book, referenceId }) => `${bookKey(book)}/${referenceId}`,
   keyOf: (taken) => taken,
@@ -115,7 +116,11 @@ export const takenReferenceIds: Table<ReferenceId, ReferenceId> = {
     { ...bookColumns, reference_id: ["text", ({ referenceId }: ReferenceId) => referenceId] },
     "",
   ),
-  parse: (row) => ({ book: bookOfRow(row), referenceId: row.reference_id as string }),
+  parse: (row) => ({
+    book: bookOfRow(row),
+    referenceId: row.reference_id as string,
+    reference: idOf("payment", row.payment_id as string),
+  }),
 };
 
 const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;

@@ -76,8 +76,8 @@ export function createPayment(
     ],
     execute(context) {
       const { set } = context;
-      const taken = { book, referenceId: body.reference_id };
-      if (set.get(takenReferenceIds, taken)) throw new Fault("REFERENCE_ID_DUPLICATE");
+      const taken = set.get(takenReferenceIds, { book, referenceId: body.reference_id });
+      if (taken) throw new Fault("REFERENCE_ID_DUPLICATE", { details: { reference: taken.reference } });
       if (!parts.isOpen(book.environment)) throw new Fault("NO_ROUTE_AVAILABLE", { internal: "environment is closed" });
       const risk = assess(
         {
@@ -89,8 +89,8 @@ export function createPayment(
         },
         merchant.settings.risk,
       );
-      set.insert(takenReferenceIds, taken);
       const asked = newPayment(context, body, risk, parts.routingTable().version);
+      set.insert(takenReferenceIds, asked);
       return begin(parts, context, asked, request.idempotencyKey);
     },
   });

@@ -1,10 +1,18 @@
 // Which acquirer takes a payment, and whether it must be asked first.
 import type { Acquirer, InstructionRequest, Instructions } from "../acquirers/acquirer.ts";
 import { Fault } from "../ground/fault.ts";
+import { wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import { type RoutingDecision, type RoutingTable, route } from "../routing/routing.ts";
+import {
+  type RoutingDecision,
+  type RoutingRequest,
+  type RoutingTable,
+  amountBounds,
+  route,
+} from "../routing/routing.ts";
 import type { Payment } from "./payment.ts";
+import { invalidAmount } from "./payments.schema.ts";
 
 export interface RouteParts {
   /** The table at the moment a command is made. */
@@ -30,8 +38,9 @@ export function selectRoute(
 ): RouteSelection {
   const { book, reference, method, currency, amountMinor } = payment;
   const asked = { environment: book.environment, method, currency, amountMinor, draw: reference, refusedBy };
-  const { chosen, decision } = route(parts.routingTable(), asked);
-  if (!chosen) throw routeFault(decision);
+  const table = parts.routingTable();
+  const { chosen, decision } = route(table, asked);
+  if (!chosen) throw routeFault(table, asked, decision);
   const request = instructionRequest(parts, merchant, payment);
   return { chosen, decision, request, instructions: chosen.issue(request) };
 }
@@ -54,10 +63,12 @@ export function instructionRequest(parts: RouteParts, merchant: Merchant, paymen
 }
 
 /** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
-function routeFault(decision: RoutingDecision): Fault {
+function routeFault(table: RoutingTable, asked: RoutingRequest, decision: RoutingDecision): Fault {
   const able = decision.candidates.filter(
     ({ verdict }) => verdict !== "method_not_supported" && verdict !== "currency_not_supported",
   );
-  const amount = able.length > 0 && able.every(({ verdict }) => verdict === "amount_out_of_range");
-  return new Fault(amount ? "INVALID_AMOUNT" : "NO_ROUTE_AVAILABLE", { internal: decision });
+  const bounds = amountBounds(table, asked);
+  if (bounds && able.length > 0 && able.every(({ verdict }) => verdict === "amount_out_of_range"))
+    return invalidAmount(wireAmount(asked.amountMinor), bounds.maximumMinor, bounds.minimumMinor);
+  return new Fault("NO_ROUTE_AVAILABLE", { internal: decision });
 }

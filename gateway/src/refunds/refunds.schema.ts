@@ -1,11 +1,10 @@
 // The shapes of refunds on the wire, and the order in which their errors prevail.
 import { z } from "zod";
-import { Fault } from "../ground/fault.ts";
 import { MINOR_MAX } from "../ground/money.ts";
 import type { FieldRules } from "../http/fields.ts";
 import { text, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
-import { amountMinor } from "../payments/payments.schema.ts";
+import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
 
 export const createRefundSchema = z.strictObject({
@@ -19,7 +18,7 @@ export type CreateRefund = z.infer<typeof createRefundSchema>;
 export const createRefundRules: FieldRules<CreateRefund> = {
   schema: createRefundSchema,
   order: Object.keys(createRefundSchema.shape),
-  faultFor: (field) => (field === "amount_minor" ? new Fault("INVALID_AMOUNT") : undefined),
+  faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
 };
 
 const refundFields = {

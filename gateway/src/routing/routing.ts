@@ -98,6 +98,25 @@ export function isOffered(
   );
 }
 
+/** The least and the largest amount that acquirers of the environment take of this method and currency; undefined when none does. */
+export function amountBounds(
+  { acquirers }: RoutingTable,
+  { environment, method, currency }: Pick<RoutingRequest, "environment" | "method" | "currency">,
+): { minimumMinor: Minor; maximumMinor: Minor } | undefined {
+  const able = acquirers
+    .filter((acquirer) => acquirer.environment === environment)
+    .map((acquirer) => capabilityOf(acquirer, method, currency))
+    .filter((capability) => capability !== undefined);
+  const [least] = able.map(({ minimumMinor }) => minimumMinor).toSorted(byAmount);
+  const largest = able
+    .map(({ maximumMinor }) => maximumMinor)
+    .toSorted(byAmount)
+    .at(-1);
+  return least === undefined || largest === undefined ? undefined : { minimumMinor: least, maximumMinor: largest };
+}
+
+const byAmount = (a: Minor, b: Minor): number => (a < b ? -1 : a > b ? 1 : 0);
+
 /** What a degraded acquirer keeps of the payments that fall to it: enough to see whether it has got well. */
 const DEGRADED_KEEPS = 0.1;
 

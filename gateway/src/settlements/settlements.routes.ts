@@ -96,7 +96,6 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
         schema: z.strictObject({ data: z.array(settlementSchema) }),
       },
       body: { schema: nothing, order: [] },
-      emptyBody: true,
       command(call) {
         const command = runNow(call);
         return answering(command, (formed) => reply(200, { data: formed.map(settlementView) }));
@@ -112,7 +111,6 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "SETTLEMENT_CLOSED", "WALLET_FROZEN"],
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       body: { schema: nothing, order: [] },
-      emptyBody: true,
       command(call) {
         const command = paySettlement(call, call.params.uuid ?? "");
         return answering(command, (paid) => reply(200, settlementView(paid)));
