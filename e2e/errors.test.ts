@@ -320,6 +320,7 @@ alter table payments disable trigger payments_origin`);
   ],
   OBJECT_NOT_FOUND: [404, (client) => write(client, "/v1/sandbox/settlements/set_1/pay", {})],
   ROUTE_NOT_FOUND: [404, (client) => client.get("/v1/nothing")],
+  METHOD_NOT_ALLOWED: [405, (client) => client.send("DELETE", "/v1/payments", undefined, {})],
   PAYLOAD_TOO_LARGE: [413, (client) => create(client, { description: "x".repeat(300_000) })],
 };
 
@@ -328,12 +329,14 @@ const details: Partial<Record<FaultCode, unknown>> = {
   VALIDATION_ERROR: { field: "expires_in", value: 5 },
   IDEMPOTENCY_CONFLICT: { idempotency_key: expect.any(String), first_seen_at: expect.stringMatching(/Z$/) },
   REFUND_EXCEEDS_PAYMENT: { remaining_refundable_minor: 150_000 },
+  INVALID_AMOUNT: { field: "amount_minor", value: 0, minimum_minor: 1, maximum_minor: 10_000_000_000 },
+  REFERENCE_ID_DUPLICATE: { reference: expect.stringMatching(/^pay_/) },
   RISK_REVIEW: { reference: expect.stringMatching(/^pay_/), status: "pending" },
 };
 
 /** Refused before the intent itself is judged, or by an accident: the key stays free. Everything else is a decision, and kept. */
 const notKept =
-  /^(UNAUTHORIZED|CLIENT_NOT_FOUND|SIGNATURE_|TIMESTAMP_|FORBIDDEN|MERCHANT_|MALFORMED_|PAYLOAD_|ROUTE_|VALIDATION_|INVALID_|CURRENCY_NOT_|PAYMENT_METHOD_|IDEMPOTENCY_|RATE_)/;
+  /^(UNAUTHORIZED|CLIENT_NOT_FOUND|METHOD_NOT_|SIGNATURE_|TIMESTAMP_|FORBIDDEN|MERCHANT_|MALFORMED_|PAYLOAD_|ROUTE_|VALIDATION_|INVALID_|CURRENCY_NOT_|PAYMENT_METHOD_|IDEMPOTENCY_|RATE_)/;
 const isKept = (code: FaultCode): boolean => new Fault(code).status < 500 && !notKept.test(code);
 
 const seen = new Set<string>();

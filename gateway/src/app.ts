@@ -60,7 +60,7 @@ export function createApp(options: AppOptions): App {
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
   const contract = merchantContract(surface.endpoints, config.webhookHeaderPrefix);
   server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract }));
-  const health = openHealth(server, foundation);
+  const health = openHealth(server, foundation, rooms);
   const audit = new Audit(database, clock);
   const operatorEndpoints = operatorSurface(foundation, rooms, audit);
   const { operatorToken: token } = options;
@@ -121,9 +121,13 @@ function openEdge(
   });
 }
 
-function openHealth(server: FastifyInstance, { config, database, writes, clock, mayServe }: Foundation): Health {
+function openHealth(
+  server: FastifyInstance,
+  { config, database, writes, clock, mayServe }: Foundation,
+  { payments }: Rooms,
+): Health {
   const { serviceName } = config;
-  const environment = config.productionActive ? "production" : "sandbox";
+  const environment = (): "production" | "sandbox" => (payments.isOpen("production") ? "production" : "sandbox");
   const health = new Health({ database, writes, mayServe, clock, serviceName, version, environment });
   server.get("/v1/health", async (request, reply) => sendReply(reply, await health.answer(request.id)));
   return health;

@@ -115,6 +115,7 @@ export class Bench {
       merchantName: "Kopi Gerbang",
       expiresAt: Math.floor(systemClock.now() / SECOND) * SECOND + 3600 * SECOND,
       payUrl: `https://pay.example.com/pay/${operationKey}`,
+      returnUrl: undefined,
       callbackUrl: this.rig?.callbackUrl ?? "",
       metadata: undefined,
       round: 0,

@@ -121,7 +121,7 @@ export class Model {
   refund(payment: Payment, amount: number | undefined, currency: string | undefined): Prediction {
     const { dispute } = payment;
     const paid = refundable(payment) || payment.status === "refunded";
-    if (!paid || running(dispute) || dispute?.status === "lost") return { refused: "409 PAYMENT_NOT_REFUNDABLE" };
+    if (!paid || running(dispute)) return { refused: "409 PAYMENT_NOT_REFUNDABLE" };
     if (currency !== undefined && currency !== payment.currency) return { refused: "422 CURRENCY_MISMATCH" };
     const remaining = remainingOf(payment);
     const taken = amount ?? remaining;
@@ -309,8 +309,9 @@ function refundable({ status }: Payment): boolean {
   return status === "succeeded" || status === "partially_refunded";
 }
 
-export function remainingOf({ amount, refunded, pending }: Payment): number {
-  return amount - refunded - pending;
+/** What is neither refunded nor lost. A payment loses one dispute at most. */
+export function remainingOf({ amount, refunded, pending, dispute }: Payment): number {
+  return amount - refunded - pending - (dispute?.status === "lost" ? dispute.amount : 0);
 }
 
 /** "half" of what is left, one more than it ("over"), "one", or nothing said for all of it. */

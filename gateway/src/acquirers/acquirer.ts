@@ -21,6 +21,8 @@ export interface InstructionRequest {
   expiresAt: Micros;
   /** The payer's page of this payment, for methods that redirect. */
   payUrl: string;
+  /** Where the payer's browser goes back to; undefined when the merchant named nothing. */
+  returnUrl: string | undefined;
   metadata: Readonly<Record<string, string>> | undefined;
 }
 

@@ -34,6 +34,7 @@ const request: InstructionRequest = {
   merchantName: "Kopi Gerbang",
   expiresAt: 1_795_246_942_000_000,
   payUrl: "https://pay.example.com/pay/x",
+  returnUrl: undefined,
   metadata: undefined,
 };
 

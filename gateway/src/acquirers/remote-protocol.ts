@@ -85,6 +85,8 @@ export const paymentOrderSchema = z.strictObject({
   reference: z.string().min(1).max(100),
   expires_at: instant,
   pay_url: httpUrl,
+  /** Where the payer's browser is to go back to. */
+  return_url: httpUrl.optional(),
   callback_url: httpUrl,
 });
 export type PaymentOrder = z.infer<typeof paymentOrderSchema>;

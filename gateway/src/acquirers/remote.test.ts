@@ -94,6 +94,7 @@ const request: OpenRequest = {
   merchantName: "Kopi Gerbang",
   expiresAt: 1_795_246_942_000_000,
   payUrl: "https://pay.example.com/pay/x",
+  returnUrl: undefined,
   callbackUrl: "https://gerbang.example.com/acquirers/rimba/callbacks",
   metadata: undefined,
   round: 0,

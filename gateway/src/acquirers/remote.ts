@@ -131,6 +131,7 @@ class Remote {
       reference: request.reference,
       expires_at: wireTime(request.expiresAt),
       pay_url: request.payUrl,
+      ...(request.returnUrl === undefined ? {} : { return_url: request.returnUrl }),
       callback_url: request.callbackUrl,
     };
     return this.payment(await this.order("/payments", order, limit), request).instructions;

@@ -325,10 +325,26 @@ test("of two errors at once the one that the order names first is answered", asy
 });
 
 test.each([
-  ["POST", "/v1/nothing-here"],
-  ["DELETE", "/v1/payments"],
-])("an unknown path or method comes before a body that is too large: %s %s", async (method, path) => {
-  expect(outcome(await client.send(method, path, big, {}))).toBe("404 ROUTE_NOT_FOUND");
+  ["POST", "/v1/nothing-here", "404 ROUTE_NOT_FOUND", null],
+  ["DELETE", "/v1/payments", "405 METHOD_NOT_ALLOWED", "GET, HEAD, POST"],
+  ["PUT", "/v1/payments/x?y=1", "405 METHOD_NOT_ALLOWED", "GET, HEAD"],
+])("an unknown path or method comes before a body that is too large: %s %s", async (method, path, expected, allow) => {
+  const answer = await client.send(method, path, big, {});
+  expect([outcome(answer), answer.headers.get("allow")]).toEqual([expected, allow]);
+});
+
+test("HEAD answers as GET does, without the body: with a signature of its own, or with none where none is needed", async () => {
+  const head = (path: string, headers: Record<string, string>): Promise<Answer> =>
+    client.send("HEAD", path, undefined, headers);
+  const got = await client.get("/v1/balances");
+  const answer = await head("/v1/balances", client.headers(""));
+  expect([answer.status, answer.text]).toEqual([200, ""]);
+  expect(answer.headers.get("content-length")).toBe(String(Buffer.byteLength(got.text)));
+  expect((await head("/v1/health", {})).status).toBe(200);
+  expect((await head("/v1/payments/pay_x", client.headers(""))).status).toBe(404);
+  expect((await head("/v1/balances", {})).status).toBe(401);
+  const once = client.headers("");
+  expect([(await head("/v1/balances", once)).status, (await head("/v1/balances", once)).status]).toEqual([200, 401]);
 });
 
 /** One exchange over a bare socket that the service ends. */
@@ -366,9 +382,9 @@ test.each([
   ],
   ["a header too long", http("GET /v1/health", `X-Long: ${"x".repeat(70_000)}`), "431 MALFORMED_REQUEST"],
   ["CONNECT", http("CONNECT example.com:443"), "404 ROUTE_NOT_FOUND"],
-  ["QUERY", `${http("QUERY /v1/payments", "Content-Length: 2")}{}`, "404 ROUTE_NOT_FOUND"],
+  ["QUERY", `${http("QUERY /v1/payments", "Content-Length: 2")}{}`, "405 METHOD_NOT_ALLOWED"],
   ["OPTIONS *", http("OPTIONS *"), "404 ROUTE_NOT_FOUND"],
-  ["a known path, another method", http("PATCH /v1/payments"), "404 ROUTE_NOT_FOUND"],
+  ["a known path, another method", http("PATCH /v1/payments"), "405 METHOD_NOT_ALLOWED"],
   ["bad percent-encoding in a reference", http("GET /v1/payments/%zz"), "404 ROUTE_NOT_FOUND"],
   ["percent-encoding that is no UTF-8", http("GET /v1/payments/%ff"), "404 ROUTE_NOT_FOUND"],
   ["bad percent-encoding elsewhere", http("GET /v1/%"), "404 ROUTE_NOT_FOUND"],

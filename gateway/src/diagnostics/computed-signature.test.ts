@@ -146,7 +146,7 @@ test("the secret before a rotation, the one after it and that of the other envir
 test("without a computed signature nothing is said of one, and its size is bounded", async () => {
   const path = "/v1/sandbox/webhook/doctor";
   expect((await client.post(path, delivery)).json.computed).toBeNull();
-  for (const computed_signature of ["", "x".repeat(201), 5, null]) {
+  for (const computed_signature of ["", "x".repeat(201), 5]) {
     const { status, json } = await client.post(path, { ...delivery, computed_signature });
     expect([status, json.error.details.field]).toEqual([422, "computed_signature"]);
   }

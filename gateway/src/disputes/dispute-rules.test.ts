@@ -9,7 +9,8 @@ import { otherBook } from "../merchants/books.ts";
 import { type DisputeStatus, type Payment, disputeStatuses } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
-import { type Dispute, isRunning, outcomes } from "./dispute.ts";
+import { isRunning } from "../payments/payment.ts";
+import { type Dispute, outcomes } from "./dispute.ts";
 import { loseUnanswered, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "./disputes.ts";
 import { disputes, evidence } from "./disputes.sql.ts";
 

@@ -2,7 +2,7 @@
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
-import type { DisputeStatus } from "../payments/payment.ts";
+import { type DisputeStatus, isRunning } from "../payments/payment.ts";
 
 export const disputeReasons = [
   "product_not_received",
@@ -47,15 +47,12 @@ export interface Evidence {
   submittedAt: Micros;
 }
 
-export function isRunning(status: DisputeStatus | undefined): boolean {
-  return status === "needs_response" || status === "under_review";
-}
-
 /** Interface 2.6: in lists, and the data of dispute events. */
 export function disputeView(dispute: Dispute): Record<string, unknown> {
   const resolved = !isRunning(dispute.status);
   return {
     uuid: dispute.uuid,
+    environment: dispute.book.environment,
     payment_reference: dispute.paymentReference,
     status: dispute.status,
     reason: dispute.reason,

@@ -1,5 +1,6 @@
 // The HTTP of disputes: the list of section 4.10, and the sandbox's way to open and decide one.
 import { z } from "zod";
+import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
@@ -7,7 +8,7 @@ import { page, unknownCursor } from "../http/lists.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";
 import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, environments } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { disputeOfRow, selectDispute, selectDisputes } from "./disputes.sql.ts";
 import { type Dispute, disputeReasons, disputeView, outcomes } from "./dispute.ts";
@@ -16,6 +17,7 @@ import { openDispute, resolveDispute } from "./disputes.ts";
 /** Also the data of dispute events. */
 export const disputeSchema = z.strictObject({
   uuid: z.string(),
+  environment: z.enum(environments),
   payment_reference: z.string(),
   status: z.enum(disputeStatuses),
   reason: z.enum(disputeReasons),
@@ -59,6 +61,20 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
       query: disputesQuerySchema,
       handle: (call) => listDisputes(parts.database, call.book, call.query),
+    }),
+    readEndpoint({
+      path: "/v1/disputes/{uuid}",
+      summary: "Read a dispute",
+      tag: "Disputes",
+      scope: "disputes:read",
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      success: { status: 200, description: "The dispute.", schema: disputeSchema },
+      async handle(call) {
+        const dispute = await readDispute(parts.database, call.merchant.merchantId, call.params.uuid ?? "");
+        if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
+        if (dispute.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+        return reply(200, disputeView(dispute));
+      },
     }),
     writeEndpoint<z.infer<typeof openSchema>>({
       path: "/v1/sandbox/payments/{reference}/dispute",

@@ -7,7 +7,7 @@ import { isId } from "../ground/ids.ts";
 import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Payment } from "../payments/payment.ts";
+import { type Payment, isRunning } from "../payments/payment.ts";
 import { invalidAmount } from "../payments/payments.schema.ts";
 import { findLocked, markDispute, paymentNeeds } from "../payments/payments.ts";
 import type { Command } from "../store/lane.ts";
@@ -19,7 +19,6 @@ import {
   type Evidence,
   disputeTransitions,
   disputeView,
-  isRunning,
 } from "./dispute.ts";
 import { disputes, evidence } from "./disputes.sql.ts";
 
@@ -114,7 +113,7 @@ function resolve(context: CommandContext, dispute: Dispute, outcome: DisputeOutc
   assert(payment.gatewayCode !== undefined, `${payment.reference} was paid through no acquirer`);
   const postings = outcome === "lost" ? lossPostings(payment.gatewayCode, dispute) : releasePostings(dispute);
   record(context, dispute, `dispute_${outcome}`, postings);
-  markDispute(context, payment, outcome);
+  markDispute(context, payment, outcome, outcome === "lost" ? dispute.amountMinor : 0n);
   emitDispute(context, payment, resolved, "dispute.resolved");
   return resolved;
 }

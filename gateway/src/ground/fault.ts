@@ -78,7 +78,8 @@ const table = {
   ],
   SERVICE_UNAVAILABLE: [503, false, "The service cannot answer now. Retry shortly with the same Idempotency-Key."],
   OBJECT_NOT_FOUND: [404, true, "No such object."],
-  ROUTE_NOT_FOUND: [404, false, "No such path or method. The paths of this service are listed under /openapi.json."],
+  ROUTE_NOT_FOUND: [404, false, "No such path. The paths of this service are listed under /openapi.json."],
+  METHOD_NOT_ALLOWED: [405, false, "This path has no such method. The header Allow names those that it has."],
   PAYLOAD_TOO_LARGE: [413, false, "The body may have at most 262144 bytes."],
 } as const satisfies Record<string, readonly [status: number, stored: boolean, message: string]>;
 
@@ -93,6 +94,8 @@ export interface FaultExtras {
   /** Private: for the log only. */
   internal?: unknown;
   retryAfterSeconds?: number;
+  /** The methods that a path has: sent as `Allow`. */
+  allow?: readonly string[];
   /** Where HTTP has a status of its own for one case of the code. */
   status?: number;
   /** The refusal comes with a change of state that stays, such as a payment that is kept as failed. */

@@ -38,7 +38,8 @@ interface Described {
   sandboxOnly?: boolean;
   /** Codes beyond those of authentication and idempotency. */
   errors: readonly FaultCode[];
-  success: { status: number; description: string; schema: z.ZodType };
+  /** `mediaType`: JSON unless it says otherwise. */
+  success: { status: number; description: string; schema: z.ZodType; mediaType?: string };
 }
 
 export interface ReadEndpoint extends Described {

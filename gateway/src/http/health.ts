@@ -25,7 +25,8 @@ export interface HealthParts {
   clock: Clock;
   serviceName: string;
   version: string;
-  environment: string;
+  /** What it takes payments in: "production" only when it takes production payments. */
+  environment(): string;
 }
 
 interface Findings {
@@ -63,7 +64,7 @@ export class Health {
       status: word(this.opened && database && ledger),
       service: this.parts.serviceName,
       version: this.parts.version,
-      environment: this.parts.environment,
+      environment: this.parts.environment(),
       dependencies: { core_ledger: word(ledger), database: word(database) },
       time: wireTime(this.parts.clock.now()),
     };

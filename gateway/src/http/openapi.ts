@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { Fault, type FaultCode } from "../ground/fault.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
+import { allOptional } from "./fields.ts";
 import { errorSchema, timestamp } from "./shapes.ts";
 
 export type Json = Record<string, unknown>;
@@ -111,7 +112,10 @@ export const responseHeaders: Json = {
 function operationOf(endpoint: Endpoint): Json {
   const write = endpoint.kind === "write";
   const codes = [...new Set([...authenticationCodes, ...(write ? writeCodes : []), ...endpoint.errors])];
-  const success = { description: endpoint.success.description, content: content(schemaOf(endpoint.success.schema)) };
+  const success = {
+    description: endpoint.success.description,
+    content: content(schemaOf(endpoint.success.schema), endpoint.success.mediaType),
+  };
   return {
     operationId: operationId(methodOf(endpoint), endpoint.path),
     summary: endpoint.summary,
@@ -124,7 +128,7 @@ function operationOf(endpoint: Endpoint): Json {
     ...(endpoint.kind === "write"
       ? {
           requestBody: {
-            required: true,
+            required: !allOptional(endpoint.body),
             content: content(schemaOf(endpoint.body.schema, "input")),
           },
         }

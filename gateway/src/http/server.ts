@@ -11,6 +11,7 @@ import { readBody } from "./body.ts";
 import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
+import { KnownPaths } from "./known-paths.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 import { Malformed } from "./malformed.ts";
 import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
@@ -45,7 +46,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const malformed = new Malformed(parts);
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
@@ -58,6 +59,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
       answerError(error, request, reply, parts);
     },
   });
+  const paths = new KnownPaths();
+  paths.watch(server);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, load));
   server.decorateRequest("begunAt", 0);
@@ -73,7 +76,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     reply.header("x-request-id", request.id);
     setAsideContentType(request);
     // Before the body is looked at: what does not exist is not too large either.
-    if (request.is404) throw new Fault("ROUTE_NOT_FOUND");
+    if (request.is404) throw paths.faultFor(request.url);
     load.enter(request.raw);
     done();
   });
@@ -87,7 +90,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     done();
   });
   malformed.watch(server.server);
-  server.setNotFoundHandler((request, reply) => answerError(new Fault("ROUTE_NOT_FOUND"), request, reply, parts));
+  server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
   return server;
 }
@@ -130,7 +133,7 @@ export function sendReply(reply: FastifyReply, { status, body, replayed, content
 }
 
 // Faults before a client was known are the doing of unauthenticated, and count against their address.
-const strange = new Set([400, 401, 404, 408, 413]);
+const strange = new Set([400, 401, 404, 405, 408, 413]);
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {
   const { unauthenticated, clock, log } = parts;
@@ -142,7 +145,8 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   }
   // Errors of the framework itself come here without passing any hook.
   reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
-  const { retryAfterSeconds, internal } = fault.extras;
+  const { retryAfterSeconds, allow, internal } = fault.extras;
+  if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));
   if (fault.status >= 500 && parts.statusUrl !== undefined) reply.header("link", `<${parts.statusUrl}>; rel="status"`);

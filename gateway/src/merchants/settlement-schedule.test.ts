@@ -9,7 +9,8 @@ import {
   nextRun,
   periodEnd,
   settlementScheduleSchema,
-  settlesOn,
+  payoutDate,
+  settlingRun,
 } from "./settlement-schedule.ts";
 
 const DAY = 86_400 * SECOND;
@@ -19,6 +20,9 @@ const local = (schedule: SettlementSchedule, instant: Micros): Date =>
   new Date(instant / 1000 + schedule.utc_offset_minutes * 60_000);
 const localDate = (schedule: SettlementSchedule, instant: Micros): string =>
   local(schedule, instant).toISOString().slice(0, 10);
+/** The day of the run that takes a payment. */
+const settlesOn = (schedule: SettlementSchedule, paidAt: Micros): string =>
+  localDate(schedule, settlingRun(schedule, paidAt, nextRun(schedule, paidAt)));
 const evening: SettlementSchedule = { ...defaultSchedule, cutoff: "17:00" };
 
 /** The first run, from long before the payment on, whose period holds it. */
@@ -261,4 +265,19 @@ test.for<[string, unknown, string]>([
 test("a setting the schedule does not know is refused by name", () => {
   const { error } = settlementScheduleSchema.safeParse({ ...defaultSchedule, time_zone: "Asia/Jakarta" });
   expect(error?.issues).toMatchObject([{ code: "unrecognized_keys", keys: ["time_zone"] }]);
+});
+
+test("a payment that waited longer than its schedule is taken by the next run", () => {
+  const [thursday, tuesday] = [jakarta("2026-03-05T12:00:00"), jakarta("2026-03-10T00:00:00")];
+  expect(settlingRun(defaultSchedule, thursday, tuesday)).toBe(tuesday);
+  // A run that an earlier schedule has set, and that comes too soon for it, does not.
+  const sameDay = jakarta("2026-03-05T18:00:00");
+  expect(settlingRun(defaultSchedule, thursday, sameDay)).toBe(jakarta("2026-03-06T00:00:00"));
+});
+
+test("a batch is paid out on the local day on which its payout is due", () => {
+  const run = jakarta("2026-03-06T00:00:00");
+  expect(payoutDate(defaultSchedule, run)).toBe("2026-03-06");
+  expect(payoutDate({ ...defaultSchedule, pay_after_seconds: 86_400 }, run)).toBe("2026-03-07");
+  expect(payoutDate({ ...defaultSchedule, utc_offset_minutes: 0 }, run)).toBe("2026-03-05");
 });

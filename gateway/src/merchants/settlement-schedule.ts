@@ -1,6 +1,7 @@
 // When a merchant's money is settled: its schedule, and the days and instants that follow from it. Pure; forms no batches.
 import { z } from "zod";
 import { type Micros, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
+import type { Minor } from "../ground/money.ts";
 
 const MINUTE: Micros = 60 * SECOND;
 const DAY: Micros = 24 * 60 * MINUTE;
@@ -60,12 +61,28 @@ export function nextRun(schedule: SettlementSchedule, after: Micros): Micros {
 }
 
 /**
- * The local date, YYYY-MM-DD, of the run that takes a payment paid at `paidAt` (microseconds UTC): delay_days calendar days
- * after its business day, or the first open day from there. Throws only for a schedule its schema refuses.
+ * The run that takes a payment paid at `paidAt`, of those from `next` on: delay_days calendar days after its business day, or the first open
+ * day from there, or `next` when that is later. Takes and gives microseconds UTC. Throws only for a schedule its schema refuses.
  */
-export function settlesOn(schedule: SettlementSchedule, paidAt: Micros): string {
+export function settlingRun(schedule: SettlementSchedule, paidAt: Micros, next: Micros): Micros {
+  if (paidAt < periodEnd(schedule, next)) return next;
   const closing = lastCutoffDay(schedule, paidAt) + 1;
-  return dateOf(firstOpenDay(schedule, closing + daysHeld(schedule)));
+  return cutoffOf(schedule, firstOpenDay(schedule, closing + daysHeld(schedule)));
+}
+
+/** The local day, YYYY-MM-DD, on which a batch is paid out that the run at `runAt` forms. */
+export function payoutDate(schedule: SettlementSchedule, runAt: Micros): string {
+  return localDate(schedule, runAt + schedule.pay_after_seconds * SECOND);
+}
+
+/** The local day, YYYY-MM-DD, of an instant. */
+export function localDate(schedule: SettlementSchedule, at: Micros): string {
+  return wireTime(at + schedule.utc_offset_minutes * MINUTE).slice(0, 10);
+}
+
+/** The least that a batch of this currency pays out. */
+export function minimumPayoutOf({ minimum_payout_minor: minimum }: SettlementSchedule, _currency: string): Minor {
+  return BigInt(minimum);
 }
 
 /**

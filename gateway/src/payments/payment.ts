@@ -4,7 +4,6 @@ import { type Micros, wireTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
-import { type SettlementSchedule, settlesOn } from "../merchants/settlement-schedule.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Customer, RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
@@ -21,8 +20,8 @@ export interface PaymentStanding {
   amountMinor: Minor;
   feeMinor: Minor;
   refundedMinor: Minor;
-  /** How the batch stands that the payment is in; undefined while it waits for one. Only where it was read. */
-  settlementStatus?: "processing" | "paid" | undefined;
+  /** The batch that the payment is in; undefined while it waits for one. Only where it was read. */
+  batch?: { status: "processing" | "paid"; payoutDate: string } | undefined;
   currency: string;
   method: PaymentMethod;
   referenceId: string;
@@ -30,23 +29,27 @@ export interface PaymentStanding {
   createdAt: Micros;
   updatedAt: Micros;
   paidAt: Micros | undefined;
+  /** How the newest dispute stands; undefined when there was none. */
+  disputeStatus: DisputeStatus | undefined;
+  instructions: Instructions | undefined;
+  /** When an unpaid payment expires, or a review ends. */
+  expiresAt: Micros;
 }
 
 export interface Payment extends PaymentStanding {
   /** Reversed already for refunds whose acquirer has not answered yet. */
   refundPendingMinor: Minor;
-  /** How the newest dispute stands; undefined when there was none. */
-  disputeStatus: DisputeStatus | undefined;
+  /** What lost disputes have taken of it. */
+  lostMinor: Minor;
   description: string | undefined;
   callbackUrl: string | undefined;
+  /** Where the payer's browser goes back to. */
+  returnUrl: string | undefined;
   customerKey: string | null;
   customer: Customer | undefined;
   metadata: Record<string, string> | undefined;
-  instructions: Instructions | undefined;
   risk: RiskVerdict;
   routing: RoutingDecision;
-  /** When an unpaid payment expires, or a review ends. */
-  expiresAt: Micros;
   /** Under review: the seconds to pay in that were asked for, counted from the approval. */
   expiresIn: number | undefined;
   canceledAt: Micros | undefined;
@@ -61,6 +64,12 @@ function amounts(payment: PaymentStanding): Record<string, unknown> {
     fee_minor: wireAmount(payment.feeMinor),
     net_minor: wireAmount(payment.amountMinor - payment.feeMinor),
   };
+}
+
+/** How a payment is paid and until when, while that is still possible: also in answers that come later than the creation's. */
+function paying(payment: PaymentStanding): Record<string, unknown> {
+  if (payment.status !== "pending") return {};
+  return { instructions: payment.instructions ?? null, expires_at: wireTime(payment.expiresAt) };
 }
 
 /** Interface 4.2: what creation answers. */
@@ -78,6 +87,7 @@ export function createdView(payment: Payment): Record<string, unknown> {
     risk: { decision: payment.risk.decision, score: payment.risk.score },
     instructions: payment.instructions ?? null,
     expires_at: wireTime(payment.expiresAt),
+    ...(payment.returnUrl === undefined ? {} : { return_url: payment.returnUrl }),
     metadata: payment.metadata ?? {},
     created_at: wireTime(payment.createdAt),
     updated_at: wireTime(payment.updatedAt),
@@ -90,8 +100,21 @@ export function canceledView({ reference, status, canceledAt, cancelReason }: Pa
   return { reference, status, canceled_at: wireTime(canceledAt), reason: cancelReason ?? null };
 }
 
-/** Interface 4.3: what a status request answers. */
-export function statusView(payment: PaymentStanding, schedule: SettlementSchedule): Record<string, unknown> {
+/** True for a dispute that is not decided. */
+export function isRunning(status: DisputeStatus | undefined): boolean {
+  return status === "needs_response" || status === "under_review";
+}
+
+/** True for a payment that is paid and in no batch: when it will be paid out has to be estimated. */
+export function awaitsSettlement(payment: PaymentStanding): boolean {
+  return isPaid(payment.status) && payment.batch === undefined;
+}
+
+/**
+ * Interface 4.3: what a status request answers. `estimatedDate`: of a payment that awaits settlement, the day on which it is paid out as
+ * things stand; null when no run can take it.
+ */
+export function statusView(payment: PaymentStanding, estimatedDate: string | null): Record<string, unknown> {
   return {
     reference: payment.reference,
     status: payment.status,
@@ -101,12 +124,13 @@ export function statusView(payment: PaymentStanding, schedule: SettlementSchedul
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,
     environment: payment.book.environment,
+    ...paying(payment),
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
-    ...(isPaid(payment.status) && payment.paidAt !== undefined
+    ...(isPaid(payment.status)
       ? {
           settlement: {
-            status: payment.settlementStatus ?? "pending",
-            estimated_date: settlesOn(schedule, payment.paidAt),
+            status: payment.batch?.status ?? "pending",
+            estimated_date: payment.batch?.payoutDate ?? estimatedDate,
           },
         }
       : {}),
@@ -124,6 +148,7 @@ export function eventView(payment: Payment): Record<string, unknown> {
     payment_method: payment.method,
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,
+    ...paying(payment),
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     metadata: payment.metadata ?? {},
   };

@@ -14,7 +14,14 @@ import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import { SharedRead } from "../store/shared-read.ts";
-import { type Payment, type PaymentStanding, canceledView, createdView, statusView } from "./payment.ts";
+import {
+  type Payment,
+  type PaymentStanding,
+  awaitsSettlement,
+  canceledView,
+  createdView,
+  statusView,
+} from "./payment.ts";
 import {
   type CreatePayment,
   type ListQuery,
@@ -50,6 +57,8 @@ export interface PaymentRouteParts extends PaymentParts {
   acquiring: OpensPayments;
   /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. Waits a moment at most. */
   checkCallbackUrl(url: string, merchantId: string): Promise<string>;
+  /** The day on which each payment is paid out as things stand, by reference, null when none: of the room above that settles. */
+  estimatePayouts(owner: BookOwner, waiting: readonly PaymentStanding[]): Promise<ReadonlyMap<string, string | null>>;
 }
 
 export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
@@ -93,8 +102,10 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       scope: "payments:read",
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { status: 200, description: "The payment.", schema: paymentStatusSchema },
-      handle: async (call) =>
-        reply(200, statusView(await findStanding(standing, call), call.merchant.settings.settlement)),
+      async handle(call) {
+        const payment = await findStanding(standing, call);
+        return reply(200, (await statusViewer(parts, call, [payment]))(payment));
+      },
     }),
     readEndpoint({
       path: "/v1/payments",
@@ -104,7 +115,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       errors: ["VALIDATION_ERROR"],
       success: { status: 200, description: "A page of payments.", schema: paymentListSchema },
       query: listQuerySchema,
-      handle: (call) => listPayments(parts.database, call),
+      handle: (call) => listPayments(parts, call),
     }),
     writeEndpoint({
       path: "/v1/payments/{reference}/cancel",
@@ -183,7 +194,8 @@ async function findStanding(standing: SharedRead<PaymentName>, call: Call): Prom
   return found;
 }
 
-async function listPayments(database: Database, call: Call): Promise<Reply> {
+async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply> {
+  const { database } = parts;
   const query = call.query as ListQuery;
   const limit = Number(query.limit ?? 25);
   const createdFrom = rangeFrom("created_from", query.created_from);
@@ -204,6 +216,17 @@ async function listPayments(database: Database, call: Call): Promise<Reply> {
       limit,
     }),
   );
-  const view = (payment: Payment): unknown => statusView(payment, call.merchant.settings.settlement);
-  return page(rows.map(paymentOfRow), limit, view, ({ reference }) => reference);
+  const found = rows.map(paymentOfRow);
+  return page(found, limit, await statusViewer(parts, call, found), ({ reference }) => reference);
+}
+
+/** How these payments are shown, with the dates on which those that await settlement are paid out. */
+async function statusViewer(
+  parts: PaymentRouteParts,
+  call: Call,
+  shown: readonly PaymentStanding[],
+): Promise<(payment: PaymentStanding) => Record<string, unknown>> {
+  const waiting = shown.filter(awaitsSettlement);
+  const dates = waiting.length === 0 ? undefined : await parts.estimatePayouts(call, waiting);
+  return (payment) => statusView(payment, dates?.get(payment.reference) ?? null);
 }

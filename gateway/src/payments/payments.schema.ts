@@ -44,13 +44,13 @@ const metadataSchema = z
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
     "must be an object of texts",
   )
-  .superRefine((pairs, { addIssue }) => {
+  .superRefine((pairs, context) => {
     if (Object.keys(pairs).length > METADATA_MAX)
-      addIssue({ code: "custom", message: `must have at most ${METADATA_MAX} pairs` });
+      context.addIssue({ code: "custom", message: `must have at most ${METADATA_MAX} pairs` });
     for (const [name, value] of Object.entries(pairs)) {
       const issue = [metadataName.safeParse(name), metadataText.safeParse(value)].find(({ success }) => !success)?.error
         ?.issues[0];
-      if (issue) addIssue({ code: "custom", path: [name], message: issue.message });
+      if (issue) context.addIssue({ code: "custom", path: [name], message: issue.message });
     }
   })
   .meta({
@@ -59,6 +59,16 @@ const metadataSchema = z
     additionalProperties: { type: "string", maxLength: 500 },
     maxProperties: METADATA_MAX,
   });
+
+/** An address that a browser is sent to: https, and without a name and password in it. */
+const returnUrl = z
+  .string()
+  .max(2048)
+  .refine((text) => {
+    const url = text.startsWith("https://") ? URL.parse(text) : null;
+    return url !== null && url.username === "" && url.password === "" && !/[\s\\]/.test(text);
+  }, "must be an https address without user information")
+  .refine((text) => text.isWellFormed(), "must be Unicode text");
 
 export const createPaymentSchema = z.strictObject({
   amount_minor: amountMinor,
@@ -75,6 +85,9 @@ export const createPaymentSchema = z.strictObject({
     .max(2048)
     .optional()
     .meta({ description: "https address that overrides the registered one for this payment." }),
+  return_url: returnUrl.optional().meta({
+    description: "https address to which the payer's browser goes back after paying by wallet or card.",
+  }),
   metadata: metadataSchema.optional(),
 });
 export type CreatePayment = z.infer<typeof createPaymentSchema>;
@@ -129,6 +142,12 @@ const instructionsSchema = z
   })
   .meta({ description: "How the payer pays. The object may gain fields." });
 
+/** While a payment is pending: in every answer and in `payment.created`. */
+const payingFields = {
+  instructions: instructionsSchema.nullable().optional(),
+  expires_at: timestamp.optional(),
+};
+
 export const createdPaymentSchema = z.strictObject({
   reference: z.string(),
   status: z.enum(paymentStatuses),
@@ -142,6 +161,7 @@ export const createdPaymentSchema = z.strictObject({
   risk: z.strictObject({ decision: z.enum(["approve", "review", "reject"]), score: z.int().min(0).max(100) }),
   instructions: instructionsSchema.nullable(),
   expires_at: timestamp,
+  return_url: z.string().optional(),
   metadata: z.record(z.string(), z.string()),
   created_at: timestamp,
   updated_at: timestamp,
@@ -156,9 +176,20 @@ export const paymentStatusSchema = z.strictObject({
   reference_id: z.string(),
   gateway_code: z.string().nullable(),
   environment: z.enum(environments),
+  ...payingFields,
   paid_at: timestamp.optional(),
   settlement: z
-    .strictObject({ status: z.enum(["pending", "processing", "paid"]), estimated_date: z.iso.date() })
+    .strictObject({
+      status: z.enum(["pending", "processing", "paid"]),
+      estimated_date: z.iso
+        .date()
+        .nullable()
+        .meta({
+          description:
+            "The day of the payout: of its batch once it is in one, before that as things stand. Null while no batch can take it: " +
+            "in a running dispute, below the minimum payout, or with a frozen wallet.",
+        }),
+    })
     .optional()
     .meta({ description: "Present once the payment has succeeded." }),
   created_at: timestamp,
@@ -181,6 +212,7 @@ export const paymentEventSchema = z.strictObject({
   payment_method: z.enum(paymentMethods),
   reference_id: z.string(),
   gateway_code: z.string().nullable(),
+  ...payingFields,
   paid_at: timestamp.optional(),
   metadata: z.record(z.string(), z.string()),
 });

@@ -30,6 +30,7 @@ const stateColumns = {
   status: ["payment_status", (payment: Payment) => payment.status],
   refunded_minor: ["bigint", (payment: Payment) => payment.refundedMinor],
   refund_pending_minor: ["bigint", (payment: Payment) => payment.refundPendingMinor],
+  lost_minor: ["bigint", (payment: Payment) => payment.lostMinor],
   dispute_status: ["dispute_status", (payment: Payment) => payment.disputeStatus],
   updated_at: ["timestamptz", (payment: Payment) => payment.updatedAt],
   paid_at: ["timestamptz", (payment: Payment) => payment.paidAt],
@@ -49,6 +50,7 @@ const birthColumns = {
   gateway_code: ["text", (payment: Payment) => payment.gatewayCode],
   description: ["text", (payment: Payment) => payment.description],
   callback_url: ["text", (payment: Payment) => payment.callbackUrl],
+  return_url: ["text", (payment: Payment) => payment.returnUrl],
   customer_key: ["bytea", (payment: Payment) => bytes(payment.customerKey)],
   phone_key: ["bytea", (payment: Payment) => bytes(contactKeysOf(payment.customer).phoneKey)],
   customer: ["json", (payment: Payment) => json(payment.customer)],
@@ -125,29 +127,28 @@ export const takenReferenceIds: Table<ReferenceId, TakenReferenceId> = {
 
 const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
 
+const parsed = <T>(value: unknown): T | undefined => (value === null ? undefined : (JSON.parse(value as string) as T));
+
 export function paymentOfRow(row: Row): Payment {
-  const parsed = <T>(value: unknown): T | undefined =>
-    value === null ? undefined : (JSON.parse(value as string) as T);
   return {
     ...standingOfRow(row, {
       merchantId: idOf("merchant", row.merchant_id as string),
       reference: idOf("payment", row.payment_id as string),
     }),
     refundPendingMinor: row.refund_pending_minor as Minor,
-    disputeStatus: optional<DisputeStatus>(row.dispute_status),
+    lostMinor: row.lost_minor as Minor,
     description: optional<string>(row.description),
     callbackUrl: optional<string>(row.callback_url),
+    returnUrl: optional<string>(row.return_url),
     customerKey: row.customer_key === null ? null : (row.customer_key as Buffer).toString("hex"),
     customer: parsed<Customer>(row.customer),
     metadata: parsed<Record<string, string>>(row.metadata),
-    instructions: parsed<Instructions>(row.instructions),
     risk: {
       decision: row.risk_decision as RiskVerdict["decision"],
       score: row.risk_score as number,
       reasons: parsed<RiskVerdict["reasons"]>(row.risk_reasons) ?? [],
     },
     routing: parsed<RoutingDecision>(row.routing) ?? { rules_version: 0, candidates: [] },
-    expiresAt: row.expires_at as Micros,
     expiresIn: optional<number>(row.expires_in),
     canceledAt: optional<Micros>(row.canceled_at),
     cancelReason: optional<string>(row.cancel_reason),
@@ -165,7 +166,8 @@ export function selectStandings(names: readonly PaymentName[]): Statement {
   return {
     name: "select payment standings",
     text: `select w.place::integer as place, p.environment, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
-  p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, s.status as settlement_status
+  p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, p.expires_at, p.dispute_status,
+  case when p.status = 'pending' then p.instructions end as instructions, s.status as settlement_status, s.payout_date
 from unnest($1::uuid[], $2::uuid[]) with ordinality as w(merchant_id, payment_id, place)
 cross join lateral (
   select * from payments p
@@ -196,7 +198,7 @@ export function standingOfRow(row: Row, { merchantId, reference }: PaymentName):
     amountMinor: row.amount_minor as Minor,
     feeMinor: row.fee_minor as Minor,
     refundedMinor: row.refunded_minor as Minor,
-    settlementStatus: optional<"processing" | "paid">(row.settlement_status),
+    batch: batchOfRow(row),
     currency: row.currency as string,
     method: row.payment_method as PaymentMethod,
     referenceId: row.reference_id as string,
@@ -204,14 +206,22 @@ export function standingOfRow(row: Row, { merchantId, reference }: PaymentName):
     createdAt: row.created_at as Micros,
     updatedAt: row.updated_at as Micros,
     paidAt: optional<Micros>(row.paid_at),
+    disputeStatus: optional<DisputeStatus>(row.dispute_status),
+    instructions: parsed<Instructions>(row.instructions),
+    expiresAt: row.expires_at as Micros,
   };
+}
+
+function batchOfRow(row: Row): PaymentStanding["batch"] {
+  const status = optional<"processing" | "paid">(row.settlement_status);
+  return status && { status, payoutDate: row.payout_date as string };
 }
 
 /** One payment of a merchant in whichever environment: the caller tells "other environment" from "not found". */
 export function selectPayment(merchantId: string, reference: string): Statement {
   return {
     name: "select payment",
-    text: `select p.*, s.status as settlement_status
+    text: `select p.*, s.status as settlement_status, s.payout_date
 from payments p
 left join settlements s using (merchant_id, environment, settlement_id)
 where p.merchant_id = $1::uuid and p.environment = any('{sandbox,production}'::environment[]) and p.payment_id = $2::uuid`,
@@ -248,7 +258,7 @@ export function selectPayments(filter: PaymentFilter): Statement {
   if (filter.after !== undefined) where("p.payment_id < ?::uuid", uuidOf(filter.after));
   values.push(filter.limit + 1);
   return {
-    text: `select p.*, s.status as settlement_status
+    text: `select p.*, s.status as settlement_status, s.payout_date
 from payments p
 left join settlements s using (merchant_id, environment, settlement_id)
 where p.merchant_id = $1::uuid and p.environment = $2::environment

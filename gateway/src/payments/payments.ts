@@ -127,6 +127,7 @@ function newPayment(
     feeMinor: feeOf(amountMinor, feeRuleOf(merchant.settings, body.payment_method, body.currency)),
     refundedMinor: 0n,
     refundPendingMinor: 0n,
+    lostMinor: 0n,
     disputeStatus: undefined,
     currency: body.currency,
     method: body.payment_method,
@@ -134,6 +135,7 @@ function newPayment(
     description: body.description,
     gatewayCode: undefined,
     callbackUrl: body.callback_url,
+    returnUrl: body.return_url,
     customerKey: contactKeysOf(body.customer).customerKey,
     customer: body.customer,
     metadata: body.metadata,
@@ -298,7 +300,7 @@ export function reviseRefunds(
   const refundPendingMinor = payment.refundPendingMinor + (change.pending ?? 0n);
   assert(refundPendingMinor >= 0n, `${payment.reference} would have less than nothing pending`);
   assert(
-    refundedMinor + refundPendingMinor <= payment.amountMinor,
+    refundedMinor + refundPendingMinor + payment.lostMinor <= payment.amountMinor,
     `${payment.reference} would be refunded beyond its amount`,
   );
   const all = refundedMinor === payment.amountMinor;
@@ -309,9 +311,14 @@ export function reviseRefunds(
   return revised;
 }
 
-/** Writes how a payment's dispute stands. */
-export function markDispute({ set, now }: CommandContext, payment: Payment, disputeStatus: DisputeStatus): void {
-  set.update(payments, { ...payment, disputeStatus, updatedAt: now });
+/** Writes how a payment's dispute stands, and what it took of the payment if it was lost. */
+export function markDispute(
+  { set, now }: CommandContext,
+  payment: Payment,
+  disputeStatus: DisputeStatus,
+  lost: Minor = 0n,
+): void {
+  set.update(payments, { ...payment, disputeStatus, lostMinor: payment.lostMinor + lost, updatedAt: now });
 }
 
 /** One step of the state machine, with its event. */

@@ -46,7 +46,7 @@ export function selectRoute(
 }
 
 export function instructionRequest(parts: RouteParts, merchant: Merchant, payment: Payment): InstructionRequest {
-  const { book, reference, amountMinor, currency, method, expiresAt, metadata } = payment;
+  const { book, reference, amountMinor, currency, method, expiresAt, returnUrl, metadata } = payment;
   return {
     reference,
     amountMinor,
@@ -58,6 +58,7 @@ export function instructionRequest(parts: RouteParts, merchant: Merchant, paymen
     get payUrl() {
       return parts.payUrl(book, reference);
     },
+    returnUrl,
     metadata,
   };
 }

@@ -6,8 +6,7 @@ import { NOW, given } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { events } from "../events/outbox.sql.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
-import { defaultSettings, paymentMethods } from "../merchants/settings.ts";
-import { settlesOn } from "../merchants/settlement-schedule.ts";
+import { paymentMethods } from "../merchants/settings.ts";
 import { canceledView, createdView, eventView, statusView } from "./payment.ts";
 import {
   canceledPaymentSchema,
@@ -17,7 +16,8 @@ import {
 } from "./payments.schema.ts";
 import { isPaid, paymentStatuses } from "./states.ts";
 
-const schedule = defaultSettings.settlement;
+/** What was estimated. */
+const DAY = "2027-01-16";
 
 test.each(paymentMethods)("creation by %s answers the fields of section 4.2", (method) => {
   const { payment } = given().when(creating({ payment_method: method, description: "Kopi" })).answer;
@@ -48,7 +48,7 @@ test("why the risk engine decided so is not shown, nor how the payment was route
   const reasons = [{ sign: "large_amount", points: 30 }];
   const payment = aPayment({ risk: { decision: "approve", score: 30, reasons } });
   expect(createdView(payment).risk).toEqual({ decision: "approve", score: 30 });
-  for (const view of [createdView(payment), statusView(payment, schedule), eventView(payment)])
+  for (const view of [createdView(payment), statusView(payment, DAY), eventView(payment)])
     expect(JSON.stringify(view)).not.toMatch(/large_amount|routing|candidates|customer/);
 });
 
@@ -62,25 +62,22 @@ test("what was not given is left out, or is what the interface says", () => {
   const view = createdView(bare);
   expect(view).not.toHaveProperty("description");
   expect(view).toMatchObject({ metadata: {}, gateway_code: null, instructions: null });
-  expect(statusView(bare, schedule).gateway_code).toBeNull();
+  expect(statusView(bare, DAY).gateway_code).toBeNull();
 });
 
 describe.each(paymentStatuses)("the status of a %s payment", (status) => {
   const payment = aPayment({ status });
-  const view = paymentStatusSchema.parse(statusView(payment, schedule));
+  const view = paymentStatusSchema.parse(statusView(payment, DAY));
 
   test("is shown with when it was paid and how it settles, once it is paid", () => {
     expect(view.status).toBe(status);
     expect(view.paid_at).toBe(isPaid(status) ? wireTime(NOW - 60 * SECOND) : undefined);
-    expect(view.settlement).toEqual(
-      isPaid(status)
-        ? { status: "pending", estimated_date: settlesOn(schedule, payment.paidAt ?? Number.NaN) }
-        : undefined,
-    );
+    expect(view.settlement).toEqual(isPaid(status) ? { status: "pending", estimated_date: DAY } : undefined);
   });
 
   test("has the fields of section 4.3, and of no other answer", () => {
-    const shown = Object.keys(view).filter((field) => field !== "paid_at" && field !== "settlement");
+    const timely = new Set(["paid_at", "settlement", "instructions", "expires_at"]);
+    const shown = Object.keys(view).filter((field) => !timely.has(field));
     expect(shown).toEqual([
       "reference",
       "status",
@@ -107,9 +104,34 @@ describe.each(paymentStatuses)("the status of a %s payment", (status) => {
   });
 });
 
-test.each(["processing", "paid"] as const)("a payment whose batch is %s says so", (settlementStatus) => {
-  const view = statusView({ ...aPayment({ status: "succeeded" }), settlementStatus }, schedule);
-  expect(view.settlement).toMatchObject({ status: settlementStatus });
+test.each(["processing", "paid"] as const)(
+  "a payment whose batch is %s says so, and the batch's own date",
+  (standing) => {
+    const batch = { status: standing, payoutDate: "2027-02-01" };
+    const view = statusView({ ...aPayment({ status: "succeeded" }), batch }, DAY);
+    expect(view.settlement).toEqual({ status: standing, estimated_date: "2027-02-01" });
+  },
+);
+
+test("a payment that no batch can take has no date", () => {
+  const view = paymentStatusSchema.parse(statusView(aPayment({ status: "succeeded" }), null));
+  expect(view.settlement).toEqual({ status: "pending", estimated_date: null });
+});
+
+test.each(paymentStatuses)(
+  "how a %s payment is paid is shown while it can be, and in no answer after that",
+  (status) => {
+    const payment = aPayment({ status });
+    for (const view of [statusView(payment, DAY), eventView(payment)]) {
+      expect([view.instructions, view.expires_at]).toEqual(
+        status === "pending" ? [payment.instructions, "2027-01-15T08:30:00Z"] : [undefined, undefined],
+      );
+    }
+  },
+);
+
+test("a pending payment whose acquirer has not answered says that there is no way to pay it yet", () => {
+  expect(statusView(aPayment({ instructions: undefined }), DAY).instructions).toBeNull();
 });
 
 test.each([

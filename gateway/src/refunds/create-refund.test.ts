@@ -8,7 +8,7 @@ import { nothing, owning, refundParts } from "../../test/refunds.ts";
 import type { Minor } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
 import type { MerchantSettings } from "../merchants/settings.ts";
-import { type Payment, disputeStatuses } from "../payments/payment.ts";
+import { type Payment, disputeStatuses, isRunning } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import { completeRefund, createRefund, remainingOf } from "./refunds.ts";
@@ -40,8 +40,19 @@ describe("which payments", () => {
   test.each(disputeStatuses)("a payment with a dispute that is %s", (disputeStatus) => {
     const payment = aPayment({ status: "succeeded", disputeStatus });
     const outcome = with1(payment).when(refund(payment));
-    if (disputeStatus === "won" || disputeStatus === "withdrawn") expect(outcome.answer.remainingMinor).toBe(0n);
-    else outcome.refuses("PAYMENT_NOT_REFUNDABLE");
+    if (isRunning(disputeStatus)) outcome.refuses("PAYMENT_NOT_REFUNDABLE");
+    else expect(outcome.answer.remainingMinor).toBe(0n);
+  });
+
+  test("after a lost dispute what was not contested can be refunded, and not a unit more", () => {
+    const payment = aPayment({ status: "succeeded", disputeStatus: "lost", lostMinor: 300_000n });
+    with1(payment)
+      .when(refund(payment, { amount_minor: 700_001 }))
+      .refuses("REFUND_EXCEEDS_PAYMENT", { remaining_refundable_minor: 700_000 });
+    const { refund: made, remainingMinor } = with1(payment).when(refund(payment)).answer;
+    expect([made.amountMinor, remainingMinor]).toEqual([700_000n, 0n]);
+    const whole = aPayment({ status: "succeeded", disputeStatus: "lost", lostMinor: 1_000_000n });
+    with1(whole).when(refund(whole)).refuses("REFUND_EXCEEDS_PAYMENT", { remaining_refundable_minor: 0 });
   });
 
   test("one of the other environment is a mismatch, and one of nobody is not found", () => {

@@ -3,10 +3,18 @@ import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { reply } from "../ground/reply.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { listSchema } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
-import { type CreateRefund, createRefundRules, createdRefundSchema, refundStatusSchema } from "./refunds.schema.ts";
-import { refundOfRow, selectRefund } from "./refunds.sql.ts";
+import {
+  type CreateRefund,
+  createRefundRules,
+  createdRefundSchema,
+  refundStatusSchema,
+  refundsQuerySchema,
+} from "./refunds.schema.ts";
+import { refundOfRow, selectRefund, selectRefunds } from "./refunds.sql.ts";
 import { type Refund, createdRefundView, refundView } from "./refund.ts";
 import { type RefundParts, completeRefund, createRefund } from "./refunds.ts";
 
@@ -38,6 +46,16 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
           reply(201, createdRefundView(refund, remainingMinor)),
         ),
       lane: "move",
+    }),
+    readEndpoint({
+      path: "/v1/refunds",
+      summary: "List refunds, newest first",
+      tag: "Refunds",
+      scope: "refunds:read",
+      errors: ["VALIDATION_ERROR"],
+      success: { status: 200, description: "A page of refunds.", schema: listSchema(refundStatusSchema) },
+      query: refundsQuerySchema,
+      handle: (call) => listRefunds(parts.database, call),
     }),
     readEndpoint({
       path: "/v1/refunds/{uuid}",
@@ -74,6 +92,21 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       lane: "move",
     }),
   ];
+}
+
+async function listRefunds(database: Database, call: Call): Promise<Reply> {
+  const query = call.query as z.infer<typeof refundsQuerySchema>;
+  const { book, merchant } = call;
+  const after = query.starting_after;
+  if (after !== undefined) {
+    const [cursor] = await database.query(selectRefund(merchant.merchantId, after));
+    if (cursor?.environment !== book.environment) throw unknownCursor(after);
+  }
+  const limit = Number(query.limit ?? 25);
+  const rows = await database.query(
+    selectRefunds({ book, paymentReference: query.payment_reference, status: query.status, after, limit }),
+  );
+  return page(rows.map(refundOfRow), limit, refundView, ({ uuid }) => uuid);
 }
 
 async function findRefund(database: Database, call: Call): Promise<Refund | undefined> {

@@ -1,8 +1,9 @@
 // The shapes of refunds on the wire, and the order in which their errors prevail.
 import { z } from "zod";
+import { isId } from "../ground/ids.ts";
 import { MINOR_MAX } from "../ground/money.ts";
 import type { FieldRules } from "../http/fields.ts";
-import { text, timestamp } from "../http/shapes.ts";
+import { limitQuery, text, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
@@ -20,6 +21,20 @@ export const createRefundRules: FieldRules<CreateRefund> = {
   order: Object.keys(createRefundSchema.shape),
   faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
 };
+
+export const refundsQuerySchema = z.strictObject({
+  payment_reference: z
+    .string()
+    .refine((value) => isId("payment", value), "is not the reference of a payment")
+    .optional(),
+  status: z.enum(refundStatuses).optional(),
+  limit: limitQuery,
+  starting_after: z
+    .string()
+    .refine((value) => isId("refund", value), "is not the uuid of a refund")
+    .optional()
+    .meta({ description: "`uuid` of the last refund received." }),
+});
 
 const refundFields = {
   uuid: z.string(),

@@ -64,6 +64,38 @@ where merchant_id = $1::uuid and environment = any('{sandbox,production}'::envir
   };
 }
 
+export interface RefundFilter {
+  book: Book;
+  paymentReference: string | undefined;
+  status: Refund["status"] | undefined;
+  after: string | undefined;
+  limit: number;
+}
+
+/** A page of refunds, newest first, and one more than `limit`. */
+export function selectRefunds({ book, paymentReference, status, after, limit }: RefundFilter): Statement {
+  const values: unknown[] = [uuidOf(book.merchantId), book.environment];
+  const where = (condition: string, value: unknown): string => {
+    values.push(value);
+    return `\n  and ${condition.replace("?", `$${values.length}`)}`;
+  };
+  // Only what is asked for stands in the statement, so that a payment's refunds are found by their own index.
+  const conditions = [
+    paymentReference === undefined ? "" : where("payment_id = ?::uuid", uuidOf(paymentReference)),
+    status === undefined ? "" : where("status = ?::refund_status", status),
+    after === undefined ? "" : where("refund_id < ?::uuid", uuidOf(after)),
+  ].join("");
+  values.push(limit + 1);
+  return {
+    text: `select *
+from refunds
+where merchant_id = $1::uuid and environment = $2::environment${conditions}
+order by refund_id desc
+limit $${values.length}::integer`,
+    values,
+  };
+}
+
 /** Which settlement batch a refund is in. */
 export const refundBatches = batchMarks(
   "refund batches",

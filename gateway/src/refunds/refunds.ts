@@ -7,7 +7,7 @@ import { type Minor, wireAmount } from "../ground/money.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Payment } from "../payments/payment.ts";
+import { type Payment, isRunning } from "../payments/payment.ts";
 import { findLocked, paymentNeeds, reviseRefunds } from "../payments/payments.ts";
 import { isPaid } from "../payments/states.ts";
 import type { Command } from "../store/lane.ts";
@@ -23,9 +23,9 @@ export interface RefundParts {
   planRefund(context: CommandContext, refund: Refund, gatewayCode: string): void;
 }
 
-/** What can still be refunded of a payment. */
+/** What can still be refunded of a payment: all that was neither refunded nor lost in a dispute. */
 export function remainingOf(payment: Payment): Minor {
-  return payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor;
+  return payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor - payment.lostMinor;
 }
 
 /**
@@ -77,9 +77,7 @@ export function createRefund(
 /** The amount to refund, or the fault that prevails. */
 function judge({ set, merchant }: CommandContext, payment: Payment, body: CreateRefund): Minor {
   const { book, currency } = payment;
-  const contested =
-    payment.disputeStatus !== undefined && ["needs_response", "under_review", "lost"].includes(payment.disputeStatus);
-  if (!isPaid(payment.status) || contested) throw new Fault("PAYMENT_NOT_REFUNDABLE");
+  if (!isPaid(payment.status) || isRunning(payment.disputeStatus)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
   if (body.currency !== undefined && body.currency !== currency) throw new Fault("CURRENCY_MISMATCH");
   const remaining = remainingOf(payment);
   const amount = body.amount_minor === undefined ? remaining : BigInt(body.amount_minor);

@@ -138,6 +138,12 @@ const outcomes: Record<Payment["status"], string> = {
   canceled: "The merchant canceled this payment.",
 };
 
+function back(returnUrl: string | undefined, merchantName: string): string {
+  if (returnUrl === undefined) return "";
+  return `
+  <p class="back"><a href="${escape(returnUrl)}">Back to ${escape(merchantName)}</a></p>`;
+}
+
 function page(serviceName: string, { payment, merchantName, secondsLeft }: Found): string {
   const open = payment.status === "pending" && secondsLeft > 0;
   const status = payment.status === "pending" && !open ? outcomes.expired : outcomes[payment.status];
@@ -159,6 +165,7 @@ function page(serviceName: string, { payment, merchantName, secondsLeft }: Found
   form { display: grid; grid-template-columns: 1fr 1fr; gap: .8rem }
   button { font: inherit; padding: .8rem; border-radius: .6rem; border: 1px solid #8886; cursor: pointer }
   .approve { background: #15803d; color: #fff; border-color: #15803d }
+  .back { text-align: center; margin: .4rem 0 0 }
   .state { font-weight: 600; text-align: center; padding: .6rem }
 </style>
 </head>
@@ -179,7 +186,7 @@ function page(serviceName: string, { payment, merchantName, secondsLeft }: Found
     <button class="approve" name="decision" value="approve">Approve</button>
     <button name="decision" value="decline">Decline</button>
   </form>`
-      : `<p class="state" role="status">${escape(status)}</p>`
+      : `<p class="state" role="status">${escape(status)}</p>${back(payment.returnUrl, merchantName)}`
   }
 </main>
 </body>

@@ -1,7 +1,7 @@
 // Sample events: made-up objects in the shape of real ones, because the views of the real ones show them. Nothing is stored.
 import { type Dispute, disputeView } from "../disputes/dispute.ts";
 import { type EventType, envelopeOf } from "../events/event.ts";
-import { type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { type Payment, eventView } from "../payments/payment.ts";
@@ -55,6 +55,7 @@ function payment(book: Book, now: Micros, stands: Partial<Payment> & Pick<Paymen
     feeMinor: FEE,
     refundedMinor: 0n,
     refundPendingMinor: 0n,
+    lostMinor: 0n,
     disputeStatus: undefined,
     currency: CURRENCY,
     method: "qris",
@@ -62,10 +63,16 @@ function payment(book: Book, now: Micros, stands: Partial<Payment> & Pick<Paymen
     description: undefined,
     gatewayCode: "nusantara",
     callbackUrl: undefined,
+    returnUrl: undefined,
     customerKey: null,
     customer: undefined,
     metadata: { order: "sample" },
-    instructions: undefined,
+    instructions: {
+      type: "qr_string",
+      value: "A SAMPLE, NOT A CODE TO PAY BY",
+      expires_at: wireTime(now + 1_800 * SECOND),
+      qr_string: "A SAMPLE, NOT A CODE TO PAY BY",
+    },
     risk: { decision: "approve", score: 0, reasons: [] },
     routing: { rules_version: 0, candidates: [] },
     expiresAt: now + 1_800 * SECOND,
@@ -108,6 +115,7 @@ function settlement(book: Book, now: Micros, stands: Partial<Settlement>): Settl
     paymentCount: 1,
     createdAt: now,
     payDueAt: now + DAY,
+    payoutDate: wireTime(now + DAY).slice(0, 10),
     paidAt: undefined,
     bankReference: undefined,
     ...stands,

@@ -7,7 +7,9 @@ import { reply } from "../ground/reply.ts";
 import { timestamp } from "../http/shapes.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import { type Book, environments } from "../merchants/books.ts";
-import { statusView } from "../payments/payment.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import { nextRun, payoutDate, settlingRun } from "../merchants/settlement-schedule.ts";
+import { type Payment, statusView } from "../payments/payment.ts";
 import { paymentStatusSchema } from "../payments/payments.schema.ts";
 import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
 import type { Database } from "../store/database.ts";
@@ -17,6 +19,12 @@ export interface SandboxParts extends PaymentParts {
   database: Database;
   clock: Clock;
   clocks: Clocks;
+}
+
+/** The day on which a payment that was just paid is paid out by the schedule alone. */
+function settledOn({ settings }: Merchant, { paidAt }: Payment): string | null {
+  const { settlement: schedule } = settings;
+  return paidAt === undefined ? null : payoutDate(schedule, settlingRun(schedule, paidAt, nextRun(schedule, paidAt)));
 }
 
 const ADVANCE_MAX_SECONDS = 31_622_400;
@@ -48,7 +56,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
           needs: outcomeNeeds(call.book, reference),
           execute: (context) => takeOutcome(context, reference, outcome),
         });
-        return answering(command, (payment) => reply(200, statusView(payment, call.merchant.settings.settlement)));
+        return answering(command, (payment) => reply(200, statusView(payment, settledOn(call.merchant, payment))));
       },
     }),
     writeEndpoint<z.infer<typeof advanceSchema>>({

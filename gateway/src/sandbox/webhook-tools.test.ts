@@ -240,7 +240,6 @@ test("the tools are the sandbox's, need its scope, and refuse what means nothing
     [{ mode: "drop", for_next: 0 }, "for_next"],
     [{ mode: "drop", for_next: 1_001 }, "for_next"],
     [{ mode: "drop", for_next: 1.5 }, "for_next"],
-    [{ mode: "drop", for_next: null }, "for_next"],
     [{ mode: "none", for_next: 3 }, "for_next"],
     [{ mode: "drop", until: "noon" }, "until"],
   ] as const) {

@@ -6,7 +6,7 @@ import { NOW, type Given, type Then, given, merchantWith, ownerWith, row } from 
 import { aPayment } from "../../test/payments.ts";
 import { owning } from "../../test/refunds.ts";
 import { openDispute } from "../disputes/disputes.ts";
-import { SECOND } from "../ground/clock.ts";
+import { SECOND, wireTime } from "../ground/clock.ts";
 import { type IdKind, newId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
@@ -192,6 +192,7 @@ const aBatch = (changes: Partial<Settlement> = {}): Settlement => ({
   paymentCount: 1,
   createdAt: NOW,
   payDueAt: NOW,
+  payoutDate: wireTime(NOW).slice(0, 10),
   paidAt: undefined,
   bankReference: undefined,
   ...changes,

@@ -20,6 +20,8 @@ export interface Settlement {
   paymentCount: number;
   createdAt: Micros;
   payDueAt: Micros;
+  /** The local day of the payout: on which it is due, and then on which it was made. It never follows a later schedule. */
+  payoutDate: string;
   paidAt: Micros | undefined;
   bankReference: string | undefined;
 }
@@ -39,6 +41,7 @@ export interface SettlementItem {
 export function settlementView(settlement: Settlement): Record<string, unknown> {
   return {
     uuid: settlement.uuid,
+    environment: settlement.book.environment,
     status: settlement.status,
     currency: settlement.currency,
     exponent: exponentOf(settlement.currency),
@@ -108,35 +111,79 @@ function coverable(deductions: readonly SettlementItem[], added: readonly Settle
     });
 }
 
-/** A batch as comma-separated values for reconciliation: a line an item, and the sums, which are the batch's. */
-export function statementOf(settlement: Settlement, items: readonly SettlementItem[]): string {
+/** An item of a batch with what is known of its payment: a line of the statement. */
+export interface StatementLine extends SettlementItem {
+  referenceId: string;
+  method: string;
+  gatewayCode: string | undefined;
+  createdAt: Micros;
+  paidAt: Micros | undefined;
+}
+
+const statementHead = [
+  "kind",
+  "id",
+  "reference",
+  "reference_id",
+  "payment_method",
+  "gateway_code",
+  "created_at",
+  "paid_at",
+  "occurred_at",
+  "currency",
+  "gross_minor",
+  "fee_minor",
+  "refund_minor",
+  "dispute_minor",
+  "net_minor",
+  "net",
+];
+
+/**
+ * A batch as comma-separated values (RFC 4180) for reconciliation: a line an item, and the sums, which are the batch's. In each line the net
+ * is the gross less fee, refund and dispute; `net` is the same in the currency's own notation.
+ */
+export function statementOf(settlement: Settlement, lines: readonly StatementLine[]): string {
   const { currency } = settlement;
-  const money = (amount: Minor): string => readable(amount, currency).replaceAll(",", "");
-  const lines = items.map((item) => {
-    const sign = adds(item) ? 1n : -1n;
-    return [
-      item.kind,
-      item.id,
-      item.paymentReference,
-      wireTime(item.occurredAt),
-      currency,
-      String(sign * item.amountMinor),
-      String(-item.feeMinor),
-      String(sign * item.amountMinor - item.feeMinor),
-      money(sign * item.amountMinor - item.feeMinor),
-    ];
-  });
+  const money = (gross: Minor, fee: Minor, refund: Minor, dispute: Minor): string[] => {
+    const net = gross - fee - refund - dispute;
+    return [gross, fee, refund, dispute, net].map(String).concat(readable(net, currency).replaceAll(",", ""));
+  };
+  const rows = lines.map((line) => [
+    line.kind,
+    line.id,
+    line.paymentReference,
+    line.referenceId,
+    line.method,
+    line.gatewayCode ?? "",
+    wireTime(line.createdAt),
+    line.paidAt === undefined ? "" : wireTime(line.paidAt),
+    wireTime(line.occurredAt),
+    currency,
+    ...money(
+      adds(line) ? line.amountMinor : 0n,
+      line.feeMinor,
+      line.kind === "refund" ? line.amountMinor : 0n,
+      line.kind === "dispute" ? line.amountMinor : 0n,
+    ),
+  ]);
+  const disputed = lines
+    .filter(({ kind }) => kind === "dispute")
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+  const { uuid, grossMinor, feeMinor, refundMinor } = settlement;
+  const nothing = Array.from({ length: 6 }, () => "");
   const total = [
     "total",
-    settlement.uuid,
-    "",
+    uuid,
+    ...nothing,
     wireTime(settlement.periodEnd),
     currency,
-    String(settlement.grossMinor - settlement.refundMinor),
-    String(-settlement.feeMinor),
-    String(settlement.netMinor),
-    money(settlement.netMinor),
+    ...money(grossMinor, feeMinor, refundMinor - disputed, disputed),
   ];
-  const head = ["kind", "id", "payment_reference", "at", "currency", "amount_minor", "fee_minor", "net_minor", "net"];
-  return [head, ...lines, total].map((line) => `${line.join(",")}\r\n`).join("");
+  return [statementHead, ...rows, total].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
+}
+
+/** In quotes where the text has what separates fields. */
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

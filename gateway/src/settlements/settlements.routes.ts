@@ -7,10 +7,16 @@ import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, environments } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { type Settlement, settlementStatuses, settlementView, statementOf } from "./settlement.ts";
-import { itemOfRow, selectItems, selectSettlement, selectSettlements, settlementOfRow } from "./settlements.sql.ts";
+import {
+  selectSettlement,
+  selectSettlements,
+  selectStatement,
+  settlementOfRow,
+  statementLineOfRow,
+} from "./settlements.sql.ts";
 import { paySettlement, runNow } from "./settlements.ts";
 
 const minor = z.int().min(0).max(Number(MINOR_MAX));
@@ -18,6 +24,7 @@ const minor = z.int().min(0).max(Number(MINOR_MAX));
 /** Also the data of settlement events. */
 export const settlementSchema = z.strictObject({
   uuid: z.string(),
+  environment: z.enum(environments),
   status: z.enum(settlementStatuses),
   currency: z.string(),
   exponent: z.int().min(0).max(4),
@@ -71,16 +78,25 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       handle: (call) => listSettlements(parts.database, call.book, call.query),
     }),
     readEndpoint({
+      path: "/v1/settlements/{uuid}",
+      summary: "Read a settlement batch",
+      tag: "Settlements",
+      scope: "settlements:read",
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      success: { status: 200, description: "The batch.", schema: settlementSchema },
+      handle: async (call) => reply(200, settlementView(await findSettlement(parts.database, call))),
+    }),
+    readEndpoint({
       path: "/v1/settlements/{uuid}/statement",
       summary: "A batch as CSV: one line a payment, credited receipt, refund and lost dispute, adding up to the batch",
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "Comma-separated values (text/csv).", schema: z.string() },
+      success: { status: 200, description: "Comma-separated values.", schema: z.string(), mediaType: "text/csv" },
       async handle(call) {
         const settlement = await findSettlement(parts.database, call);
-        const items = (await parts.database.query(selectItems(settlement))).map(itemOfRow);
-        return { status: 200, body: statementOf(settlement, items), contentType: "text/csv; charset=utf-8" };
+        const lines = (await parts.database.query(selectStatement(settlement))).map(statementLineOfRow);
+        return { status: 200, body: statementOf(settlement, lines), contentType: "text/csv; charset=utf-8" };
       },
     }),
     writeEndpoint({

@@ -5,7 +5,7 @@ import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { Settlement, SettlementItem, SettlementStatus } from "./settlement.ts";
+import type { Settlement, SettlementItem, SettlementStatus, StatementLine } from "./settlement.ts";
 
 /** Items that one batch looks at, of each kind: the oldest. The rest is taken by the next. */
 export const ITEMS_MAX = 5_000;
@@ -39,6 +39,7 @@ const stateColumns = {
     "timestamptz",
     (settlement: Settlement) => (settlement.paidAt === undefined ? null : sqlTime(settlement.paidAt)),
   ],
+  payout_date: ["date", (settlement: Settlement) => settlement.payoutDate],
   bank_reference: ["text", (settlement: Settlement) => settlement.bankReference],
 } as const satisfies Columns<Settlement>;
 
@@ -75,7 +76,13 @@ export const waitingItems: Table<Book, Waiting> = {
   name: "waiting items",
   keyText: bookKey,
   keyOf: (waiting) => waiting.book,
-  load: (books) => ({
+  load: (books) => selectWaiting(books),
+  parse: waitingOfRow,
+};
+
+/** What waits in these books, the oldest of each kind. */
+export function selectWaiting(books: readonly Book[]): Statement {
+  return {
     name: "load waiting items",
     text: `select w.merchant_id, w.environment, coalesce(json_agg(json_build_array(
     i.currency, i.kind, i.item_id, i.payment_id, i.amount_minor::text, i.fee_minor::text, i.occurred_at::text)), '[]') as items
@@ -121,16 +128,39 @@ left join lateral (
 ) i on i.kind is not null
 group by w.merchant_id, w.environment`,
     values: bookArrays(books),
-  }),
-  parse(row) {
-    const lines = JSON.parse(row.items as string) as (string | null)[][];
-    const items = lines.filter(([currency]) => currency !== null).map(itemOfLine);
-    return {
-      book: bookOfRow(row),
-      items: Map.groupBy(items, ({ currency }) => currency),
-    };
-  },
-};
+  };
+}
+
+export function waitingOfRow(row: Row): Waiting {
+  const lines = JSON.parse(row.items as string) as (string | null)[][];
+  const items = lines.filter(([currency]) => currency !== null).map(itemOfLine);
+  return {
+    book: bookOfRow(row),
+    items: Map.groupBy(items, ({ currency }) => currency),
+  };
+}
+
+export interface OutlookRow extends Record<string, unknown> {
+  next_run_at: Micros | null;
+  account: string | null;
+  currency: string | null;
+  debit_minor: bigint | null;
+  credit_minor: bigint | null;
+}
+
+/** When a book's next run is due, beside each balance that the merchant owns. Gives `OutlookRow`s, one at least. */
+export function selectOutlook(book: Book): Statement {
+  return {
+    name: "select settlement outlook",
+    text: `select c.next_run_at, a.account, a.currency, a.debit_minor, a.credit_minor
+from books b
+left join settlement_clocks c using (merchant_id, environment)
+left join balances a on a.merchant_id = b.merchant_id and a.environment = b.environment
+  and a.account in ('merchant:available', 'merchant:held')
+where b.merchant_id = $1::uuid and b.environment = $2::environment`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}
 
 function itemOfLine(line: (string | null)[]): SettlementItem & { currency: string } {
   const [currency, kind, item, payment, amount, fee, at] = line as [
@@ -208,6 +238,7 @@ export function settlementOfRow(row: Row): Settlement {
     paymentCount: row.payment_count as number,
     createdAt: row.created_at as Micros,
     payDueAt: row.pay_due_at as Micros,
+    payoutDate: row.payout_date as string,
     paidAt: (row.paid_at as Micros | null) ?? undefined,
     bankReference: (row.bank_reference as string | null) ?? undefined,
   };
@@ -233,6 +264,30 @@ from settlement_items
 where merchant_id = $1::uuid and environment = $2::environment and settlement_id = $3::uuid
 order by occurred_at, item_id`,
     values: [uuidOf(settlement.book.merchantId), settlement.book.environment, uuidOf(settlement.uuid)],
+  };
+}
+
+/** The items of a batch, each with what its payment's line of the statement shows. */
+export function selectStatement(settlement: Settlement): Statement {
+  return {
+    name: "select settlement statement",
+    text: `select i.*, p.reference_id, p.payment_method, p.gateway_code, p.created_at, p.paid_at
+from settlement_items i
+join payments p using (merchant_id, environment, payment_id)
+where i.merchant_id = $1::uuid and i.environment = $2::environment and i.settlement_id = $3::uuid
+order by i.occurred_at, i.item_id`,
+    values: [uuidOf(settlement.book.merchantId), settlement.book.environment, uuidOf(settlement.uuid)],
+  };
+}
+
+export function statementLineOfRow(row: Row): StatementLine {
+  return {
+    ...itemOfRow(row),
+    referenceId: row.reference_id as string,
+    method: row.payment_method as string,
+    gatewayCode: (row.gateway_code as string | null) ?? undefined,
+    createdAt: row.created_at as Micros,
+    paidAt: (row.paid_at as Micros | null) ?? undefined,
   };
 }
 

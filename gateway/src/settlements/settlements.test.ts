@@ -126,7 +126,12 @@ test("the schedule forms a batch at the cutoff and the bank pays it: available, 
 
 test("the statement has a line for each payment, refund and lost dispute, and adds up to the batch", async () => {
   const { client, merchantId } = await service.merchant();
-  const payments = [await paid(client), await paid(client), await paid(client), await paid(client)];
+  const payments = [
+    await paid(client, { reference_id: 'order "1", of two' }),
+    await paid(client),
+    await paid(client),
+    await paid(client),
+  ];
   await client.post("/v1/refunds", { payment_reference: payments[0].reference, amount_minor: 100_000 });
   const lost = (
     await client.post(`/v1/sandbox/payments/${payments[1].reference}/dispute`, {
@@ -141,18 +146,30 @@ test("the statement has a line for each payment, refund and lost dispute, and ad
   expect(formed).toMatchObject({ gross_minor: 2_000_000, refund_minor: 400_000, payment_count: 2 });
   const answer = await client.get(`/v1/settlements/${formed.uuid}/statement`);
   expect(answer.headers.get("content-type")).toContain("text/csv");
-  const lines = answer.text
-    .trim()
-    .split("\r\n")
-    .map((line) => line.split(","));
-  expect(lines).toHaveLength(1 + 4 + 1);
-  const sum = (column: number): number => lines.slice(1, -1).reduce((total, line) => total + Number(line[column]), 0);
-  expect([sum(5), sum(6), sum(7)]).toEqual([
-    formed.gross_minor - formed.refund_minor,
-    -formed.fee_minor,
-    formed.net_minor,
+  const [head = "", ...rows] = answer.text.trim().split("\r\n");
+  expect(head).toBe(
+    "kind,id,reference,reference_id,payment_method,gateway_code,created_at,paid_at,occurred_at,currency,gross_minor,fee_minor," +
+      "refund_minor,dispute_minor,net_minor,net",
+  );
+  expect(rows).toHaveLength(4 + 1);
+  // The quoted text of one field is set aside, so that commas separate fields alone.
+  const quoted = '"order ""1"", of two"';
+  expect(rows.filter((row) => row.includes(quoted))).toHaveLength(2);
+  const lines = rows.map((row) => row.replace(quoted, "order").split(","));
+  expect(lines.map((line) => line.length)).toEqual([16, 16, 16, 16, 16]);
+  const sums = [10, 11, 12, 13, 14].map((column) =>
+    lines.slice(0, -1).reduce((total, line) => total + Number(line[column]), 0),
+  );
+  expect(sums).toEqual([formed.gross_minor, formed.fee_minor, 100_000, 300_000, formed.net_minor]);
+  expect(lines.at(-1)?.slice(10, 15).map(Number)).toEqual(sums);
+  const line = lines.find(([kind, , reference]) => kind === "payment" && reference === payments[0].reference);
+  expect(line?.slice(1, 6)).toEqual([
+    payments[0].reference,
+    payments[0].reference,
+    "order",
+    "qris",
+    payments[0].gateway_code,
   ]);
-  expect(lines.at(-1)?.slice(5, 8).map(Number)).toEqual([sum(5), sum(6), sum(7)]);
   const running = (await client.get("/v1/disputes?status=needs_response")).json.data[0].uuid as string;
   await client.post(`/v1/sandbox/disputes/${running}/resolve`, { outcome: "won" });
   const [rest] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
@@ -248,11 +265,11 @@ test("the database refuses a batch that is not the sum of its items, and an item
   await paid(client);
   const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
   await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
-    const copy = `insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, now(), now(), null, null from settlements where merchant_id = $1`;
+    const copy = `insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, now(), now(), now(), null, null from settlements where merchant_id = $1`;
     await expect(role.query(copy, [uuidOf(merchantId)])).rejects.toThrow(/not the sum/);
     await expect(
       role.query(
-        "insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor + 1, payment_count, now(), now(), null, null from settlements where merchant_id = $1",
+        "insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor + 1, payment_count, now(), now(), now(), null, null from settlements where merchant_id = $1",
         [uuidOf(merchantId)],
       ),
     ).rejects.toThrow(/invariant/);

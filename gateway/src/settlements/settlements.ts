@@ -7,8 +7,8 @@ import { isId } from "../ground/ids.ts";
 import { accounts, payoutPostings, settlePostings, unsettlePostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import { type Book, otherBook } from "../merchants/books.ts";
-import { nextRun, periodEnd } from "../merchants/settlement-schedule.ts";
-import { isRunning } from "../disputes/dispute.ts";
+import { localDate, minimumPayoutOf, nextRun, payoutDate, periodEnd } from "../merchants/settlement-schedule.ts";
+import { isRunning } from "../payments/payment.ts";
 import { disputeBatches } from "../disputes/disputes.sql.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { receiptBatches } from "../acquiring/receipts.sql.ts";
@@ -103,7 +103,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
     );
     const available = -balanceOf(set, book, accounts.available, currency);
     const cut = [...Map.groupBy(past, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
-    const taken = select(due, available, BigInt(merchant.settings.settlement.minimum_payout_minor), cut);
+    const taken = select(due, available, minimumPayoutOf(merchant.settings.settlement, currency), cut);
     if (!taken) continue;
     more ||= cut;
     const settlement: Settlement = {
@@ -120,6 +120,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
       paymentCount: taken.items.filter(({ kind }) => kind === "payment").length,
       createdAt: now,
       payDueAt: formedAt + merchant.settings.settlement.pay_after_seconds * SECOND,
+      payoutDate: payoutDate(merchant.settings.settlement, formedAt),
       paidAt: undefined,
       bankReference: undefined,
     };
@@ -186,6 +187,7 @@ export function paySettlement(
         ...settlement,
         status: "paid",
         paidAt: now,
+        payoutDate: localDate(merchant.settings.settlement, now),
         bankReference,
       };
       set.update(settlements, paid);

@@ -16,6 +16,7 @@ export type Row = Record<string, unknown>;
 const parsers: Record<number, (text: string) => unknown> = {
   20: BigInt, // int8
   1184: parseSqlTime, // timestamptz, with its microseconds
+  1082: String, // date
   114: String, // json and jsonb stay text: the room that owns them knows their shape
   3802: String,
 };

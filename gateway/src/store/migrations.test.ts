@@ -110,8 +110,8 @@ values (${book}, gen_random_uuid(), '${payment}', 'succeeded', 10, 'IDR', now(),
 values (${book}, '${payment}', 'payment', '${payment}', '${payment}', 100, 1, now())`,
     statement: () => `insert into public.settlements
   (merchant_id, environment, settlement_id, status, currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor,
-  payment_count, created_at, pay_due_at)
-values (${book}, '${payment}', 'processing', 'IDR', now(), now(), 100, 1, 0, 99, 1, now(), now())`,
+  payment_count, created_at, pay_due_at, payout_date)
+values (${book}, '${payment}', 'processing', 'IDR', now(), now(), 100, 1, 0, 99, 1, now(), now(), now())`,
     code: "GB010",
   },
 ];

@@ -259,7 +259,7 @@ describe("one more try", () => {
     await create(of.client);
     const path = `/v1/events/${(await ids(of))[0]}/resend`;
     expect(outcome(await of.client.post(path, { now: true }))).toBe("422 VALIDATION_ERROR now");
-    expect(outcome(await of.client.post(path, ""))).toBe("400 MALFORMED_JSON");
+    expect(outcome(await of.client.post(path, "{"))).toBe("400 MALFORMED_JSON");
     expect(outcome(await of.client.post(path, {}, { key: null }))).toBe("422 IDEMPOTENCY_KEY_REQUIRED");
     expect(outcome(await of.client.post(`${path}?x=1`, {}))).toBe("422 VALIDATION_ERROR x");
   });

@@ -78,6 +78,7 @@ export function instructionsFor(order: PaymentOrder): Instructions | undefined {
     merchantName: order.merchant_name,
     expiresAt: parseWireTime(order.expires_at)?.at ?? 0,
     payUrl: order.pay_url,
+    returnUrl: order.return_url,
     metadata: undefined,
   });
 }

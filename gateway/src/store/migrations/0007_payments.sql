@@ -18,6 +18,7 @@ create table payments (
   fee_minor bigint not null constraint payments_fee_within_amount check (fee_minor between 0 and amount_minor),
   refunded_minor bigint not null default 0 constraint payments_refunded_within_amount check (refunded_minor between 0 and amount_minor),
   refund_pending_minor bigint not null default 0 check (refund_pending_minor >= 0), -- of refunds under way, reversed already
+  lost_minor bigint not null default 0 check (lost_minor >= 0), -- of disputes that were lost
   created_at timestamptz not null,
   updated_at timestamptz not null,
   expires_at timestamptz not null, -- while the payment is under review: the time limit of the review
@@ -35,6 +36,7 @@ create table payments (
   description text check (length(description) <= 255),
   cancel_reason text check (length(cancel_reason) <= 255),
   callback_url text check (callback_url like 'https://%' and length(callback_url) <= 2048),
+  return_url text check (return_url like 'https://%' and length(return_url) <= 2048),
   customer_key bytea check (length(customer_key) = 16), -- of the customer's e-mail address, else of the telephone
   phone_key bytea check (length(phone_key) = 16), -- of the telephone of a customer who gave an e-mail address as well
   customer json,
@@ -50,7 +52,7 @@ create table payments (
   constraint payments_refunded_whole check (status <> 'refunded' or refunded_minor = amount_minor),
   constraint payments_refunded_part check (status <> 'partially_refunded' or refunded_minor between 1 and amount_minor - 1),
   constraint payments_refunded_with_status check (refunded_minor = 0 or status in ('partially_refunded', 'refunded')),
-  constraint payments_refunds_within_amount check (refunded_minor + refund_pending_minor <= amount_minor)
+  constraint payments_refunds_within_amount check (refunded_minor + refund_pending_minor + lost_minor <= amount_minor)
 ) with (
   fillfactor = 85,
   autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 50000,
@@ -61,9 +63,11 @@ alter table payments
   alter column fee_minor set statistics 0,
   alter column refunded_minor set statistics 0,
   alter column refund_pending_minor set statistics 0,
+  alter column lost_minor set statistics 0,
   alter column expires_in set statistics 0,
   alter column description set statistics 0,
   alter column callback_url set statistics 0,
+  alter column return_url set statistics 0,
   alter column customer set statistics 0,
   alter column metadata set statistics 0,
   alter column instructions set statistics 0,
@@ -129,6 +133,9 @@ for each row execute function refuse_payment_change('what it was created with ca
 create trigger payments_refunded before update of refunded_minor on payments
 for each row when (new.refunded_minor < old.refunded_minor)
 execute function refuse_payment_change('refunds are not taken back');
+create trigger payments_lost before update of lost_minor on payments
+for each row when (new.lost_minor < old.lost_minor)
+execute function refuse_payment_change('what a dispute has lost is not taken back');
 
 -- How a payment is paid is written once: with the payment, by an approval, or by the acquirer's answer that came later.
 create function check_payment_review() returns trigger language plpgsql set search_path = public, pg_temp as $$
@@ -170,7 +177,7 @@ execute function check_payment_captured();
 -- What may change after creation, and nothing else.
 grant select, insert on payments to gerbang_app;
 grant update (
-  status, refunded_minor, refund_pending_minor, dispute_status, updated_at, paid_at, canceled_at, cancel_reason, settlement_id
+  status, refunded_minor, refund_pending_minor, lost_minor, dispute_status, updated_at, paid_at, canceled_at, cancel_reason, settlement_id
 ) on payments to gerbang_app;
 -- A payment that waited for review gets its acquirer, instructions and time when it is approved.
 grant update (risk_decision, gateway_code, instructions, routing, expires_at) on payments to gerbang_app;

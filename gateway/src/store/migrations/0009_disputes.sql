@@ -20,6 +20,7 @@ create table disputes (
   foreign key (merchant_id, environment, payment_id) references payments,
   constraint disputes_resolved_at_with_status check ((resolved_at is null) = (status in ('needs_response', 'under_review')))
 );
+create index disputes_of_payment on disputes (merchant_id, environment, payment_id);
 -- One running dispute a payment.
 create unique index disputes_running on disputes (merchant_id, environment, payment_id)
 where status in ('needs_response', 'under_review');
@@ -47,6 +48,43 @@ end
 $$;
 create trigger disputes_change before update on disputes
 for each row execute function check_dispute_change();
+
+-- A dispute stands as the ledger says: at commit its payment has a journal for each dispute that was opened, and for each that ended as
+-- this one did; and what lost disputes took is noted with the payment, so that it is not refunded as well.
+create function check_dispute_posted() returns trigger language plpgsql set search_path = public, pg_temp as $$
+declare
+  journal text := case when new.status in ('needs_response', 'under_review') then 'opened' else new.status::text end;
+begin
+  if (
+    select count(*)
+    from journals j
+    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
+      and j.kind = 'dispute_' || journal
+  ) <> (
+    select count(*)
+    from disputes d
+    where d.merchant_id = new.merchant_id and d.environment = new.environment and d.payment_id = new.payment_id
+      and (journal = 'opened' or d.status = new.status)
+  ) then
+    raise exception 'dispute % is % without a journal', new.dispute_id, new.status using errcode = 'GB007';
+  end if;
+  if (
+    select p.lost_minor
+    from payments p
+    where p.merchant_id = new.merchant_id and p.environment = new.environment and p.payment_id = new.payment_id
+  ) <> (
+    select coalesce(sum(d.amount_minor), 0)
+    from disputes d
+    where d.merchant_id = new.merchant_id and d.environment = new.environment and d.payment_id = new.payment_id
+      and d.status = 'lost'
+  ) then
+    raise exception 'what payment % lost is not what its disputes took', new.payment_id using errcode = 'GB007';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger disputes_posted after insert or update of status on disputes deferrable initially deferred
+for each row execute function check_dispute_posted();
 
 -- What the merchant said to a dispute: once, and kept as it was.
 create table dispute_evidence (

@@ -27,6 +27,7 @@ create table settlements (
   payment_count integer not null check (payment_count >= 0),
   created_at timestamptz not null,
   pay_due_at timestamptz not null,
+  payout_date date not null, -- the merchant's local day of the payout: on which it is due, and then on which it was made
   paid_at timestamptz,
   bank_reference text check (length(bank_reference) <= 64),
   primary key (merchant_id, environment, settlement_id),
@@ -88,6 +89,6 @@ create constraint trigger settlements_sum after insert on settlements deferrable
 for each row execute function check_settlement_sums();
 
 grant select, insert on settlements, settlement_items, settlement_clocks to gerbang_app;
-grant update (status, paid_at, bank_reference) on settlements to gerbang_app;
+grant update (status, paid_at, payout_date, bank_reference) on settlements to gerbang_app;
 grant update (released) on settlement_items to gerbang_app;
 grant update (next_run_at) on settlement_clocks to gerbang_app;
