@@ -57,7 +57,11 @@ export function contextOf({ merchant, book }: BookOwner, set: WorkingSet, { real
     realNow,
     newId: (kind) => newId(kind, now),
     emit: ({ callbackUrl, ...event }) =>
-      emitEvent(context, { ...event, url: callbackUrl ?? merchant.webhooks[book.environment]?.url }),
+      emitEvent(context, {
+        ...event,
+        url: callbackUrl ?? merchant.webhooks[book.environment]?.url,
+        ownUrl: callbackUrl !== undefined,
+      }),
     post: (draft) => post(context, draft),
   };
   return context;

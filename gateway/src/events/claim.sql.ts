@@ -8,6 +8,8 @@ export interface ClaimedRow extends Record<string, unknown> {
   environment: string;
   event_id: string;
   url: string;
+  /** False where it follows the registered address. */
+  own_url: boolean;
   attempts: number;
   type: string;
   body: string;
@@ -142,7 +144,7 @@ export function claimDeliveries(claim: {
   set ${SAME_URL}, lease_token = $2::uuid, leased_until = $3::timestamptz
   from due
   where d.merchant_id = due.merchant_id and d.environment = due.environment and d.event_id = due.event_id
-  returning d.merchant_id, d.environment, d.event_id, d.url, d.host, d.attempts, d.by_hand, d.resend_of,
+  returning d.merchant_id, d.environment, d.event_id, d.url, d.own_url, d.host, d.attempts, d.by_hand, d.resend_of,
     d.next_attempt_at,
     due.clock_offset_seconds
 )

@@ -1,7 +1,7 @@
 // SQL of events and deliveries: inserted by the lanes, updated by the workers of the webhooks room. How deliveries are claimed
 // is in `claim.sql.ts`.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidBytes } from "../ground/ids.ts";
+import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, rowsOf } from "../store/table.ts";
@@ -38,6 +38,8 @@ export interface Lease {
 
 export interface NewDelivery extends EventKey {
   url: string;
+  /** True for the payment's callback_url, which stays; otherwise the delivery follows the registered address. */
+  ownUrl: boolean;
   nextAttemptAt: Micros;
   /** Absent when any process may claim it. */
   lease?: Lease | undefined;
@@ -50,6 +52,7 @@ export const deliveries: Table<EventKey, NewDelivery> = {
   insert: bulkInsert<NewDelivery>("deliveries", {
     ...keyColumns,
     url: ["text", (delivery) => delivery.url],
+    own_url: ["boolean", (delivery) => delivery.ownUrl],
     next_attempt_at: ["timestamptz", (delivery) => delivery.nextAttemptAt],
     lease_token: ["uuid", ({ lease }) => lease?.token],
     leased_until: ["timestamptz", ({ lease }) => lease?.until],
@@ -79,6 +82,51 @@ from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::uuid[]) as v(
 where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
   and d.lease_token = v.lease_token`,
     values: [...heldArrays(held), until === undefined ? null : sqlTime(until)],
+  };
+}
+
+/**
+ * Sends deliveries that are held to the registered address instead of the one that was registered before, and ends their leases: whoever
+ * claims them finds them in the queue of the new host.
+ */
+export function readdressDeliveries(held: readonly HeldLease[]): Statement {
+  return {
+    name: "readdress deliveries",
+    text: `update deliveries d
+set url = w.url, lease_token = null, leased_until = null
+from unnest($1::uuid[], $2::text[]::environment[], $3::uuid[], $4::uuid[]) as v(merchant_id, environment, event_id, lease_token)
+join webhook_endpoints w on w.merchant_id = v.merchant_id and w.environment = v.environment
+where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
+  and d.lease_token = v.lease_token and not d.own_url and w.url is not null`,
+    values: heldArrays(held),
+  };
+}
+
+/** Pending deliveries of a book that `readdressPending` moves at once. */
+export const READDRESS_MAX = 5_000;
+
+/**
+ * Sends a book's pending deliveries to the registered address, where they were meant for the one before: some of them, and a row for each.
+ * What a process holds is left alone; that process looks at the address before it sends.
+ */
+export function readdressPending(book: Book): Statement {
+  return {
+    name: "readdress pending deliveries",
+    text: `update deliveries d
+set url = w.url, lease_token = null, leased_until = null
+from webhook_endpoints w
+cross join lateral (
+  select d.event_id
+  from deliveries d
+  where d.merchant_id = w.merchant_id and d.environment = w.environment and d.state = 'pending' and not d.own_url
+    and d.url <> w.url and d.lease_token is null
+  limit ${READDRESS_MAX}
+  for update skip locked
+) old
+where w.merchant_id = $1::uuid and w.environment = $2::environment and w.url is not null
+  and d.merchant_id = w.merchant_id and d.environment = w.environment and d.event_id = old.event_id
+returning 1`,
+    values: [uuidOf(book.merchantId), book.environment],
   };
 }
 

@@ -15,7 +15,7 @@ const now = systemClock.now();
 /** The set after one event. */
 function emitted(to: string | undefined): { set: WorkingSet; eventId: string } {
   const set = new WorkingSet();
-  const event = { type: "payment.created", subjectId: undefined, url: to, data: { x: 1 } } as const;
+  const event = { type: "payment.created", subjectId: undefined, url: to, ownUrl: false, data: { x: 1 } } as const;
   const eventId = emitEvent({ set, book, now, newId: (kind) => newId(kind, now) }, event);
   set.keep();
   return { set, eventId };
@@ -27,7 +27,7 @@ test("an event is written with its envelope, and a delivery that nobody has yet"
   expect(others).toEqual([]);
   expect(event).toMatchObject({ book, eventId, type: "payment.created", createdAt: now, subjectId: undefined });
   expect(JSON.parse(event?.body ?? "")).toMatchObject({ id: eventId, type: "payment.created", data: { x: 1 } });
-  expect(set.inserted(deliveries)).toEqual([{ book, eventId, url, nextAttemptAt: now }]);
+  expect(set.inserted(deliveries)).toEqual([{ book, eventId, url, ownUrl: false, nextAttemptAt: now }]);
 });
 
 test("without an address there is an event and no delivery", () => {

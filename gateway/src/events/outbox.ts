@@ -12,6 +12,8 @@ export interface NewEvent {
   subjectId: string | undefined;
   /** Where it is delivered; nowhere without one. */
   url: string | undefined;
+  /** True for an address of the event's own: it stays. Otherwise the delivery follows the registered address. */
+  ownUrl: boolean;
   data: unknown;
 }
 
@@ -28,11 +30,11 @@ export interface EventContext {
  * Writes an event, and a delivery when there is an address. Gives the event's identity. Answers to section 1, fact 3: nothing is sent
  * before the commit.
  */
-export function emitEvent(context: EventContext, { type, subjectId, url, data }: NewEvent): string {
+export function emitEvent(context: EventContext, { type, subjectId, url, ownUrl, data }: NewEvent): string {
   const { set, book, now } = context;
   const head = { book, eventId: context.newId("event"), type, createdAt: now };
   set.insert(events, { ...head, subjectId, body: envelopeOf(head, data) });
-  if (url !== undefined) set.insert(deliveries, { book, eventId: head.eventId, url, nextAttemptAt: now });
+  if (url !== undefined) set.insert(deliveries, { book, eventId: head.eventId, url, ownUrl, nextAttemptAt: now });
   return head.eventId;
 }
 

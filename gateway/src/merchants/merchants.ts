@@ -30,13 +30,14 @@ import {
 } from "./settings.ts";
 import {
   type WebhookRegistration,
+  insertWebhook,
   markPreviousSecrets,
-  putWebhook,
   registrationOfRow,
   rotateWebhook,
   selectNextProbe,
   selectWebhook,
   takeProbe,
+  updateWebhookUrl,
 } from "./webhook-endpoints.sql.ts";
 
 export interface NewCredential {
@@ -87,7 +88,8 @@ export class Merchants {
       await query(insertMerchant({ merchantId, name, settings: defaultSettings }, epoch, now));
       await query(insertBooks(merchantId));
       for (const environment of environments) {
-        await query(this.puttingWebhook({ merchantId, environment }, undefined, webhookSecrets[environment]));
+        const book = { merchantId, environment };
+        await query(insertWebhook(book, this.vault.seal(webhookSecrets[environment], webhookOwner(book)), now));
       }
     });
     return { merchantId, webhookSecrets };
@@ -151,11 +153,17 @@ export class Merchants {
     return found;
   }
 
-  /** Registers the address of a book's events and issues a new signing secret. The URL has passed the guard. */
+  /**
+   * Registers the address of a book's events. The URL has passed the guard. Gives the signing secret, which stays the same; undefined when
+   * there is no such merchant.
+   */
   async setWebhook(book: Book, url: string): Promise<string | undefined> {
-    const secret = newWebhookSecret();
-    const done = await this.touched(book.merchantId, (query) => query(this.puttingWebhook(book, url, secret)));
-    return done ? secret : undefined;
+    let sealed: Buffer | undefined;
+    await this.touched(book.merchantId, async (query) => {
+      const [row] = await query<{ secret_sealed: Buffer }>(updateWebhookUrl(book, url, this.clock.now()));
+      sealed = row?.secret_sealed;
+    });
+    return sealed && this.vault.open(sealed, webhookOwner(book));
   }
 
   /**
@@ -196,10 +204,6 @@ export class Merchants {
     if (taken.length > 0) return { taken: true, next };
     const [row] = await this.database.query<{ probe_at: Micros | null }>(selectNextProbe(book));
     return { taken: false, next: row?.probe_at ?? next };
-  }
-
-  private puttingWebhook(book: Book, url: string | undefined, secret: string): Statement {
-    return putWebhook(book, url, this.vault.seal(secret, webhookOwner(book)), this.clock.now());
   }
 
   /** Throws when the secrets in this database were sealed under another master key: nothing could be signed or verified. */

@@ -19,16 +19,23 @@ export interface WebhookRegistration {
 
 const PROBE_AFTER_REFUSAL_SECONDS = 600;
 
-/** Registers an address and its sealed secret; whatever was there before is forgotten. */
-export function putWebhook(book: Book, url: string | undefined, sealed: Buffer, now: Micros): Statement {
+/** A book's first sealed secret; there is no address yet. */
+export function insertWebhook(book: Book, sealed: Buffer, now: Micros): Statement {
   return {
-    text: `insert into webhook_endpoints (merchant_id, environment, url, secret_sealed, updated_at)
-values ($1::uuid, $2::environment, $3::text, $4::bytea, $5::timestamptz)
-on conflict (merchant_id, environment) do update
-set url = excluded.url, secret_sealed = excluded.secret_sealed, updated_at = excluded.updated_at,
-  previous_sealed = null, previous_until = null, previous_carried_at = null, previous_needed_at = null,
-  previous_not_needed_at = null, probe_at = null`,
-    values: [uuidOf(book.merchantId), book.environment, url, sealed, sqlTime(now)],
+    text: `insert into webhook_endpoints (merchant_id, environment, secret_sealed, updated_at)
+values ($1::uuid, $2::environment, $3::bytea, $4::timestamptz)`,
+    values: [uuidOf(book.merchantId), book.environment, sealed, sqlTime(now)],
+  };
+}
+
+/** Registers an address. The secrets stay as they are. Gives the sealed one that signs. */
+export function updateWebhookUrl(book: Book, url: string, now: Micros): Statement {
+  return {
+    text: `update webhook_endpoints
+set url = $3::text, updated_at = $4::timestamptz
+where merchant_id = $1::uuid and environment = $2::environment
+returning secret_sealed`,
+    values: [uuidOf(book.merchantId), book.environment, url, sqlTime(now)],
   };
 }
 

@@ -1,9 +1,10 @@
 // Merchants as the operator sees them: settings, credentials, webhook addresses, and whether their books are clean.
+import { READDRESS_MAX, readdressPending } from "../events/outbox.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { verifyBook } from "../ledger/verify.ts";
-import { environments } from "../merchants/books.ts";
+import { type Book, environments } from "../merchants/books.ts";
 import { scopes } from "../merchants/directory.ts";
 import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
@@ -180,20 +181,33 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
   ];
 }
 
+/** So many times some of a backlog are moved to a new address at once. What is left is moved when it is due. */
+const MOVES_MAX = 40;
+
+/** A backlog need not wait behind the old host until each delivery is looked at. */
+async function followAddress(database: Database, book: Book): Promise<void> {
+  for (let moves = 0; moves < MOVES_MAX; moves++) {
+    if ((await database.query(readdressPending(book))).length < READDRESS_MAX) return;
+  }
+}
+
 function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): OperatorEndpoint {
   return operatorEndpoint({
     method: "PUT",
     path: `${path}/{id}/webhook`,
-    summary: "Register the address of a book's events; the signing secret is renewed",
+    summary:
+      "Register the address of a book's events; what is still pending goes there, signed with the secret as it is",
     tag,
     role: "admin",
     body: setWebhookSchema,
-    success: { status: 200, description: "The address as it is kept, and the new secret.", schema: webhookSchema },
+    success: { status: 200, description: "The address as it is kept, and its signing secret.", schema: webhookSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body }) {
       const { merchantId } = await required(merchants, params.id);
       const url = await parts.checkWebhookUrl(body.url);
-      const secret = await merchants.setWebhook({ merchantId, environment: body.environment }, url);
+      const book = { merchantId, environment: body.environment };
+      const secret = await merchants.setWebhook(book, url);
+      await followAddress(parts.database, book);
       return reply(200, { environment: body.environment, url, webhook_secret: secret });
     },
   });

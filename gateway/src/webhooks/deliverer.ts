@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptKind, type ClaimedRow, claimDeliveries, queueKey } from "../events/claim.sql.ts";
-import { oldestDue, parkDeliveries } from "../events/outbox.sql.ts";
+import { oldestDue, parkDeliveries, readdressDeliveries } from "../events/outbox.sql.ts";
 import type { Clock } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
 import type { Log } from "../ground/log.ts";
@@ -62,6 +62,8 @@ export class Deliverer {
   private state: "new" | "running" | "stopping" | "ended" = "new";
   /** Deliveries that waited too long for a slot, or found no place: given back before the next claim. */
   private readonly late: Leased[] = [];
+  /** Deliveries whose address was changed: moved before the next claim. */
+  private readonly readdressed: Leased[] = [];
   /** Deliveries that a stop kept from being sent: given back at its end, so that the next start does not wait for their leases. */
   private readonly unsent: Leased[] = [];
   private timers: NodeJS.Timeout[] = [];
@@ -122,6 +124,7 @@ export class Deliverer {
     await this.recorder.stop();
     this.state = "ended";
     try {
+      await this.readdress();
       await this.giveBack([...this.unsent, ...this.late.splice(0)]);
     } catch (error) {
       this.parts.log.warn({ err: error }, "deliveries could not be given back; their leases will end");
@@ -148,14 +151,23 @@ export class Deliverer {
 
   private async attempt(delivery: Leased): Promise<HostHealth | undefined> {
     const health = await this.attempts.make(delivery);
-    if (health !== "not counted") return health;
-    this.unsent.push(delivery);
+    if (health === "not counted") this.unsent.push(delivery);
+    else if (health === "readdressed") {
+      this.readdressed.push(delivery);
+      this.notify(bookOfRow(delivery.row));
+    } else return health;
     return undefined;
   }
 
   /** Ends leases of deliveries that are not sent now. */
   private async giveBack(held: readonly Leased[]): Promise<void> {
     if (held.length > 0) await this.parts.database.query(parkDeliveries(held, undefined));
+  }
+
+  /** Moves deliveries to the address that is registered now. If it fails, their leases end, and whoever claims them moves them. */
+  private async readdress(): Promise<void> {
+    const moved = this.readdressed.splice(0);
+    if (moved.length > 0) await this.parts.database.query(readdressDeliveries(moved));
   }
 
   private giveBackSoon(delivery: Leased): void {
@@ -196,6 +208,7 @@ export class Deliverer {
 
   /** Claims from some books, or from all at a poll. */
   private async claim(books: Book[] | undefined): Promise<void> {
+    await this.readdress();
     await this.giveBack([...this.late.splice(0), ...(books ? [] : this.queue.removeExpired())]);
     await this.claimSome("first", books);
     // Later attempts are never urgent: they are claimed at each poll.

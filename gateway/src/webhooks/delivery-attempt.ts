@@ -48,14 +48,21 @@ export class DeliveryAttempts {
     return marks;
   }
 
-  /** Tries once. Gives the host's health after it (undefined when it was not called), or that the attempt does not count. */
-  async make({ row, token: leaseToken }: LeasedDelivery<ClaimedRow>): Promise<HostHealth | undefined | "not counted"> {
+  /**
+   * Tries once. Gives the host's health after it (undefined when it was not called), that the attempt does not count, or that the delivery
+   * belongs to another address by now and was not tried.
+   */
+  async make({
+    row,
+    token: leaseToken,
+  }: LeasedDelivery<ClaimedRow>): Promise<HostHealth | undefined | "not counted" | "readdressed"> {
     const { directory, sender, faults, recorder, clock, metrics } = this.parts;
     const book = bookOfRow(row);
     const merchant = await directory.merchant(book.merchantId);
     const eventId = idOf("event", row.event_id);
     const attempt = row.attempts + 1;
     const webhook = merchant?.webhooks[book.environment];
+    if (!row.own_url && webhook?.url !== undefined && webhook.url !== row.url) return "readdressed";
     const offset: Micros = Number(row.clock_offset_seconds) * SECOND;
     if (attempt === 1) {
       metrics.deliveryLagSeconds.observe(Math.max(0, (clock.now() + offset - row.event_created_at) / SECOND));

@@ -50,6 +50,7 @@ function batch(
       type: "payment.created",
       subjectId: undefined,
       url: `https://${host}/x`,
+      ownUrl: false,
       data: {},
     } as const;
     return emitEvent({ set, book: of, now, newId: (kind) => newId(kind, now) }, event);
@@ -134,7 +135,7 @@ test("what is sent directly is what a claim would have found", async () => {
   set.put(bookClocks, { book, offsetSeconds: 60 });
   const url = "https://Shop.example:8443/hook?x=1";
   const at = now + 60 * SECOND;
-  const event = { type: "refund.failed", subjectId: undefined, url, data: { x: 1 } } as const;
+  const event = { type: "refund.failed", subjectId: undefined, url, ownUrl: true, data: { x: 1 } } as const;
   const eventId = emitEvent({ set, book, now: at, newId: (kind) => newId(kind, at) }, event);
   set.keep();
   dispatcher.dispatch(set);
@@ -148,6 +149,7 @@ test("what is sent directly is what a claim would have found", async () => {
       environment: "sandbox",
       event_id: uuidOf(eventId),
       url,
+      own_url: true,
       host: "shop.example:8443",
       attempts: 0,
       by_hand: 0,
@@ -183,7 +185,7 @@ test("a delivery without its event in the batch, and a book that was marked due,
   state.full = true;
   const set = new WorkingSet();
   const production: Book = { ...book, environment: "production" };
-  set.insert(deliveries, { book, eventId: newId("event", now), url: "https://a/", nextAttemptAt: now });
+  set.insert(deliveries, { book, eventId: newId("event", now), url: "https://a/", ownUrl: false, nextAttemptAt: now });
   markDue(set, production);
   set.keep();
   dispatcher.dispatch(set);

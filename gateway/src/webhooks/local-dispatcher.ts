@@ -111,12 +111,13 @@ export class LocalDispatcher {
     const claimedAt = clock.now();
     const { token } = this;
     set.update(deliveries, { ...delivery, lease: { token, until: claimedAt + leaseMs * 1_000 } });
-    const { book, url, nextAttemptAt } = delivery;
+    const { book, url, ownUrl, nextAttemptAt } = delivery;
     const row: ClaimedRow = {
       merchant_id: uuidOf(book.merchantId),
       environment: book.environment,
       event_id: uuidOf(event.eventId),
       url,
+      own_url: ownUrl,
       host,
       attempts: 0,
       by_hand: 0,

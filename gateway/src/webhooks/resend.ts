@@ -126,9 +126,14 @@ function tryAgain(
 }
 
 /** For an event that had no address when it happened. A command of the same batch may have made it already. */
-function firstDelivery(set: WorkingSet, { book, eventId }: Resendable, url: string, now: Micros): Delivery {
+function firstDelivery(
+  set: WorkingSet,
+  { book, eventId, callbackUrl }: Resendable,
+  url: string,
+  now: Micros,
+): Delivery {
   const made = set.get(deliveries, { book, eventId });
-  if (!made) set.insert(deliveries, { book, eventId, url, nextAttemptAt: now });
+  if (!made) set.insert(deliveries, { book, eventId, url, ownUrl: callbackUrl !== undefined, nextAttemptAt: now });
   return { state: "pending", attempts: 0, url: made?.url ?? url, nextAttemptAt: made?.nextAttemptAt ?? now };
 }
 

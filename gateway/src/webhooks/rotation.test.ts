@@ -94,7 +94,7 @@ test("after a rotation either secret verifies, until the overlap is over, and th
   expect((await view()).previous).toBeNull();
 });
 
-test("a rotation without an overlap ends the old secret at once, and a new address too", async () => {
+test("a rotation without an overlap ends the old secret at once", async () => {
   const { merchantId, secret: old, next } = await shop("/abrupt");
   const path = `/merchants/${merchantId}/webhook`;
   const { webhook_secret: fresh } = await service.operate("POST", `${path}/rotate`, {
@@ -104,14 +104,7 @@ test("a rotation without an overlap ends the old secret at once, and a new addre
   const delivery = await next();
   expect(() => standard(old, delivery)).toThrow(/signature/i);
   expect(standard(fresh, delivery)).toBeDefined();
-  await service.operate("POST", `${path}/rotate`, { environment: "sandbox" });
-  const { webhook_secret: newest } = await service.operate("PUT", path, {
-    environment: "sandbox",
-    url: receiver.url("/abrupt"),
-  });
-  const last = await next();
-  expect(signatures(last)).toHaveLength(1);
-  expect(standard(newest, last)).toBeDefined();
+  expect(signatures(delivery)).toHaveLength(1);
 });
 
 test("history is forgotten after its days by the book's clock, what waits is not, and verification knows", async () => {

@@ -27,6 +27,7 @@ create table deliveries (
   environment environment not null,
   event_id uuid not null,
   url text not null check (url like 'https://%' and length(url) <= 2048),
+  own_url boolean not null default false, -- the payment's callback_url, which stays; otherwise the registered address is followed
   state delivery_state not null default 'pending',
   attempts smallint not null default 0 check (attempts between 0 and 1000),
   by_hand smallint not null default 0 check (by_hand >= 0), -- attempts that somebody asked for: they are not part of the retry schedule
