@@ -1,6 +1,8 @@
 // Goal: every code of the table of errors (section 7.3) is what a merchant really gets, and the document of errors says the
 // same. Method: bring each about over real HTTP, by the merchant's and the operator's calls where they reach, else by hand in
 // the test's own database; repeat each write with its key; read the document's rows.
+import { defaultSettings } from "../gateway/src/merchants/settings.ts";
+import { alsoIn } from "../gateway/test/currencies.ts";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -214,7 +216,10 @@ const provocations: Record<FaultCode, [status: number, provoke: Provoke]> = {
     404,
     async (client, merchantId) => {
       const reference = await paid(client);
-      await service.operate("PATCH", `/merchants/${merchantId}`, { currencies: ["USD"] });
+      await service.operate("PATCH", `/merchants/${merchantId}`, {
+        ...alsoIn(defaultSettings, "USD"),
+        currencies: ["USD"],
+      });
       return until("WALLET_NOT_FOUND", () => refund(client, reference, { amount_minor: 1 }));
     },
   ],

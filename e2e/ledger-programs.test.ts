@@ -1,6 +1,8 @@
 // Goal: a book leaves the service in a form that other people's bookkeeping programs read, agree with and check.
 // Method: a real service takes payments in two currencies on several days; its exports are held against GET /v1/balances, by
 // hledger, Ledger and Beancount where they are installed; then one digit is changed, and each program has to refuse the text.
+import { defaultSettings } from "../gateway/src/merchants/settings.ts";
+import { alsoIn } from "../gateway/test/currencies.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -70,8 +72,7 @@ beforeAll(async () => {
   const { demo } = service;
   client = new Client(demo);
   await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, {
-    currencies: ["IDR", "USD"],
-    fees: { card: { basis_points: 290, flat_minor: 31 } },
+    ...alsoIn({ fees: { ...defaultSettings.fees, card: { basis_points: 290, flat_minor: 31 } } }, "USD"),
   });
   const orders: [amount: number, currency: string, method: string][] = [
     [150_000_00, "IDR", "qris"],

@@ -12,6 +12,7 @@ import { openDispute, resolveDispute, submitEvidence } from "../src/disputes/dis
 import { disputeBatches, disputes } from "../src/disputes/disputes.sql.ts";
 import { SECOND } from "../src/ground/clock.ts";
 import type { Minor } from "../src/ground/money.ts";
+import { defaultSettings } from "../src/merchants/settings.ts";
 import { accounts, journalHash } from "../src/ledger/journal.ts";
 import { bookBalances, journals } from "../src/ledger/ledger.sql.ts";
 import { type Payment, isRunning } from "../src/payments/payment.ts";
@@ -26,12 +27,13 @@ import { batchItems, settlements, waitingItems } from "../src/settlements/settle
 import type { Command } from "../src/store/lane.ts";
 import type { WorkingSet } from "../src/store/working-set.ts";
 import { anOperation } from "./acquiring.ts";
+import { settingsIn } from "./currencies.ts";
 import { NOW, type Then, book, given, ownerWith, row } from "./given.ts";
 import { aPayment } from "./payments.ts";
 import { nothing, refundParts } from "./refunds.ts";
 import { operations } from "../src/acquiring/operations.sql.ts";
 
-const owner = ownerWith({ currencies: ["IDR", "USD"] });
+const owner = ownerWith(settingsIn(defaultSettings, "USD"));
 const currencies = ["IDR", "USD"] as const;
 
 const action = fc.record({

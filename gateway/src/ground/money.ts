@@ -8,6 +8,9 @@ export type Minor = bigint;
 /** The largest amount on the wire (2^53 - 1), so that every client can read it exactly. */
 export const MINOR_MAX: Minor = 9_007_199_254_740_991n;
 
+/** The one currency that has defaults: amounts in settings that name no currency are in its minor units. */
+export const DEFAULT_CURRENCY = "IDR";
+
 /** The amount of one object as JSON carries it. The database bounds it, so anything beyond is an impossible state. */
 export function wireAmount(amount: Minor): number {
   assert(amount <= MINOR_MAX && amount >= -MINOR_MAX, "an amount that JSON cannot carry exactly");

@@ -3,6 +3,8 @@
 // transaction that is rolled back; then journals that no row asked for; then verification beside several hundred calls.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { alsoIn } from "../../test/currencies.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
@@ -91,7 +93,7 @@ async function decide(reference: string, word: "return" | "credit"): Promise<voi
 
 /** Everything that can happen to money, at least once, in one book. */
 async function busyBook() {
-  const { client, merchantId } = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
+  const { client, merchantId } = await service.merchant({ settings: alsoIn(defaultSettings, "USD") });
   const book: Book = { merchantId, environment: "sandbox" };
   const slow = { metadata: { "sandbox.scenario": "slow" } };
   const pending = (await done(send(client, "/v1/payments", paymentBody()))).reference as string;

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
+import { validationFault } from "../ground/fault.ts";
 import { idOf, newId } from "../ground/ids.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
@@ -26,6 +27,7 @@ import {
   type SettingsChange,
   applyChange,
   defaultSettings,
+  missingOf,
   settingsSchema,
 } from "./settings.ts";
 import {
@@ -109,12 +111,17 @@ export class Merchants {
     );
   }
 
-  /** Applies a change that the schema has accepted. False when there is no such merchant. */
+  /**
+   * Applies a change that the schema has accepted. False when there is no such merchant. Throws VALIDATION_ERROR for a currency without
+   * prices and limits of its own.
+   */
   async patch(merchantId: string, change: SettingsChange): Promise<boolean> {
     return this.change(async (query, epoch) => {
       const [row] = await query<{ settings: string }>(lockSettings(merchantId));
       if (!row) return false;
       const settings = settingsSchema.parse(applyChange(settingsSchema.parse(JSON.parse(row.settings)), change));
+      const missing = missingOf(settings);
+      if (missing) throw validationFault(missing.field, undefined, missing.message);
       await query(updateMerchant(merchantId, settings, change, epoch));
       return true;
     });

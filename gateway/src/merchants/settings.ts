@@ -1,7 +1,8 @@
 // What can be set for a merchant, its defaults, and how an operator's change is merged in.
 import { z } from "zod";
 import { defaultSchedule, settlementScheduleSchema } from "./settlement-schedule.ts";
-import { type FeeRule, MINOR_MAX, isCurrency } from "../ground/money.ts";
+import { assert } from "../ground/fault.ts";
+import { DEFAULT_CURRENCY, type FeeRule, MINOR_MAX, isCurrency } from "../ground/money.ts";
 
 export const paymentMethods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
@@ -9,6 +10,9 @@ export type PaymentMethod = (typeof paymentMethods)[number];
 const minor = z.int().min(0).max(Number(MINOR_MAX));
 const positiveMinor = z.int().min(1).max(Number(MINOR_MAX));
 const currency = z.string().refine(isCurrency, "is not a currency of ISO 4217");
+
+/** Amounts of currencies other than the default one, each in its own minor units. */
+const perCurrency = <Amount extends z.ZodType>(amount: Amount) => z.record(currency, amount);
 
 const feeFields = {
   basis_points: z.int().min(0).max(10_000),
@@ -46,8 +50,10 @@ export const riskSettingsSchema = z.strictObject({
   customer_per_hour: z.int().min(1).max(1000),
   merchant_per_minute: z.int().min(1).max(2000),
   large_amount_minor: positiveMinor,
+  /** A currency without one has no large amounts. */
+  large_amount_minor_per_currency: perCurrency(positiveMinor),
   /** From this score on a person looks at the payment; 101 sends nothing there. */
-  review_at: z.int().min(1).max(101).prefault(70),
+  review_at: z.int().min(1).max(101),
   reject_at: z.int().min(1).max(101),
 });
 export type RiskSettings = z.infer<typeof riskSettingsSchema>;
@@ -58,6 +64,7 @@ const perMethod = <Value extends z.ZodType>(value: Value) =>
 export const settingsSchema = z.strictObject({
   currencies: z.array(currency).min(1).max(50),
   max_amount_minor: positiveMinor,
+  max_amount_minor_per_currency: perCurrency(positiveMinor),
   methods: perMethod(methodSchema),
   fees: perMethod(feeSchema),
   wallet_frozen: z.record(currency, z.boolean()),
@@ -68,8 +75,9 @@ export type MerchantSettings = z.infer<typeof settingsSchema>;
 
 /** A new merchant: IDR and all five methods, prices of the Indonesian market. */
 export const defaultSettings: MerchantSettings = {
-  currencies: ["IDR"],
+  currencies: [DEFAULT_CURRENCY],
   max_amount_minor: 10_000_000_000,
+  max_amount_minor_per_currency: {},
   methods: {
     qris: { enabled: true },
     va: { enabled: true },
@@ -98,6 +106,7 @@ export const defaultSettings: MerchantSettings = {
     customer_per_hour: 10,
     merchant_per_minute: 600,
     large_amount_minor: 5_000_000_000,
+    large_amount_minor_per_currency: {},
     review_at: 70,
     reject_at: 80,
   },
@@ -109,8 +118,10 @@ const methodChange = z.union([z.boolean(), methodSchema.partial()]);
 export const settingsChangeSchema = z.strictObject({
   suspended: z.boolean().optional(),
   rate_limit_per_minute: z.int().min(1).max(100_000_000).optional(),
+  /** Each but the default one needs fees of its own for every method that is on, and a largest amount. */
   currencies: z.array(currency).min(1).max(50).optional(),
-  max_amount_minor: positiveMinor.optional(),
+  /** A number is the default currency's; an object names currencies. */
+  max_amount_minor: z.union([positiveMinor, z.record(currency, positiveMinor)]).optional(),
   /** The methods that are on (the others go off), or a change for some of them. */
   methods: z.union([z.array(z.enum(paymentMethods)).min(1), perMethod(methodChange).partial()]).optional(),
   fees: perMethod(feeSchema).partial().optional(),
@@ -150,7 +161,7 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
   return {
     settlement,
     currencies: change.currencies === undefined ? settings.currencies : [...new Set(change.currencies)],
-    max_amount_minor: change.max_amount_minor ?? settings.max_amount_minor,
+    ...maximaAfter(settings, change.max_amount_minor),
     methods,
     fees,
     wallet_frozen: { ...settings.wallet_frozen, ...change.wallet_frozen },
@@ -158,15 +169,51 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
   };
 }
 
-/** The most one payment of this method may be, in minor units. */
-export function maximumOf(settings: MerchantSettings, method: PaymentMethod | undefined): bigint {
+function maximaAfter(
+  settings: MerchantSettings,
+  change: SettingsChange["max_amount_minor"],
+): Pick<MerchantSettings, "max_amount_minor" | "max_amount_minor_per_currency"> {
+  const named = typeof change === "number" ? { [DEFAULT_CURRENCY]: change } : (change ?? {});
+  const { [DEFAULT_CURRENCY]: own, ...others } = named;
+  return {
+    max_amount_minor: own ?? settings.max_amount_minor,
+    max_amount_minor_per_currency: { ...settings.max_amount_minor_per_currency, ...others },
+  };
+}
+
+/** What an enabled currency lacks, by field: a price or a limit of one currency is never read in another's units. */
+export function missingOf(settings: MerchantSettings): { field: string; message: string } | undefined {
+  for (const currency of settings.currencies.filter((one) => one !== DEFAULT_CURRENCY)) {
+    if (settings.max_amount_minor_per_currency[currency] === undefined) {
+      const message = `${currency} needs a largest amount: send max_amount_minor as an object of amounts by currency.`;
+      return { field: `max_amount_minor.${currency}`, message };
+    }
+    const unpriced = paymentMethods.find(
+      (method) => settings.methods[method].enabled && settings.fees[method].per_currency?.[currency] === undefined,
+    );
+    if (unpriced) {
+      const field = `fees.${unpriced}.per_currency.${currency}`;
+      return {
+        field,
+        message: `${currency} needs a fee of its own for ${unpriced}, in its own minor units: send ${field}.`,
+      };
+    }
+  }
+  return undefined;
+}
+
+/** The most one payment of this method and currency may be, in minor units. A method's own limit is the default currency's. */
+export function maximumOf(settings: MerchantSettings, method: PaymentMethod | undefined, currency: string): bigint {
+  if (currency !== DEFAULT_CURRENCY) return BigInt(settings.max_amount_minor_per_currency[currency] ?? 0);
   const own = method && settings.methods[method].max_amount_minor;
   return BigInt(Math.min(own ?? settings.max_amount_minor, settings.max_amount_minor));
 }
 
 export function feeRuleOf(settings: MerchantSettings, method: PaymentMethod, currency: string): FeeRule {
   const general = settings.fees[method];
-  const fee = general.per_currency?.[currency] ?? general;
+  const fee =
+    currency === DEFAULT_CURRENCY ? (general.per_currency?.[currency] ?? general) : general.per_currency?.[currency];
+  assert(fee, `${currency} is enabled without a fee for ${method}`);
   return {
     basisPoints: fee.basis_points,
     flatMinor: BigInt(fee.flat_minor),

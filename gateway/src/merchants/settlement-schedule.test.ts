@@ -141,6 +141,7 @@ const moments = instant.chain((moment) =>
         { maxLength: 20 },
       ),
       minimum_payout_minor: fc.maxSafeNat(),
+      minimum_payout_minor_per_currency: fc.constant({}),
       pay_after_seconds: fc.integer({ min: 0, max: 604_800 }),
     }),
     // A cutoff itself, and the microsecond before it, are where mistakes live.

@@ -1,7 +1,7 @@
 // When a merchant's money is settled: its schedule, and the days and instants that follow from it. Pure; forms no batches.
 import { z } from "zod";
 import { type Micros, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
-import type { Minor } from "../ground/money.ts";
+import { DEFAULT_CURRENCY, type Minor, isCurrency } from "../ground/money.ts";
 
 const MINUTE: Micros = 60 * SECOND;
 const DAY: Micros = 24 * 60 * MINUTE;
@@ -32,8 +32,13 @@ export const settlementScheduleSchema = z.strictObject({
   /** 0 is Sunday. */
   closed_weekdays: distinct(z.int().min(0).max(6)).max(6, "leaves no day open"),
   holidays: distinct(existingDate).max(HOLIDAYS_MAX),
-  /** Minor units of the settled currency; less than this waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
+  /** Minor units of the default currency; less than this waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
   minimum_payout_minor: z.int().min(0),
+  /** The same of other currencies, each in its own minor units; none where there is none. */
+  minimum_payout_minor_per_currency: z.record(
+    z.string().refine(isCurrency, "is not a currency of ISO 4217"),
+    z.int().min(0),
+  ),
   /** From the forming of a batch until its payout. */
   pay_after_seconds: z.int().min(0).max(604_800),
 });
@@ -47,6 +52,7 @@ export const defaultSchedule: SettlementSchedule = {
   closed_weekdays: [0, 6],
   holidays: [],
   minimum_payout_minor: 0,
+  minimum_payout_minor_per_currency: {},
   pay_after_seconds: 3600,
 };
 
@@ -81,8 +87,9 @@ export function localDate(schedule: SettlementSchedule, at: Micros): string {
 }
 
 /** The least that a batch of this currency pays out. */
-export function minimumPayoutOf({ minimum_payout_minor: minimum }: SettlementSchedule, _currency: string): Minor {
-  return BigInt(minimum);
+export function minimumPayoutOf(schedule: SettlementSchedule, currency: string): Minor {
+  const { minimum_payout_minor: minimum, minimum_payout_minor_per_currency: others } = schedule;
+  return BigInt(currency === DEFAULT_CURRENCY ? minimum : (others[currency] ?? 0));
 }
 
 /**

@@ -2,6 +2,8 @@
 // total is explained entry by entry, and the two must agree to the last unit.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer } from "../../../e2e/kit/client.ts";
+import { alsoIn } from "../../test/currencies.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { bookEndpoints } from "./books.routes.ts";
@@ -20,7 +22,7 @@ let merchantId: string;
 let path: string;
 beforeAll(async () => {
   service = await startService();
-  const made = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
+  const made = await service.merchant({ settings: alsoIn(defaultSettings, "USD") });
   merchantId = made.merchantId;
   path = `/merchants/${merchantId}/books/sandbox`;
   const { client } = made;

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { aCreation } from "../../test/creations.ts";
+import { settingsIn } from "../../test/currencies.ts";
 import { merchantWith } from "../../test/given.ts";
 import { aRouter } from "../../test/routing.ts";
 import { Fault, type FaultCode } from "../ground/fault.ts";
@@ -34,10 +35,11 @@ function judged(
 }
 
 const on = { enabled: true };
+const usd = { currency: "USD", payment_method: "card" };
 const off = { enabled: false };
 const methods = { ...defaultSettings.methods, va: { enabled: true, max_amount_minor: 500_000 }, card: off };
 const capped = { max_amount_minor: 1_000_000, methods };
-const worldwide = { currencies: ["IDR", "USD"] };
+const worldwide = { ...settingsIn(defaultSettings, "USD"), max_amount_minor_per_currency: { USD: 5_000 } };
 
 test.each<[string, Record<string, unknown>, Partial<MerchantSettings>, FaultCode | "accepted"]>([
   ["the least amount", { amount_minor: 1 }, {}, "accepted"],
@@ -58,9 +60,21 @@ test.each<[string, Record<string, unknown>, Partial<MerchantSettings>, FaultCode
   ["a currency that is not enabled", { currency: "USD" }, {}, "CURRENCY_NOT_SUPPORTED"],
   ["one that does not exist", { currency: "XXX" }, { currencies: ["XXX"] }, "CURRENCY_NOT_SUPPORTED"],
   ["one in small letters", { currency: "idr" }, {}, "CURRENCY_NOT_SUPPORTED"],
-  ["one that is enabled", { currency: "USD", payment_method: "card" }, worldwide, "accepted"],
+  ["one that is enabled", { ...usd, amount_minor: 5_000 }, worldwide, "accepted"],
+  ["more than the currency's own maximum", { ...usd, amount_minor: 5_001 }, worldwide, "INVALID_AMOUNT"],
+  [
+    "a method's maximum, which is in the default currency",
+    { ...usd, amount_minor: 5_000 },
+    { ...worldwide, methods: { ...worldwide.methods, card: { enabled: true, max_amount_minor: 1_000 } } },
+    "accepted",
+  ],
   ["a method that is off", { payment_method: "card" }, capped, "PAYMENT_METHOD_UNAVAILABLE"],
-  ["a method that nobody takes in the currency", { currency: "USD" }, worldwide, "PAYMENT_METHOD_UNAVAILABLE"],
+  [
+    "a method that nobody takes in the currency",
+    { currency: "USD", amount_minor: 1 },
+    worldwide,
+    "PAYMENT_METHOD_UNAVAILABLE",
+  ],
 ])("%s", (_name, changes, settings, expected) => {
   expect(judged({ ...aCreation(), ...changes }, settings)).toBe(expected);
 });

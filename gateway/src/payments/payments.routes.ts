@@ -2,7 +2,7 @@
 import type { BookOwner } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { isCurrency } from "../ground/money.ts";
+import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { rankOf } from "../http/fields.ts";
@@ -151,11 +151,11 @@ function judgeCreation(
   const { settings } = call.merchant;
   const { amount_minor: amount, currency, payment_method: named } = input;
   const method = paymentMethods.find((candidate) => candidate === named);
-  const maximum = maximumOf(settings, method);
+  const enabled = isCurrency(currency as string) && settings.currencies.includes(currency as string);
+  // A currency that is not enabled has no limit of its own; its own error comes after the amount's.
+  const maximum = maximumOf(settings, method, enabled ? (currency as string) : DEFAULT_CURRENCY);
   if (!before("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
-  if (before("currency") && !(isCurrency(currency as string) && settings.currencies.includes(currency as string))) {
-    throw new Fault("CURRENCY_NOT_SUPPORTED");
-  }
+  if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
   // Production without an acquirer of its own has no route rather than no method (the rulings).
   const offered = (): boolean =>
     method !== undefined &&

@@ -1,4 +1,6 @@
 // Goal: payments do what the interface says, from creation to money. Method: a whole service in this process, real sockets.
+import { alsoIn } from "../../test/currencies.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
@@ -217,7 +219,7 @@ describe("money", () => {
   });
 
   test("every enabled currency has an entry, zeros included", async () => {
-    const { client } = await service.merchant({ settings: { currencies: ["USD", "IDR", "JPY"] } });
+    const { client } = await service.merchant({ settings: alsoIn(defaultSettings, "USD", "JPY") });
     const { json } = await client.get("/v1/balances");
     expect(json.data.map((entry: { currency: string; exponent: number }) => [entry.currency, entry.exponent])).toEqual([
       ["IDR", 2],

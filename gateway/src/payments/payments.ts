@@ -82,6 +82,7 @@ export function createPayment(
       const risk = assess(
         {
           amountMinor: BigInt(body.amount_minor),
+          currency: body.currency,
           customer: body.customer,
           merchantPayments: countOne(set, merchantVelocity, velocities.merchant),
           customerPayments: Math.max(0, ...velocities.contacts.map((one) => countOne(set, customerVelocity, one))),

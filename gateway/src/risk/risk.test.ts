@@ -8,6 +8,7 @@ import { contactKeysOf } from "./velocity.sql.ts";
 const settings = defaultSettings.risk;
 const calm: RiskFacts = {
   amountMinor: 150_000n,
+  currency: "IDR",
   customer: { name: "Sari", email: "sari@pelanggan.id", phone: "+628123456789" },
   customerPayments: 0,
   merchantPayments: 0,
@@ -51,6 +52,7 @@ test("the sandbox's address asks for a rejection, and only in the sandbox", () =
 test("scores stay within 0 and 100, follow the weights, and more signs never lower them", () => {
   const facts = fc.record({
     amountMinor: fc.bigInt({ min: 1n, max: 10n ** 15n }),
+    currency: fc.constantFrom("IDR", "USD"),
     customer: fc.option(fc.record({ email: fc.emailAddress() }), { nil: undefined }),
     customerPayments: fc.nat(100),
     merchantPayments: fc.nat(2000),
@@ -131,6 +133,7 @@ test("whatever the weights, the score is the sum of the signs' points up to 100,
     fc.property(weights, bounds, facts, (given, [review_at, reject_at], { customer, ...seen }) => {
       const verdict = assess(
         {
+          currency: "IDR",
           amountMinor: seen.large ? BigInt(settings.large_amount_minor) : 1n,
           customer: customers[customer],
           customerPayments: seen.busyCustomer ? settings.customer_per_hour : 0,
@@ -170,4 +173,12 @@ test("each contact has a key of its own, and a telephone the same one with and w
   for (const customer of [{ name: "Sari" }, undefined]) {
     expect(contactKeysOf(customer)).toEqual({ customerKey: null, phoneKey: null });
   }
+});
+
+test("an amount is large in its own currency's units, and in none where nothing was said", () => {
+  const worldwide = { ...settings, large_amount_minor: 1_000_000, large_amount_minor_per_currency: { USD: 5_000 } };
+  const large = (amountMinor: bigint, currency: string): boolean =>
+    assess({ ...calm, amountMinor, currency }, worldwide).reasons.some(({ sign }) => sign === "large_amount");
+  expect([large(999_999n, "IDR"), large(1_000_000n, "IDR")]).toEqual([false, true]);
+  expect([large(4_999n, "USD"), large(5_000n, "USD"), large(10n ** 12n, "EUR")]).toEqual([false, true, false]);
 });

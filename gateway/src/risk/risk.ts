@@ -1,5 +1,5 @@
 // The risk engine: signs of fraud, each worth points; the sum decides. Pure: what it counts is loaded by the lane.
-import type { Minor } from "../ground/money.ts";
+import { DEFAULT_CURRENCY, type Minor } from "../ground/money.ts";
 import type { RiskSettings } from "../merchants/settings.ts";
 
 export interface Customer {
@@ -10,6 +10,7 @@ export interface Customer {
 
 export interface RiskFacts {
   amountMinor: Minor;
+  currency: string;
   customer: Customer | undefined;
   /** Payments of the same customer in the last hour, this one not counted. */
   customerPayments: number;
@@ -35,6 +36,12 @@ const disposableDomains = new Set(
   ).split(" "),
 );
 
+function isLarge({ amountMinor, currency }: RiskFacts, settings: RiskSettings): boolean {
+  const { large_amount_minor: own, large_amount_minor_per_currency: others } = settings;
+  const large = currency === DEFAULT_CURRENCY ? own : others[currency];
+  return large !== undefined && amountMinor >= BigInt(large);
+}
+
 /** Judges one payment. The same facts and settings always give the same verdict. */
 export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
   const { weights } = settings;
@@ -43,7 +50,7 @@ export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
   const seen: [sign: keyof typeof weights, holds: boolean][] = [
     ["customer_velocity", facts.customerPayments >= settings.customer_per_hour],
     ["merchant_velocity", facts.merchantPayments >= settings.merchant_per_minute],
-    ["large_amount", facts.amountMinor >= BigInt(settings.large_amount_minor)],
+    ["large_amount", isLarge(facts, settings)],
     ["disposable_email", domain !== undefined && disposableDomains.has(domain)],
     ["malformed_contact", malformed(facts.customer)],
     ["no_customer", facts.customer === undefined],

@@ -3,6 +3,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { alsoIn } from "../../test/currencies.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
@@ -210,7 +212,7 @@ test("a batch that the bank returns gives the funds back, and its payments go in
 });
 
 test("currencies settle apart, and a long jump of the clock passes every cutoff in order", async () => {
-  const { client, merchantId } = await service.merchant({ settings: { currencies: ["IDR", "USD"] } });
+  const { client, merchantId } = await service.merchant({ settings: alsoIn(defaultSettings, "USD") });
   await paid(client);
   await paid(client, { currency: "USD", payment_method: "card" });
   await advance(client, await toNextCutoff(client));

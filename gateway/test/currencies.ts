@@ -1,0 +1,20 @@
+// Currencies beside the default one, with the prices and limits that they must have.
+import { type MerchantSettings, type SettingsChange, paymentMethods } from "../src/merchants/settings.ts";
+
+/** What enables the default currency and these others. Their fees are what each method has, without its flat part. */
+export function alsoIn(settings: Pick<MerchantSettings, "fees">, ...currencies: string[]) {
+  const fees = { ...settings.fees };
+  for (const method of paymentMethods) {
+    const { basis_points } = fees[method];
+    const own = currencies.map((currency) => [currency, { basis_points, flat_minor: 0 }] as const);
+    fees[method] = { ...fees[method], per_currency: { ...fees[method].per_currency, ...Object.fromEntries(own) } };
+  }
+  const maxima = Object.fromEntries(currencies.map((currency) => [currency, 10_000_000_000]));
+  return { currencies: ["IDR", ...currencies], fees, max_amount_minor: maxima } satisfies SettingsChange;
+}
+
+/** The same as settings, for pure tests. */
+export function settingsIn(settings: MerchantSettings, ...currencies: string[]): MerchantSettings {
+  const { max_amount_minor: maxima, ...rest } = alsoIn(settings, ...currencies);
+  return { ...settings, ...rest, max_amount_minor_per_currency: maxima };
+}
