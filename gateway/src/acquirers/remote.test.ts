@@ -136,6 +136,12 @@ describe("what it sends", () => {
     );
   });
 
+  test("says where the payer goes back to, where the merchant has said so", async () => {
+    const { url, seen } = await host(json(201, waiting));
+    await adapter(url).open({ ...request, returnUrl: "https://shop.example.com/thanks" }, inTime());
+    expect(JSON.parse(seen[0]?.body ?? "")).toMatchObject({ return_url: "https://shop.example.com/thanks" });
+  });
+
   test("goes over connections that are kept", async () => {
     const { url, connections } = await host(json(201, waiting));
     const calls = adapter(url);
