@@ -195,3 +195,73 @@ returning dispute_id`,
     }
   });
 });
+
+test("after a dispute over a part is lost, the rest can be refunded and settled, and not a unit more", async () => {
+  const { client, merchantId } = await service.merchant();
+  const payment = await paid(client);
+  await paid(client); // for the fee, which a refund does not give back
+  const dispute = (
+    await client.post(`/v1/sandbox/payments/${payment.reference}/dispute`, { reason: "general", amount_minor: 300_000 })
+  ).json;
+  await resolve(client, dispute.uuid as string, "lost");
+  const refund = (amount?: number): Promise<Answer> =>
+    client.post("/v1/refunds", { payment_reference: payment.reference, ...(amount && { amount_minor: amount }) });
+  const beyond = await refund(700_001);
+  expect([codeOf(beyond), beyond.json.error.details]).toEqual([
+    "REFUND_EXCEEDS_PAYMENT",
+    { remaining_refundable_minor: 700_000 },
+  ]);
+  expect((await refund(200_000)).json).toMatchObject({ status: "succeeded", remaining_refundable_minor: 500_000 });
+  expect((await refund()).json).toMatchObject({ amount_minor: 500_000, remaining_refundable_minor: 0 });
+  expect(codeOf(await refund(1))).toBe("REFUND_EXCEEDS_PAYMENT");
+  expect((await client.get(`/v1/payments/${payment.reference}`)).json).toMatchObject({
+    status: "partially_refunded",
+    refunded_minor: 700_000,
+  });
+  await expectClean(merchantId);
+});
+
+test("the database refuses a decided dispute without its journal, and one whose loss the payment does not know", async () => {
+  const { client, merchantId } = await service.merchant();
+  const payment = await paid(client);
+  const uuid = (await open(client, payment.reference)).json.uuid as string;
+  await asOwner(service.database, async (owner) => {
+    const decided = async (change: string, ...values: string[]): Promise<void> => {
+      await owner.query("begin");
+      try {
+        await owner.query(change, values);
+        await owner.query("set constraints all immediate");
+      } finally {
+        await owner.query("rollback");
+      }
+    };
+    const won = "update disputes set status = 'won', resolved_at = now() where merchant_id = $1 and dispute_id = $2";
+    await expect(decided(won, uuidOf(merchantId), uuidOf(uuid))).rejects.toThrow(/without a journal/);
+    const second = `insert into disputes (merchant_id, environment, dispute_id, payment_id, status, reason, amount_minor, currency, evidence_due_at, opened_at, resolved_at)
+values ($1, 'sandbox', gen_random_uuid(), $2, 'lost', 'general', 5, 'IDR', now(), now(), now())`;
+    await expect(decided(second, uuidOf(merchantId), uuidOf(payment.reference))).rejects.toThrow(/without a journal/);
+  });
+  await resolve(client, uuid, "lost");
+  await asOwner(service.database, async (owner) => {
+    const change = (set: string): Promise<unknown> =>
+      owner.query(`update payments set ${set} where merchant_id = $1 and payment_id = $2`, [
+        uuidOf(merchantId),
+        uuidOf(payment.reference),
+      ]);
+    await expect(change("lost_minor = 0")).rejects.toThrow(/not taken back/);
+    await expect(change("lost_minor = amount_minor + 1")).rejects.toThrow(/payments_refunds_within_amount/);
+  });
+});
+
+test("one dispute can be read, by its merchant and in its environment", async () => {
+  const { client, merchantId } = await service.merchant();
+  const dispute = (await open(client, (await paid(client)).reference)).json;
+  expect(dispute.environment).toBe("sandbox");
+  const path = `/v1/disputes/${dispute.uuid}`;
+  expect((await client.get(path)).json).toEqual(dispute);
+  const live = await service.client(merchantId, "production");
+  const other = await service.merchant();
+  expect(codeOf(await live.get(path))).toBe("ENVIRONMENT_MISMATCH");
+  expect(codeOf(await other.client.get(path))).toBe("OBJECT_NOT_FOUND");
+  expect(codeOf(await client.get("/v1/disputes/dsp_x"))).toBe("OBJECT_NOT_FOUND");
+});

@@ -189,3 +189,29 @@ test("the database refuses refunds that the payment's totals do not tell, and a 
     ).rejects.toThrow(/without a capture/);
   });
 });
+
+test("refunds are listed, newest first, by payment and status, and nobody else's", async () => {
+  const { client, merchantId } = await service.merchant();
+  const [first, second] = [await paid(client), await paid(client)];
+  const made: string[] = [];
+  for (const { reference } of [first, first, second])
+    made.unshift((await refund(client, reference, { amount_minor: 1_000 })).json.uuid as string);
+  const list = async (query: string): Promise<Answer> => client.get(`/v1/refunds${query}`);
+  const uuids = ({ json }: Answer): string[] => json.data.map(({ uuid }: { uuid: string }) => uuid);
+  const all = await list("");
+  expect([uuids(all), all.json.has_more]).toEqual([made, false]);
+  expect(all.json.data[0]).toEqual((await client.get(`/v1/refunds/${made[0]}`)).json);
+  expect(uuids(await list(`?payment_reference=${first.reference}`))).toEqual(made.slice(1));
+  expect(uuids(await list("?status=failed"))).toEqual([]);
+  expect(uuids(await list(`?status=succeeded&payment_reference=${second.reference}`))).toEqual([made[0]]);
+  const page = await list("?limit=2");
+  expect([uuids(page), page.json.next_cursor]).toEqual([made.slice(0, 2), made[1]]);
+  expect(uuids(await list(`?limit=2&starting_after=${made[1]}`))).toEqual([made[2]]);
+  for (const query of ["?status=open", "?limit=0", "?starting_after=rfd_x", "?payment_reference=x", "?what=1"])
+    expect(codeOf(await list(query)), query).toBe("VALIDATION_ERROR");
+  const other = await service.merchant();
+  expect(uuids(await other.client.get(`/v1/refunds?payment_reference=${first.reference}`))).toEqual([]);
+  expect(codeOf(await other.client.get(`/v1/refunds?starting_after=${made[0]}`))).toBe("VALIDATION_ERROR");
+  const live = await service.client(merchantId, "production");
+  expect(uuids(await live.get("/v1/refunds"))).toEqual([]);
+});

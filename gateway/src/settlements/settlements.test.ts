@@ -378,3 +378,17 @@ where merchant_id = $1::uuid and environment = 'sandbox'`,
     { timeout: 12_000, interval: 200 },
   );
 });
+
+test("one batch can be read, by its merchant and in its environment", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  const [batch] = (await client.post("/v1/sandbox/settlements/run", "")).json.data;
+  expect(batch.environment).toBe("sandbox");
+  const path = `/v1/settlements/${batch.uuid}`;
+  expect((await client.get(path)).json).toEqual(batch);
+  const live = await service.client(merchantId, "production");
+  const other = await service.merchant();
+  expect(codeOf(await live.get(path))).toBe("ENVIRONMENT_MISMATCH");
+  expect(codeOf(await other.client.get(path))).toBe("OBJECT_NOT_FOUND");
+  expect(codeOf(await client.get("/v1/settlements/set_x"))).toBe("OBJECT_NOT_FOUND");
+});
