@@ -10,9 +10,9 @@ import { reply } from "../ground/reply.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
-import { amountMinor } from "../payments/payments.schema.ts";
+import { amountMinor, createdPaymentSchema } from "../payments/payments.schema.ts";
 import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
-import type { Payment } from "../payments/payment.ts";
+import { type Payment, createdView } from "../payments/payment.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import { approvePayment, refusePayment } from "../payments/review.ts";
 import { settlementView } from "../settlements/settlement.ts";
@@ -53,7 +53,7 @@ const reviewSchema = z.strictObject({
   decide_before: timestamp,
 });
 
-const judgedSchema = z.strictObject({ reference: z.string(), merchant_id: z.string(), status: z.string() });
+const judgedSchema = createdPaymentSchema.extend({ merchant_id: z.string() });
 const reviewsQuery = z.strictObject(pageFields("reference", (value) => isId("payment", value)));
 const paidSchema = z.strictObject({
   bank_reference: z
@@ -83,8 +83,8 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
         const { book, reference } = await findReviewed(parts.database, params.reference ?? "");
         const merchant = await parts.directory.merchant(book.merchantId);
         if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
-        const { status } = await parts.lanes.move(book.merchantId, command({ merchant, book }, reference));
-        return reply(200, { reference, merchant_id: book.merchantId, status });
+        const judged = await parts.lanes.move(book.merchantId, command({ merchant, book }, reference));
+        return reply(200, { ...createdView(judged), merchant_id: book.merchantId });
       },
     });
   return [

@@ -310,18 +310,29 @@ describe("review", () => {
     });
     await client.post("/v1/sandbox/clock/advance", { seconds: 3_600 });
     const read = async (): Promise<Answer["json"]> => (await client.get(`/v1/payments/${reference}`)).json;
-    expect(await read()).toMatchObject({ status: "pending", gateway_code: null }); // the review's own time, not the payment's
+    // the review's own time, not the payment's
+    expect(await read()).toMatchObject({ status: "pending", gateway_code: null, instructions: null });
     expect(await typesOf(merchantId)).toEqual([]);
     const approved = await service.operate("POST", `/reviews/${reference}/approve`);
-    expect(approved).toMatchObject({ reference, status: "pending" });
+    const instructions = { type: "qr_string", value: expect.stringMatching(/^000201/) };
+    expect(approved).toMatchObject({ reference, merchant_id: merchantId, status: "pending", instructions });
     await expect(service.operate("POST", `/reviews/${reference}/approve`)).rejects.toThrow(/PAYMENT_NOT_FOUND/);
     expect(await typesOf(merchantId)).toEqual(["payment.created"]);
-    expect((await read()).gateway_code).toBe("nusantara");
+    expect(await read()).toMatchObject({ gateway_code: "nusantara", instructions, expires_at: approved.expires_at });
+    const [listed] = (await client.get("/v1/payments?limit=1")).json.data;
+    expect(listed.instructions).toEqual(approved.instructions);
+    const [event] = (await client.get("/v1/events?limit=1")).json.data;
+    expect(event.data).toMatchObject({ instructions: approved.instructions, expires_at: approved.expires_at });
     const { reference: brief } = (await client.post("/v1/payments", asked({ expires_in: 60 }))).json.error.details;
     await service.operate("POST", `/reviews/${brief}/approve`);
     await client.post("/v1/sandbox/clock/advance", { seconds: 500 });
     expect((await client.get(`/v1/payments/${brief}`)).json.status).toBe("expired");
-    expect((await simulate(client, reference, "succeeded")).json.status).toBe("succeeded");
+    const paidNow = (await simulate(client, reference, "succeeded")).json;
+    expect([paidNow.status, "instructions" in paidNow, "instructions" in (await read())]).toEqual([
+      "succeeded",
+      false,
+      false,
+    ]);
   });
 
   test("refused, canceled or forgotten, it ends", async () => {

@@ -29,6 +29,16 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+test("health says production only where production payments are taken", async () => {
+  const environmentOf = async (of: TestService): Promise<string> =>
+    ((await (await fetch(`${of.origin}/v1/health`)).json()) as { environment: string }).environment;
+  expect(await environmentOf(service)).toBe("production");
+  const config = { ...readConfig({ NODE_ENV: "test" }), productionActive: true };
+  const bare = await startService({ config, roles: ["api"] });
+  expect(await environmentOf(bare)).toBe("sandbox");
+  await bare.stop();
+});
+
 test("a production payment: opened, paid, refunded and told of, without a trace in the sandbox", async () => {
   const body = paymentBody({ amount_minor: 9_000_000, metadata: { "sandbox.scenario": "gateway_error" } });
   const created = await live.post("/v1/payments", body);
