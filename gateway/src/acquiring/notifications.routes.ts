@@ -36,7 +36,8 @@ function read(parts: AcquiringParts, code: string, request: FastifyRequest): Not
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  return calls.readCallback(request.url, request.headers, body, parts.clock.now());
+  // An acquirer signs the target as it sends it.
+  return calls.readCallback(request.originalUrl, request.headers, body, parts.clock.now());
 }
 
 /** An acquirer that reports an operation which was never requested of it makes a mistake: it gets an error, and a person there sees it. */

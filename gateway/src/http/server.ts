@@ -14,6 +14,7 @@ import { type Reply, faultReply } from "../ground/reply.ts";
 import { KnownPaths } from "./known-paths.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 import { Malformed } from "./malformed.ts";
+import { canonicalTarget } from "./request-target.ts";
 import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
 
 declare module "fastify" {
@@ -53,6 +54,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384 },
     http: { requireHostHeader: false },
+    // From here on `url` is the one form of a target, and `originalUrl` the target as it was sent.
+    rewriteUrl: ({ url = "" }) => canonicalTarget(url),
     trustProxy: (_address, hop) => hop < parts.trustProxy,
     clientErrorHandler: (error, socket) => malformed.take(error as NodeJS.ErrnoException, socket),
     frameworkErrors: (error, request, reply) => {
