@@ -9,14 +9,14 @@ import { signingKey } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Client } from "../merchants/directory.ts";
 import { nonceOf } from "./nonces.ts";
-import { nonceKey, slotOf } from "./nonces.sql.ts";
+import { SLOTS, nonceKey, slotOf } from "./nonces.sql.ts";
 import { claimOf, verifySignature } from "./signature.ts";
 
 const ID = "ak_test_01j0000000abcdefghjkmnpqrs";
 const SECRET = "sk_test_secret";
 const seconds = NOW / SECOND;
 const merchant = merchantWith();
-const client: Client = { clientId: ID, merchant, book, key: signingKey(SECRET), scopes: new Set() };
+const client: Client = { clientId: ID, merchant, book, key: signingKey(SECRET), scopes: new Set(), signature: "any" };
 const hmac = (text: string, secret = SECRET): string => createHmac("sha256", secret).update(text).digest("hex");
 
 /** "good", or the code of the refusal. */
@@ -164,6 +164,6 @@ describe("the same request again", () => {
 
   test("is remembered in the slot of the minute in which it ends", () => {
     for (const validUntil of [0, 59, 60, 1_199, 1_200, 1_800_000_300])
-      expect(slotOf({ validUntil })).toBe(Math.trunc(validUntil / 60) % 20);
+      expect(slotOf({ validUntil })).toBe(Math.trunc(validUntil / 60) % SLOTS);
   });
 });

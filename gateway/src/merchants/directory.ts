@@ -46,6 +46,10 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** Which signatures prove a credential's requests: any that the interface knows, or those of RFC 9421 alone. */
+export const signatureDemands = ["any", "rfc9421"] as const;
+export type SignatureDemand = (typeof signatureDemands)[number];
+
 /** A credential of a merchant's system, ready to verify requests. */
 export interface Client {
   clientId: string;
@@ -53,6 +57,7 @@ export interface Client {
   book: Book;
   key: KeyObject;
   scopes: ReadonlySet<string>;
+  signature: SignatureDemand;
 }
 
 interface Cached {
@@ -171,6 +176,7 @@ export class Directory {
       client_id: string;
       environment: Environment;
       scopes: string[];
+      signature: SignatureDemand;
       secret: string;
     }[];
     const clients = credentials.map((credential) => ({
@@ -179,6 +185,7 @@ export class Directory {
       book: { merchantId, environment: credential.environment },
       key: signingKey(unseal(credential.secret, credentialOwner(credential.client_id))),
       scopes: new Set(credential.scopes),
+      signature: credential.signature,
     }));
     this.forget(merchantId);
     const cached = { epoch: row.epoch, merchant, clients };

@@ -7,7 +7,7 @@ import { idOf, newId } from "../ground/ids.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type Book, type Environment, environments } from "./books.ts";
-import { type Scope, credentialOwner, scopes as allScopes, webhookOwner } from "./directory.ts";
+import { type Scope, type SignatureDemand, credentialOwner, scopes as allScopes, webhookOwner } from "./directory.ts";
 import {
   type SettingsRow,
   endCredential,
@@ -20,6 +20,7 @@ import {
   selectNewestCredential,
   selectOldestNamed,
   touchMerchant,
+  updateCredential,
   updateMerchant,
 } from "./merchants.sql.ts";
 import {
@@ -132,6 +133,7 @@ export class Merchants {
     merchantId: string,
     environment: Environment,
     scopes: readonly Scope[] = allScopes,
+    signature: SignatureDemand = "any",
   ): Promise<NewCredential | undefined> {
     const kind = environment === "sandbox" ? "test" : "live";
     const clientId = newSecret(`ak_${kind}_`).slice(0, 34);
@@ -144,11 +146,21 @@ export class Merchants {
           environment,
           sealed: this.vault.seal(secret, credentialOwner(clientId)),
           scopes,
+          signature,
           createdAt: this.clock.now(),
         }),
       ),
     );
     return made ? { clientId, secret } : undefined;
+  }
+
+  /** Changes which signatures a live credential takes, in every process within a second. False when the merchant has none of this id. */
+  async changeCredential(merchantId: string, clientId: string, signature: SignatureDemand): Promise<boolean> {
+    let found = false;
+    await this.touched(merchantId, async (query) => {
+      found = (await query(updateCredential(merchantId, clientId, signature))).length > 0;
+    });
+    return found;
   }
 
   /** Ends a credential, in every process within a second. False when the merchant has no live one of this id. */

@@ -14,12 +14,14 @@ import { page, unknownCursor } from "../http/lists.ts";
 import { limitOf } from "./lists.ts";
 import {
   bookReportSchema,
+  changeCredentialSchema,
   createCredentialSchema,
   createMerchantSchema,
   createdCredentialSchema,
   createdMerchantSchema,
   credentialListQuery,
   credentialListSchema,
+  credentialSchema,
   isClientId,
   merchantListQuery,
   merchantListSchema,
@@ -127,13 +129,14 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
-        const made = await merchants.createCredential(merchantId, body.environment, body.scopes);
+        const made = await merchants.createCredential(merchantId, body.environment, body.scopes, body.signature);
         if (!made) throw new Fault("OBJECT_NOT_FOUND");
         return reply(201, {
           client_id: made.clientId,
           secret: made.secret,
           environment: body.environment,
           scopes: body.scopes ?? scopes,
+          signature: body.signature ?? "any",
         });
       },
     }),
@@ -160,6 +163,25 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
           (credential) => credential,
           (credential) => credential.client_id,
         );
+      },
+    }),
+    operatorEndpoint({
+      method: "PATCH",
+      path: `${path}/{id}/credentials/{client_id}`,
+      summary: "Change which signatures a live credential takes, in every process within a second",
+      tag,
+      role: "admin",
+      body: changeCredentialSchema,
+      success: { status: 200, description: "The credential after the change.", schema: credentialSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, body }) {
+        const { merchantId } = await required(merchants, params.id);
+        const { client_id: clientId = "" } = params;
+        const changed =
+          isClientId(clientId) && (await merchants.changeCredential(merchantId, clientId, body.signature));
+        const [row] = changed ? await database.query(selectCredential(merchantId, clientId)) : [];
+        if (!row) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, credentialOfRow(row));
       },
     }),
     operatorEndpoint({

@@ -3,19 +3,24 @@ import { z } from "zod";
 import { isId } from "../ground/ids.ts";
 import { listSchema, text, timestamp } from "../http/shapes.ts";
 import { environments } from "../merchants/books.ts";
-import { scopes } from "../merchants/directory.ts";
+import { scopes, signatureDemands } from "../merchants/directory.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
 import { settingsSchema } from "../merchants/settings.ts";
 import { pageFields } from "./lists.ts";
 
 const environment = z.enum(environments);
+const signature = z.enum(signatureDemands).meta({
+  description: "Which signatures prove its requests: `any`, or those of RFC 9421 (HTTP Message Signatures) alone.",
+});
 const secret = z.string().meta({ description: "Shown this once." });
 
 export const createMerchantSchema = z.strictObject({ name: text(1, 120) });
 export const createCredentialSchema = z.strictObject({
   environment,
   scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).optional(),
+  signature: signature.optional(),
 });
+export const changeCredentialSchema = z.strictObject({ signature });
 export const setWebhookSchema = z.strictObject({ environment, url: z.string().max(2048) });
 
 export const merchantSchema = z.strictObject({
@@ -48,17 +53,18 @@ export const createdCredentialSchema = z.strictObject({
   secret,
   environment,
   scopes: z.array(z.string()),
+  signature,
 });
 export const revokedCredentialSchema = z.strictObject({ client_id: z.string(), revoked: z.literal(true) });
-export const credentialListSchema = listSchema(
-  z.strictObject({
-    client_id: z.string(),
-    environment,
-    scopes: z.array(z.string()),
-    created_at: timestamp,
-    revoked_at: timestamp.nullable().meta({ description: "Null while it is live." }),
-  }),
-);
+export const credentialSchema = z.strictObject({
+  client_id: z.string(),
+  environment,
+  scopes: z.array(z.string()),
+  signature,
+  created_at: timestamp,
+  revoked_at: timestamp.nullable().meta({ description: "Null while it is live." }),
+});
+export const credentialListSchema = listSchema(credentialSchema);
 export const credentialListQuery = z.strictObject(pageFields("client_id", isClientId));
 
 export const webhookSchema = z.strictObject({ environment, url: z.string(), webhook_secret: secret });

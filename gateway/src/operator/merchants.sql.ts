@@ -2,6 +2,7 @@
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
+import type { SignatureDemand } from "../merchants/directory.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
 import { settingsSchema } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -28,11 +29,14 @@ export function merchantOfRow(row: Row): MerchantSummary {
   };
 }
 
+const CREDENTIAL_COLUMNS = "client_id, environment, scopes, signature, created_at, revoked_at";
+
 /** A credential as the operator may see it: never its secret. */
 export interface CredentialView {
   client_id: string;
   environment: Environment;
   scopes: string[];
+  signature: SignatureDemand;
   created_at: string;
   /** Null while it is live. */
   revoked_at: string | null;
@@ -41,7 +45,9 @@ export interface CredentialView {
 /** One row when the merchant has, or had, a credential of this id. */
 export function selectCredential(merchantId: string, clientId: string): Statement {
   return {
-    text: "select from credentials where merchant_id = $1::uuid and client_id = $2::text",
+    text: `select ${CREDENTIAL_COLUMNS}
+from credentials
+where merchant_id = $1::uuid and client_id = $2::text`,
     values: [uuidOf(merchantId), clientId],
   };
 }
@@ -49,7 +55,7 @@ export function selectCredential(merchantId: string, clientId: string): Statemen
 /** Newest first, revoked ones too, those before the credential `after`. */
 export function selectCredentials(merchantId: string, after: string | undefined, count: number): Statement {
   return {
-    text: `select client_id, environment, scopes, created_at, revoked_at
+    text: `select ${CREDENTIAL_COLUMNS}
 from credentials
 where merchant_id = $1::uuid and ($2::text is null or (created_at, client_id) < (
   select c.created_at, c.client_id from credentials c where c.merchant_id = $1::uuid and c.client_id = $2::text
@@ -65,6 +71,7 @@ export function credentialOfRow(row: Row): CredentialView {
     client_id: row.client_id as string,
     environment: row.environment as Environment,
     scopes: row.scopes as string[],
+    signature: row.signature as SignatureDemand,
     created_at: wireTime(row.created_at as Micros),
     revoked_at: row.revoked_at === null ? null : wireTime(row.revoked_at as Micros),
   };

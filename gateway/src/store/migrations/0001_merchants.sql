@@ -61,6 +61,7 @@ create table credentials (
   environment environment not null,
   secret_sealed bytea not null check (length(secret_sealed) between 30 and 400),
   scopes text[] not null check (cardinality(scopes) between 1 and 32),
+  signature text not null default 'any' check (signature in ('any', 'rfc9421')), -- which signatures prove its requests
   created_at timestamptz not null,
   revoked_at timestamptz,
   primary key (merchant_id, client_id),
