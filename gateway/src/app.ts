@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { openNotifications } from "./acquiring/notifications.routes.ts";
 import { Admission } from "./auth/admission.ts";
 import { UnauthenticatedCallers } from "./auth/rate.ts";
+import { publicRootOf } from "./auth/signed-message.ts";
 import { merchantContract } from "./contract.ts";
 import { RejectedRequests } from "./diagnostics/rejected-requests.ts";
 import { type Foundation, type FoundationOptions, layFoundation } from "./foundation.ts";
@@ -104,7 +105,7 @@ function openEdge(
   load: LoadShedding,
   rejected: RejectedRequests,
 ): Edge {
-  const { database, realClock, log, writes, mayServe } = foundation;
+  const { config, database, realClock, log, writes, mayServe } = foundation;
   const admission = new Admission(database, realClock, (cause) =>
     writes.observe({ kind: "rolled_back", cause, failed: undefined }),
   );
@@ -118,6 +119,7 @@ function openEdge(
     log,
     onRejected: (request) => rejected.note(request),
     load,
+    publicRoot: config.baseUrl === undefined ? undefined : publicRootOf(config.baseUrl),
   });
 }
 

@@ -37,7 +37,7 @@ export function countRequests(requests: readonly Requests[]): Statement {
 const consumption = `insert into used_read_nonces (${Object.keys(nonceColumns).join(", ")})
 ${rowsOf(nonceColumns)}
 on conflict do nothing
-returning digest`;
+returning valid_until, digest`;
 
 /** Consumes the nonces of reads; gives those that were not there before. Unlogged and in one order, as counts are. */
 export function consumeReadNonces(nonces: readonly Nonce[]): Statement {

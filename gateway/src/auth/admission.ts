@@ -5,12 +5,12 @@ import { Fault } from "../ground/fault.ts";
 import type { Client } from "../merchants/directory.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
 import { type Requests, consumeReadNonces, countRequests } from "./admission.sql.ts";
-import { type Nonce, nonceKey } from "./nonces.sql.ts";
+import { type Nonce, nonceKey, nonceOfRow } from "./nonces.sql.ts";
 import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
 
 /** What the database says of one request. */
 export interface Admitted {
-  /** The nonce had been used before. */
+  /** One of the nonces had been used before. */
   replayed: boolean;
   /** Requests of this client in the window, this one included. */
   count: number;
@@ -19,7 +19,7 @@ export interface Admitted {
 
 interface Waiting {
   client: Client;
-  nonce: Nonce | undefined;
+  nonces: readonly Nonce[];
   since: number;
   resolve(admitted: Admitted): void;
   reject(error: unknown): void;
@@ -47,11 +47,11 @@ export class Admission {
     this.onFailure = onFailure;
   }
 
-  /** Counts a request and, where a nonce is given, consumes it. Throws SERVICE_UNAVAILABLE when that cannot be written down. */
-  admit(client: Client, nonce?: Nonce): Promise<Admitted> {
+  /** Counts a request and consumes its nonces, where some are given. Throws SERVICE_UNAVAILABLE when that cannot be written down. */
+  admit(client: Client, nonces: readonly Nonce[] = []): Promise<Admitted> {
     if (this.queue.length >= QUEUE_MAX) return Promise.reject(unavailable("admission backlog is full"));
     return new Promise((resolve, reject) => {
-      this.queue.push({ client, nonce, since: stopwatchMs(), resolve, reject });
+      this.queue.push({ client, nonces, since: stopwatchMs(), resolve, reject });
       if (this.busy) return;
       this.busy = true;
       setImmediate(() => void this.drain());
@@ -93,27 +93,33 @@ export class Admission {
     const start = windowStart(Math.floor(this.clock.now() / SECOND));
     // Of several requests with one nonce the first may have it.
     const first = new Map<string, Waiting>();
+    const byKey = new Map<string, Nonce>();
     for (const waiting of batch) {
-      if (waiting.nonce && !first.has(nonceKey(waiting.nonce))) first.set(nonceKey(waiting.nonce), waiting);
+      for (const nonce of waiting.nonces) {
+        const key = nonceKey(nonce);
+        if (first.has(key)) continue;
+        first.set(key, waiting);
+        byKey.set(key, nonce);
+      }
     }
-    const nonces = [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { nonce }]) => nonce as Nonce);
+    const nonces = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, nonce]) => nonce);
     const counts = countsOf(batch, start, this.takenBack.splice(0, BATCH_MAX));
     const [counted, consumed] = await this.database.pipeline([
       countRequests([...counts.values()]),
       ...(nonces.length > 0 ? [consumeReadNonces(nonces)] : []),
     ]);
     const totals = new Map((counted ?? []).map((row) => [row.client_id as string, Number(row.requests)]));
-    const fresh = new Set((consumed ?? []).map((row) => (row.digest as string).replaceAll("-", "")));
+    const fresh = new Set((consumed ?? []).map((row) => nonceKey(nonceOfRow(row))));
     // Each request of the batch has its own place in the count.
     for (const { client } of batch) {
       const { clientId } = client;
       totals.set(clientId, (totals.get(clientId) ?? 1) - 1);
     }
     for (const waiting of batch) {
-      const { client, nonce } = waiting;
+      const { client } = waiting;
       const count = (totals.get(client.clientId) ?? 0) + 1;
       totals.set(client.clientId, count);
-      const replayed = nonce !== undefined && (first.get(nonceKey(nonce)) !== waiting || !fresh.has(nonce.digest));
+      const replayed = waiting.nonces.map(nonceKey).some((key) => first.get(key) !== waiting || !fresh.has(key));
       const limit = client.merchant.rateLimitPerMinute;
       const rate = { limit, remaining: Math.max(0, limit - count), reset: start + WINDOW_SECONDS };
       waiting.resolve({ replayed, count, rate });

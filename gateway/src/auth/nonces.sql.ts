@@ -1,7 +1,7 @@
 // All SQL of replay protection: which signatures were used. Rows live in slots, a table for each minute of their end, which is emptied as a
 // whole: deleting them one by one cost as much as writing them.
 import { uuidOf } from "../ground/ids.ts";
-import type { Statement } from "../store/database.ts";
+import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, rowsOf, arraysOf } from "../store/table.ts";
 
 /** What identifies one signed request: it is good once. */
@@ -19,8 +19,11 @@ export interface ConsumedNonce extends Nonce {
   consumed: boolean;
 }
 
-/** Minutes before a slot is used again: more than a signature can be good for, with room for clocks that differ by a minute. */
-export const SLOTS = 20;
+/**
+ * Minutes before a slot is used again: more than a signature can be good for (10) and a nonce of RFC 9421 be kept (15), with room for the
+ * minutes in which a slot is emptied and for clocks that differ by one.
+ */
+export const SLOTS = 24;
 
 export function slotOf({ validUntil }: Pick<Nonce, "validUntil">): number {
   return Math.floor(validUntil / 60) % SLOTS;
@@ -34,8 +37,13 @@ export const nonceColumns: Columns<Nonce> = {
 };
 
 /** A text that is equal exactly for equal nonces, and by which they are put in order. */
-export function nonceKey({ validUntil, digest }: Nonce): string {
+export function nonceKey({ validUntil, digest }: Pick<Nonce, "validUntil" | "digest">): string {
   return `${validUntil} ${digest}`;
+}
+
+/** What `nonceKey` needs of a row. */
+export function nonceOfRow(row: Row): Pick<Nonce, "validUntil" | "digest"> {
+  return { validUntil: Number(row.valid_until), digest: (row.digest as string).replaceAll("-", "") };
 }
 
 const consumption = `insert into used_nonces (${Object.keys(nonceColumns).join(", ")})
@@ -53,12 +61,7 @@ export const usedNonces: Table<Nonce, ConsumedNonce> = {
   keyText: nonceKey,
   keyOf: (nonce) => nonce,
   load: (nonces) => ({ name: "consume nonces", text: consumption, values: arraysOf(nonceColumns, nonces) }),
-  parse: (row) => ({
-    merchantId: row.merchant_id as string,
-    validUntil: Number(row.valid_until),
-    digest: (row.digest as string).replaceAll("-", ""),
-    consumed: false,
-  }),
+  parse: (row) => ({ merchantId: row.merchant_id as string, ...nonceOfRow(row), consumed: false }),
 };
 
 /** Minutes by the database's clock whose slots hold nothing that is still good, and will not be used for a while. */

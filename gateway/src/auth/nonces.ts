@@ -5,6 +5,7 @@ import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
+import { TOLERANCE_SECONDS } from "./signature.ts";
 import { type Nonce, deadSlots, emptySlot, filledSlot, usedNonces } from "./nonces.sql.ts";
 
 /**
@@ -22,6 +23,31 @@ export function nonceOf(request: {
   const isRead = method === "GET" || method === "HEAD";
   const digest = isRead ? fingerprintOf(method, signature, target) : signature;
   return { merchantId, validUntil, digest: digest.slice(0, 32) };
+}
+
+/** Seconds of time that one row stands for, of those that keep a client's nonces apart. */
+const SPAN_SECONDS = 300;
+
+/**
+ * What makes a request that is signed by RFC 9421 one request: its client and its nonce, whatever the method, the target and the time. `nonce`
+ * is that of the request itself. `spans` are consumed by reads and writes alike, before anything else: rows for each span of time from now
+ * until the nonce may be forgotten. Whoever uses it again meanwhile, with another `created`, meets at least one of them.
+ */
+export function messageNonces(request: {
+  merchantId: string;
+  clientId: string;
+  nonce: string;
+  created: number;
+  now: number;
+}): { nonce: Nonce; spans: Nonce[] } {
+  const { merchantId, clientId, nonce, created, now } = request;
+  // No method of a read is called so: a nonce of one scheme is never one of the other.
+  const digest = fingerprintOf("rfc9421", clientId, nonce).slice(0, 32);
+  const validUntil = created + TOLERANCE_SECONDS;
+  const spans: Nonce[] = [];
+  for (let span = Math.floor(now / SPAN_SECONDS); span <= Math.floor(validUntil / SPAN_SECONDS); span++)
+    spans.push({ merchantId, validUntil: (span + 1) * SPAN_SECONDS - 1, digest });
+  return { nonce: { merchantId, validUntil, digest }, spans };
 }
 
 /** Uses a nonce up inside a command that needs it. It stays used up even if the command is refused. Throws SIGNATURE_REPLAYED. */

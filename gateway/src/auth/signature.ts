@@ -4,24 +4,48 @@ import { isSigned } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Client } from "../merchants/directory.ts";
 
+const DEMANDS_MESSAGE_SIGNATURE =
+  "This credential takes no X-Signature: sign by RFC 9421, with Signature-Input and Signature, and without X-Timestamp and X-Signature.";
+
 /** Seconds between the request's time and ours that are still good. */
 export const TOLERANCE_SECONDS = 300;
 
-/** Who a request says it is from, and what is to prove it. */
-export interface Claim {
+/** Who a request says it is from, and what is to prove it: the headers of section 5. */
+export interface TimestampClaim {
+  scheme: "timestamp";
   clientId: string;
   timestamp: string | string[];
   signature: string | string[];
 }
 
-/** Reads the headers of section 5, rule 5. Throws UNAUTHORIZED, SIGNATURE_MISSING, CLIENT_NOT_FOUND. */
+/** The same by the headers of RFC 9421. */
+export interface MessageClaim {
+  scheme: "rfc9421";
+  clientId: string;
+  signatureInput: string;
+  signature: string;
+}
+
+export type Claim = TimestampClaim | MessageClaim;
+
+/**
+ * Reads the headers of section 5, rules 5 and 10. One header of the interface's own scheme is enough for that scheme to judge the request.
+ * Throws UNAUTHORIZED, SIGNATURE_MISSING, CLIENT_NOT_FOUND.
+ */
 export function claimOf(headers: Readonly<Record<string, string | string[] | undefined>>): Claim {
-  const { authorization, "x-timestamp": timestamp, "x-signature": signature } = headers;
+  const { authorization, "x-timestamp": timestamp, "x-signature": own } = headers;
   const clientId = /^bearer (\S+)$/i.exec(typeof authorization === "string" ? authorization : "")?.[1];
   if (clientId === undefined) throw new Fault("UNAUTHORIZED");
-  if (timestamp === undefined || signature === undefined) throw new Fault("SIGNATURE_MISSING");
-  if (!/^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId)) throw new Fault("CLIENT_NOT_FOUND");
-  return { clientId, timestamp, signature };
+  const { "signature-input": signatureInput, signature } = headers;
+  const isKnown = (): boolean => /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId);
+  if (timestamp === undefined && own === undefined) {
+    if (typeof signatureInput !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_MISSING");
+    if (!isKnown()) throw new Fault("CLIENT_NOT_FOUND");
+    return { scheme: "rfc9421", clientId, signatureInput, signature };
+  }
+  if (timestamp === undefined || own === undefined) throw new Fault("SIGNATURE_MISSING");
+  if (!isKnown()) throw new Fault("CLIENT_NOT_FOUND");
+  return { scheme: "timestamp", clientId, timestamp, signature: own };
 }
 
 /**
@@ -30,10 +54,11 @@ export function claimOf(headers: Readonly<Record<string, string | string[] | und
  */
 export function verifySignature(
   client: Client,
-  { timestamp, signature }: Claim,
+  { timestamp, signature }: Omit<TimestampClaim, "scheme">,
   body: Buffer,
   realNow: Micros,
 ): { validUntil: number; signature: string } {
+  if (client.signature === "rfc9421") throw new Fault("SIGNATURE_INVALID", { message: DEMANDS_MESSAGE_SIGNATURE });
   if (typeof timestamp !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_INVALID");
   if (!/^\d+$/.test(timestamp)) throw new Fault("SIGNATURE_INVALID");
   const now = Math.floor(realNow / SECOND);

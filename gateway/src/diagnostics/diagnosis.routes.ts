@@ -7,7 +7,8 @@ import { isId } from "../ground/ids.ts";
 import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
 import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
-import { selectDiagnosis } from "./rejected-requests.sql.ts";
+import { isOfMessages, messageDiagnoses, messageExplanation } from "./message-diagnoses.ts";
+import { type DiagnosisRow, selectDiagnosis } from "./rejected-requests.sql.ts";
 import { text } from "../http/shapes.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
 import type { Database } from "../store/database.ts";
@@ -43,8 +44,15 @@ const HEADERS_MAX = 60;
 const BODY_MAX = 131_072;
 
 const requestDiagnosisSchema = z.strictObject({
-  diagnosis: z.enum(diagnoses as [Diagnosis, ...Diagnosis[]]),
+  diagnosis: z.enum([...diagnoses, ...messageDiagnoses] as [Diagnosis, ...Diagnosis[]]),
   explanation: z.string().meta({ description: "What was wrong and what to change, in plain words." }),
+  subject: z
+    .string()
+    .optional()
+    .meta({ description: "Of a request signed by RFC 9421: the component, parameter or header that it is about." }),
+  signature_base: z.string().optional().meta({
+    description: "Of a request signed by RFC 9421: the text that should have been signed; cut after 4000 characters.",
+  }),
 });
 
 const deliveryDiagnosisSchema = z.strictObject({
@@ -101,8 +109,14 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       errors: ["OBJECT_NOT_FOUND"],
       success: { status: 200, description: "What was wrong.", schema: requestDiagnosisSchema },
       async handle(call) {
-        const diagnosis = await findDiagnosis(parts.database, call, call.params.request_id ?? "");
-        return reply(200, { diagnosis, explanation: explanations[diagnosis] });
+        const found = await findDiagnosis(parts.database, call, call.params.request_id ?? "");
+        const { diagnosis, subject, signature_base: base } = found;
+        return reply(200, {
+          diagnosis,
+          explanation: isOfMessages(diagnosis) ? messageExplanation(diagnosis, subject ?? "") : explanations[diagnosis],
+          ...(subject === null ? {} : { subject }),
+          ...(base === null ? {} : { signature_base: base }),
+        });
       },
     }),
     writeEndpoint<Pasted>({
@@ -138,10 +152,10 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
 }
 
 /** Throws OBJECT_NOT_FOUND: an unknown request, another merchant's, one that was not refused for its signature, or too many. */
-async function findDiagnosis(database: Database, { merchant }: Call, requestId: string): Promise<Diagnosis> {
+async function findDiagnosis(database: Database, { merchant }: Call, requestId: string): Promise<DiagnosisRow> {
   for (let look = 1; isId("request", requestId) && look <= LOOKS; look++) {
-    const [row] = await database.query<{ diagnosis: Diagnosis }>(selectDiagnosis(merchant.merchantId, requestId));
-    if (row) return row.diagnosis;
+    const [row] = await database.query<DiagnosisRow>(selectDiagnosis(merchant.merchantId, requestId));
+    if (row) return row;
     if (look < LOOKS) await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS_MS));
   }
   throw new Fault("OBJECT_NOT_FOUND", {

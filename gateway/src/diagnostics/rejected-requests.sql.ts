@@ -4,28 +4,35 @@ import { newId, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { type Diagnosis, unproven } from "./diagnoses.ts";
+import { type MessageDiagnosis, unprovenOfMessages } from "./message-diagnoses.ts";
 
 export const KEPT_PER_MERCHANT = 200;
 
 export interface Diagnosed {
   merchantId: string;
   requestId: string;
-  diagnosis: Diagnosis;
+  diagnosis: Diagnosis | MessageDiagnosis;
   refusedAt: Micros;
+  /** What of the request it is about: a component, a parameter, a header. */
+  subject?: string | undefined;
+  /** What should have been signed. */
+  base?: string | undefined;
 }
 
 export function insertDiagnoses(diagnosed: readonly Diagnosed[]): Statement {
   return {
     name: "insert diagnoses",
-    text: `insert into refused_requests (merchant_id, request_id, diagnosis, refused_at)
+    text: `insert into refused_requests (merchant_id, request_id, diagnosis, refused_at, subject, signature_base)
 select *
-from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[])
+from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::text[], $6::text[])
 on conflict do nothing`,
     values: [
       diagnosed.map(({ merchantId }) => uuidOf(merchantId)),
       diagnosed.map(({ requestId }) => uuidOf(requestId)),
       diagnosed.map(({ diagnosis }) => diagnosis),
       diagnosed.map(({ refusedAt }) => sqlTime(refusedAt)),
+      diagnosed.map(({ subject }) => subject ?? null),
+      diagnosed.map(({ base }) => base ?? null),
     ],
   };
 }
@@ -48,14 +55,23 @@ where (merchant_id, request_id) in (
   ) ranked
   where place > ${KEPT_PER_MERCHANT}
 )`,
-    values: [merchantIds.map(uuidOf), unproven],
+    values: [merchantIds.map(uuidOf), [...unproven, ...unprovenOfMessages]],
   };
 }
 
+export interface DiagnosisRow extends Record<string, unknown> {
+  diagnosis: Diagnosis | MessageDiagnosis;
+  subject: string | null;
+  signature_base: string | null;
+}
+
+/** Gives a `DiagnosisRow`. */
 export function selectDiagnosis(merchantId: string, requestId: string): Statement {
   return {
     name: "select diagnosis",
-    text: "select diagnosis from refused_requests where merchant_id = $1::uuid and request_id = $2::uuid",
+    text: `select diagnosis, subject, signature_base
+from refused_requests
+where merchant_id = $1::uuid and request_id = $2::uuid`,
     values: [uuidOf(merchantId), uuidOf(requestId)],
   };
 }

@@ -4,9 +4,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
 import type { Log } from "../ground/log.ts";
+import type { Client } from "../merchants/directory.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
 import type { Database } from "../store/database.ts";
-import { diagnose } from "./signature-diagnosis.ts";
+import { diagnoseMessage } from "./message-diagnosis.ts";
+import { type SecretsAtHand, diagnose } from "./signature-diagnosis.ts";
 import type { RejectedRequest } from "../http/edge.ts";
 import { type Diagnosed, insertDiagnoses, trimDiagnoses } from "./rejected-requests.sql.ts";
 
@@ -45,11 +47,11 @@ export class RejectedRequests {
   note(refusal: RejectedRequest): void {
     const { client, request } = refusal;
     if (this.stopped || client.book.environment !== "sandbox") return;
-    if (this.queue.length >= WAITING_MAX || this.bytes + request.body.length > WAITING_BYTES_MAX) return;
+    if (this.queue.length >= WAITING_MAX || this.bytes + sizeOf(request) > WAITING_BYTES_MAX) return;
     const refusedAt = this.parts.clock.now();
     if (!this.allows(client.clientId, refusedAt)) return;
     this.queue.push({ ...refusal, refusedAt });
-    this.bytes += request.body.length;
+    this.bytes += sizeOf(request);
     this.working ??= this.work().finally(() => {
       this.working = undefined;
     });
@@ -78,7 +80,7 @@ export class RejectedRequests {
     while (this.queue.length > 0) {
       const found: Diagnosed[] = [];
       for (let next = this.queue.shift(); next; next = found.length < BATCH_MAX ? this.queue.shift() : undefined) {
-        this.bytes -= next.request.body.length;
+        this.bytes -= sizeOf(next.request);
         const diagnosed = await this.trying(this.look(next));
         if (diagnosed) found.push(diagnosed);
       }
@@ -102,21 +104,37 @@ export class RejectedRequests {
     const { credentials, webhooks } = await readMerchantSecrets(database, vault, merchant.merchantId);
     const others = credentials.filter((credential) => credential.clientId !== clientId);
     const begun = stopwatchMs();
-    const diagnosis = diagnose(
-      { ...request, clientId, receivedAt: Math.floor(refusedAt / SECOND) },
-      {
-        own: key.export().toString("utf8"),
-        live: others.filter(({ revoked }) => !revoked).map(({ secret }) => secret),
-        revoked: others.filter(({ revoked }) => revoked).map(({ secret }) => secret),
-        webhooks: webhooks.flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
-      },
-    );
+    const secrets: SecretsAtHand = {
+      own: key.export().toString("utf8"),
+      live: others.filter(({ revoked }) => !revoked).map(({ secret }) => secret),
+      revoked: others.filter(({ revoked }) => revoked).map(({ secret }) => secret),
+      webhooks: webhooks.flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),
+    };
+    const found = whatWasWrong(client, request, secrets, Math.floor(refusedAt / SECOND));
     await pause(Math.ceil((stopwatchMs() - begun) * REST));
-    return { merchantId: merchant.merchantId, requestId, diagnosis, refusedAt };
+    return { merchantId: merchant.merchantId, requestId, refusedAt, ...found };
   }
 
   private async keep(batch: readonly Diagnosed[]): Promise<void> {
     await this.parts.database.query(insertDiagnoses(batch));
     await this.parts.database.query(trimDiagnoses([...new Set(batch.map(({ merchantId }) => merchantId))]));
   }
+}
+
+function whatWasWrong(
+  { clientId, signature }: Client,
+  request: RejectedRequest["request"],
+  secrets: SecretsAtHand,
+  receivedAt: number,
+): Pick<Diagnosed, "diagnosis" | "subject" | "base"> {
+  if (request.scheme === "rfc9421") return diagnoseMessage(request, secrets, receivedAt);
+  if (signature === "rfc9421") return { diagnosis: "rfc9421_demanded" };
+  return { diagnosis: diagnose({ ...request, clientId, receivedAt }, secrets) };
+}
+
+/** Headers come in at most 16 KiB: of a message all of them may have been signed. */
+const HEADERS_BYTES_MAX = 16_384;
+
+function sizeOf(request: RejectedRequest["request"]): number {
+  return request.body.length + (request.scheme === "rfc9421" ? HEADERS_BYTES_MAX : 0);
 }

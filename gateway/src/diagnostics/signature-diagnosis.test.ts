@@ -291,6 +291,8 @@ test("nothing of a refused request is kept but what was wrong with it", async ()
         request_id: uuidOf(requestOf(refused)),
         diagnosis: "body_only",
         refused_at: expect.any(Date),
+        subject: null,
+        signature_base: null,
       },
     ]);
     const { rows: tables } = await owner.query<{ name: string }>(
@@ -354,7 +356,7 @@ describe("bounds", () => {
       rejected.note({
         requestId: newId("request", systemClock.now()),
         client: known(number),
-        request: { timestamp: "1", signature: "", body: Buffer.alloc(bytes), target: "/" },
+        request: { scheme: "timestamp", timestamp: "1", signature: "", body: Buffer.alloc(bytes), target: "/" },
       });
     for (let number = 0; number < 1_000; number++) note(number, 200_000);
     expect(waiting()).toHaveLength(20); // four mebibytes

@@ -85,7 +85,7 @@ function fromBase64(text: string): Buffer | undefined {
 }
 
 /** The secret's bytes as programs get them that take it for base64 or hexadecimal, whole or without its beginning. */
-function decodings(secret: string): Buffer[] {
+export function decodings(secret: string): Buffer[] {
   const rest = withoutBeginning(secret);
   const texts = [secret, rest];
   return [
@@ -95,7 +95,8 @@ function decodings(secret: string): Buffer[] {
   ];
 }
 
-function alterations(secret: string): string[] {
+/** The secret with what often gets around it, or without what is often cut off. */
+export function alterations(secret: string): string[] {
   const around = ["\n", "\r\n", " "].flatMap((space) => [secret + space, space + secret]);
   return [...around, `"${secret}"`, `'${secret}'`, withoutBeginning(secret), secret.toUpperCase()];
 }

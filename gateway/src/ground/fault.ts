@@ -4,7 +4,7 @@
 const table = {
   UNAUTHORIZED: [401, false, "Send `Authorization: Bearer <client_id>`."],
   CLIENT_NOT_FOUND: [401, false, "This client_id is unknown or revoked. Check it in the portal under API keys."],
-  SIGNATURE_MISSING: [401, false, "Send both X-Timestamp and X-Signature."],
+  SIGNATURE_MISSING: [401, false, "Send X-Timestamp and X-Signature, or Signature-Input and Signature (RFC 9421)."],
   SIGNATURE_INVALID: [
     401,
     false,
@@ -18,7 +18,7 @@ const table = {
   SIGNATURE_REPLAYED: [
     401,
     false,
-    "This signature was already used. Form a fresh timestamp and signature for every attempt.",
+    "This signature was already used, whatever its answer was. Another timestamp within the window (RFC 9421: another nonce) makes a request new: sign anew for every attempt.",
   ],
   FORBIDDEN: [403, false, "This credential lacks the scope for the call. Use one that has it."],
   ENVIRONMENT_MISMATCH: [403, true, "This object belongs to the other environment. Use the matching key."],

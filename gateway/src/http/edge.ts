@@ -2,11 +2,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Admission, Admitted } from "../auth/admission.ts";
-import { consumeOnly, nonceOf } from "../auth/nonces.ts";
+import { verifyMessage } from "../auth/message-signature.ts";
+import { consumeOnly, messageNonces, nonceOf } from "../auth/nonces.ts";
 import type { Nonce } from "../auth/nonces.sql.ts";
 import { tooMany } from "../auth/rate.ts";
-import { type Claim, claimOf, verifySignature } from "../auth/signature.ts";
-import type { Clock } from "../ground/clock.ts";
+import { type Claim, type MessageClaim, claimOf, verifySignature } from "../auth/signature.ts";
+import type { SignedMessage } from "../auth/signed-message.ts";
+import { type Clock, SECOND } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
@@ -28,7 +30,24 @@ const nothingAsked = z.strictObject({});
 export interface RejectedRequest {
   requestId: string;
   client: Client;
-  request: { timestamp: string; signature: string; body: Buffer; target: string };
+  request: RejectedSignature | RejectedMessage;
+}
+
+/** As the interface's own scheme signs it. */
+export interface RejectedSignature {
+  scheme: "timestamp";
+  timestamp: string;
+  signature: string;
+  body: Buffer;
+  target: string;
+}
+
+/** As RFC 9421 signs it. */
+export interface RejectedMessage {
+  scheme: "rfc9421";
+  claim: MessageClaim;
+  message: SignedMessage;
+  body: Buffer;
 }
 
 export interface EdgeParts {
@@ -42,6 +61,8 @@ export interface EdgeParts {
   /** Hears of every rejected signature. Must return at once. */
   onRejected(rejected: RejectedRequest): void;
   load: LoadShedding;
+  /** Of the configured address, what stands before /v1; undefined where clients know the service by many names. */
+  publicRoot: string | undefined;
   /** False while the process must take no requests because its clock is wrong. */
   mayServe(): boolean;
 }
@@ -50,6 +71,8 @@ export interface EdgeParts {
 interface Known {
   client: Client;
   nonce: Nonce;
+  /** What admission consumes, of reads and writes alike. */
+  spans: readonly Nonce[];
   body: Buffer;
 }
 
@@ -72,7 +95,7 @@ export class Edge {
     const found = this.parts.directory.client(claim.clientId);
     const client = found instanceof Promise ? await found : found;
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
-    const known = { client, nonce: this.verify(client, claim, request, body), body };
+    const known = { client, ...this.verify(client, claim, request, body), body };
     try {
       return endpoint.kind === "read"
         ? await this.read(endpoint, request, reply, known)
@@ -87,17 +110,43 @@ export class Edge {
     }
   }
 
-  /** Gives the nonce of a request whose signature is right. Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
-  private verify(client: Client, claim: Claim, request: FastifyRequest, body: Buffer): Nonce {
+  /** Gives the nonces of a request whose signature is right. Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
+  private verify(client: Client, claim: Claim, request: FastifyRequest, body: Buffer): Pick<Known, "nonce" | "spans"> {
+    if (claim.scheme === "rfc9421") return this.verifyMessage(client, claim, request, body);
     const { method, url: target } = request;
     const { merchantId } = client.merchant;
     try {
       const verified = verifySignature(client, claim, body, this.parts.clock.now());
-      return nonceOf({ merchantId, method, target, ...verified });
+      return { nonce: nonceOf({ merchantId, method, target, ...verified }), spans: [] };
     } catch (error) {
-      const { timestamp, signature } = claim;
+      const { scheme, timestamp, signature } = claim;
       if (typeof timestamp === "string" && typeof signature === "string")
-        this.parts.onRejected({ requestId: request.id, client, request: { timestamp, signature, body, target } });
+        this.parts.onRejected({
+          requestId: request.id,
+          client,
+          request: { scheme, timestamp, signature, body, target },
+        });
+      throw error;
+    }
+  }
+
+  private verifyMessage(
+    client: Client,
+    claim: MessageClaim,
+    request: FastifyRequest,
+    body: Buffer,
+  ): Pick<Known, "nonce" | "spans"> {
+    const { method, originalUrl: target, raw } = request;
+    const message: SignedMessage = { method, target, headers: raw.headersDistinct, publicRoot: this.parts.publicRoot };
+    const realNow = this.parts.clock.now();
+    try {
+      const verified = verifyMessage(client, claim, message, body, realNow);
+      const { merchantId } = client.merchant;
+      const now = Math.floor(realNow / SECOND);
+      return messageNonces({ merchantId, clientId: client.clientId, ...verified, now });
+    } catch (error) {
+      const { scheme } = claim;
+      this.parts.onRejected({ requestId: request.id, client, request: { scheme, claim, message, body } });
       throw error;
     }
   }
@@ -131,7 +180,8 @@ export class Edge {
     reply: FastifyReply,
     known: Known,
   ): Promise<Reply> {
-    const admitted = await this.parts.admission.admit(known.client, known.nonce);
+    const { client, nonce, spans } = known;
+    const admitted = await this.parts.admission.admit(client, spans.length > 0 ? spans : [nonce]);
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     this.enter(endpoint, known.client, admitted);
@@ -153,8 +203,9 @@ export class Edge {
     known: Known,
   ): Promise<Reply> {
     const call = this.callOf(request, known);
-    const admitted = await this.parts.admission.admit(known.client);
+    const admitted = await this.parts.admission.admit(known.client, known.spans);
     reply.rate = admitted.rate;
+    if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     let intent: Intent;
     let input: Record<string, unknown>;
     try {

@@ -21,7 +21,7 @@ create table used_read_nonces (
 
 do $$
 begin
-  for slot in 0..19 loop
+  for slot in 0..23 loop
     execute format('create table used_nonces_%s partition of used_nonces for values in (%s)', lpad(slot::text, 2, '0'), slot);
     execute format('create unlogged table used_read_nonces_%s partition of used_read_nonces for values in (%s)', lpad(slot::text, 2, '0'), slot);
     -- emptied as a whole within minutes: there is nothing to clean up

@@ -6,6 +6,9 @@ create table refused_requests (
   request_id uuid not null,
   diagnosis text not null check (diagnosis ~ '^[a-z0-9_]{1,40}$'),
   refused_at timestamptz not null,
+  -- Of a request signed by RFC 9421: what the diagnosis is about, and the text that should have been signed.
+  subject text check (length(subject) <= 100),
+  signature_base text check (length(signature_base) <= 4000),
   primary key (merchant_id, request_id)
 );
 

@@ -1,0 +1,172 @@
+// HTTP Message Signatures (RFC 9421) with HMAC-SHA256: what a request has to have signed, the signature base, and whether it is proved.
+import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { type InnerList, type Member, innerListText, parseDictionary } from "../ground/structured-fields.ts";
+import type { Client } from "../merchants/directory.ts";
+import { type DigestProblem, digestProblem } from "./content-digest.ts";
+import { type MessageProblem, problemText } from "./message-problems.ts";
+import { type MessageClaim, TOLERANCE_SECONDS } from "./signature.ts";
+import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentName } from "./signed-message.ts";
+
+/** What is wrong with a signature before any key is used, and which component, parameter or header it is wrong with. */
+export interface Objection {
+  problem: MessageProblem | DigestProblem;
+  subject: string;
+}
+
+/** A signature that covers what it must, not proved yet. */
+export interface ReadSignature {
+  base: string;
+  signature: Buffer;
+  created: number;
+  expires: number | undefined;
+  nonce: string;
+}
+
+const HEADER_MAX = 4_096;
+const BOUNDS = { characters: HEADER_MAX, members: 4, itemsOfList: 16, parameters: 16 };
+
+/** What a signature of this request has to cover. */
+export function requiredOf({ headers }: SignedMessage): string[] {
+  const required = ["@method", "@target-uri", "content-digest"];
+  return Object.hasOwn(headers, "idempotency-key") ? [...required, "idempotency-key"] : required;
+}
+
+/** The client's own signature of all that a request carries: what it says that it covers, and its bytes. */
+export function ownSignature({
+  clientId,
+  signatureInput,
+  signature,
+}: Omit<MessageClaim, "scheme">):
+  | { list: InnerList; label: string; bytes: Buffer | undefined }
+  | { objection: Objection } {
+  const inputs = parseDictionary(signatureInput, BOUNDS);
+  if (!inputs) return objection("header_malformed", "signature-input");
+  const signatures = parseDictionary(signature, BOUNDS);
+  if (!signatures) return objection("header_malformed", "signature");
+  const lists: [string, InnerList][] = [];
+  for (const [label, member] of inputs) {
+    if (member.kind !== "list") return objection("header_malformed", "signature-input");
+    lists.push([label, member.list]);
+  }
+  const own = lists.filter(([, list]) => list.parameters.get("keyid")?.value === clientId);
+  if (own.length > 1) return objection("signed_twice", "keyid");
+  const [label, list] = own[0] ?? [];
+  if (label === undefined || list === undefined) return objection("not_by_client", "keyid");
+  return { list, label, bytes: signatureBytes(signatures.get(label)) };
+}
+
+/**
+ * Reads the client's signature of a request. What it says of itself is checked, and nothing is proved yet: neither the key nor the clock nor
+ * the body are looked at.
+ */
+export function readSignature(
+  message: SignedMessage,
+  claim: Omit<MessageClaim, "scheme">,
+): ReadSignature | { objection: Objection } {
+  const own = ownSignature(claim);
+  if ("objection" in own) return own;
+  const { list, label, bytes } = own;
+  if (bytes === undefined) return objection("signature_absent", label);
+  if (bytes.length !== 32) return objection("signature_length", label);
+  const parameters = parametersOf(list);
+  if ("objection" in parameters) return parameters;
+  const base = signatureBase(message, list);
+  return typeof base === "string" ? { base, signature: bytes, ...parameters } : base;
+}
+
+function objection(problem: MessageProblem, subject: string): { objection: Objection } {
+  return { objection: { problem, subject } };
+}
+
+function signatureBytes(member: Member | undefined): Buffer | undefined {
+  const value = member?.kind === "item" ? member.item.bare.value : undefined;
+  return Buffer.isBuffer(value) ? value : undefined;
+}
+
+function parametersOf({
+  parameters,
+}: InnerList): Pick<ReadSignature, "created" | "expires" | "nonce"> | { objection: Objection } {
+  for (const name of ["created", "nonce"]) if (!parameters.has(name)) return objection("parameter_missing", name);
+  const [created, expires, nonce, alg, keyid] = ["created", "expires", "nonce", "alg", "keyid"].map((name) =>
+    parameters.get(name),
+  );
+  if (created?.kind !== "integer") return objection("parameter_wrong", "created");
+  if (expires !== undefined && expires.kind !== "integer") return objection("parameter_wrong", "expires");
+  if (keyid?.kind !== "string") return objection("parameter_wrong", "keyid");
+  if (alg !== undefined && !(alg.kind === "string" && alg.value === "hmac-sha256"))
+    return objection("parameter_wrong", "alg");
+  const text = nonce?.kind === "string" ? String(nonce.value) : "";
+  if (text.length < 16 || text.length > 64) return objection("parameter_wrong", "nonce");
+  return { created: Number(created.value), expires: expires && Number(expires.value), nonce: text };
+}
+
+/** The text that is signed (RFC 9421, section 2.5), or why there is none. */
+function signatureBase(message: SignedMessage, list: InnerList): string | { objection: Objection } {
+  const address = addressOf(message);
+  const lines = new Map<string, string>();
+  for (const { bare, parameters } of list.items) {
+    const name = String(bare.value);
+    if (bare.kind !== "string" || !isComponentName(name)) return objection("component_unknown", name.slice(0, 64));
+    if (parameters.size > 0) return objection("component_parameter", name);
+    if (lines.has(name)) return objection("component_twice", name);
+    const value = componentValue(message, address, name);
+    if (value === undefined) return objection("component_absent", name);
+    if (!/^[\t\x20-\x7e]*$/.test(value)) return objection("component_value", name);
+    lines.set(name, value);
+  }
+  const missing = requiredOf(message).find((name) => !lines.has(name));
+  if (missing !== undefined) return objection("component_missing", missing);
+  return baseText(lines, innerListText(list));
+}
+
+/** The signature base of components and their values, in their order, and of the text of the signature's parameters. */
+export function baseText(components: Iterable<readonly [string, string]>, parameters: string): string {
+  const lines = [...components].map(([name, value]) => `"${name}": ${value}`);
+  return [...lines, `"@signature-params": ${parameters}`].join("\n");
+}
+
+/** HMAC-SHA256 of a signature base. */
+export function signBase(key: KeyObject | string | Buffer, base: string): Buffer {
+  return createHmac("sha256", key).update(base).digest();
+}
+
+/**
+ * Proves that the client signed the request, and gives the nonce that makes it one request, with the time of its creation in Unix seconds.
+ * Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW.
+ */
+export function verifyMessage(
+  client: Pick<Client, "clientId" | "key">,
+  claim: Omit<MessageClaim, "scheme">,
+  message: SignedMessage,
+  body: Buffer,
+  realNow: Micros,
+): { created: number; nonce: string } {
+  const read = readSignature(message, claim);
+  if ("objection" in read) throw invalid(read.objection);
+  const { base, signature, created, expires, nonce } = read;
+  const now = Math.floor(realNow / SECOND);
+  if (Math.abs(created - now) > TOLERANCE_SECONDS || (expires !== undefined && expires < now))
+    throw new Fault("TIMESTAMP_OUT_OF_WINDOW", { message: OUT_OF_WINDOW });
+  if (!timingSafeEqual(signBase(client.key, base), signature))
+    throw new Fault("SIGNATURE_INVALID", { message: NOT_PROVED });
+  const wrong = bodyProblem(message, body);
+  if (wrong) throw invalid({ problem: wrong, subject: "content-digest" });
+  return { created, nonce };
+}
+
+/** What is wrong with the Content-Digest of a request that covers it. */
+export function bodyProblem(message: SignedMessage, body: Buffer): DigestProblem | undefined {
+  return digestProblem(fieldValue(message, "content-digest") ?? "", body);
+}
+
+const OUT_OF_WINDOW =
+  "The parameter created is more than 300 seconds from our clock, or expires is over. Synchronise your clock and sign again.";
+const NOT_PROVED =
+  "The signature does not fit the signature base (RFC 9421, section 2.5) that we form from this request. Sign exactly the method, the " +
+  "address and the headers that you send, with the secret of this client_id.";
+
+function invalid({ problem, subject }: Objection): Fault {
+  return new Fault("SIGNATURE_INVALID", { message: problemText(problem, subject) });
+}

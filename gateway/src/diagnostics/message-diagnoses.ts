@@ -1,0 +1,45 @@
+// What can be wrong with a request signed by RFC 9421, in plain words that say what to change. Never a secret.
+import { type MessageProblem, digestProblems, messageProblems, problemText } from "../auth/message-problems.ts";
+import type { DigestProblem } from "../auth/content-digest.ts";
+
+const BASE =
+  "Compare the text that you sign with signature_base, line by line: it is what we form from the request that arrived.";
+
+const texts = {
+  rfc9421_demanded:
+    "This credential takes signatures of RFC 9421 alone, and the request had X-Timestamp or X-Signature. Send Signature-Input and Signature " +
+    "and leave those two out, or have the operator set the credential to any.",
+  created_window:
+    "The signature is right, but the parameter created is more than 300 seconds from our clock. Set your machine's clock (NTP), and sign " +
+    "anew for every attempt, retries included.",
+  expired: "The signature is right, but its parameter expires is over. Sign anew for every attempt, retries included.",
+  component_differs: `The signature fits another value of the component that subject names than the one that arrived. ${BASE}`,
+  base_form:
+    "The right parts were signed, but put together in another way. Each line is the name in double quotes, a colon, a space and the value; " +
+    `lines are joined by one newline, none stands at the end, and the last line is "@signature-params". ${BASE}`,
+  base_unknown:
+    "The signature fits none of the usual mistakes. Most often the secret is another one, or a proxy changes the address or a header that " +
+    `is covered. ${BASE}`,
+} as const;
+
+export type MessageDiagnosis = keyof typeof texts | MessageProblem | DigestProblem;
+
+export const messageDiagnoses: readonly MessageDiagnosis[] = [
+  ...(Object.keys(texts) as (keyof typeof texts)[]),
+  ...messageProblems,
+  ...digestProblems,
+];
+
+/** Found without any proof of the secret: whoever knows a client_id can bring these about. */
+export const unprovenOfMessages: readonly MessageDiagnosis[] = ["rfc9421_demanded", "base_unknown", ...messageProblems];
+
+export function isOfMessages(diagnosis: string): diagnosis is MessageDiagnosis {
+  return (messageDiagnoses as readonly string[]).includes(diagnosis);
+}
+
+/** The explanation of a diagnosis about `subject`. */
+export function messageExplanation(diagnosis: MessageDiagnosis, subject: string): string {
+  return diagnosis in texts
+    ? texts[diagnosis as keyof typeof texts]
+    : problemText(diagnosis as MessageProblem | DigestProblem, subject);
+}
