@@ -74,9 +74,9 @@ function keyMistake(
 function linesOf(message: SignedMessage, list: InnerList): Map<string, string> {
   const address = addressOf(message);
   const lines = new Map<string, string>();
-  for (const { bare, parameters } of list.items) {
+  for (const { bare } of list.items) {
     const name = String(bare.value);
-    if (bare.kind !== "string" || parameters.size > 0 || !isComponentName(name)) continue;
+    if (bare.kind !== "string" || !isComponentName(name)) continue;
     const value = componentValue(message, address, name);
     if (value !== undefined) lines.set(name, value);
   }
