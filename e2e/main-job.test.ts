@@ -80,15 +80,46 @@ test("verify says clean, with the database running; the command line signs a req
       .split("\n")
       .map((line) => (JSON.parse(line) as { clean: boolean }).clean),
   ).toEqual([true, true]);
+  expect((await fetch(`${service.url}/v1/balances`, { headers: await signedBy(["sign"]) })).status).toBe(200);
+});
+
+/** The headers that a command prints, with the demo merchant's key. */
+async function signedBy([command = "", ...options]: string[]): Promise<Record<string, string>> {
   const { client_id: id, secret } = service.demo;
-  const { stdout } = await gerbang(["sign", "--client-id", id, "--secret", secret], {});
-  const headers = Object.fromEntries(
-    stdout
-      .trim()
-      .split("\n")
-      .map((line) => line.split(": ") as [string, string]),
-  );
-  expect((await fetch(`${service.url}/v1/balances`, { headers })).status).toBe(200);
+  const { stdout, stderr } = await gerbang([command, "--client-id", id, "--secret", secret, ...options], {});
+  expect(stderr).toBe("");
+  const lines = stdout.trim().split("\n");
+  return Object.fromEntries(lines.map((line) => line.split(/: (.*)/s, 2) as [string, string]));
+}
+
+test("the command line signs by RFC 9421 what is accepted, and says what it needs for it", async () => {
+  const read = `${service.url}/v1/payments?limit=5&reference_id=a%2fb`;
+  expect((await fetch(read, { headers: await signedBy(["sign", "--rfc9421", "--url", read]) })).status).toBe(200);
+  const url = `${service.url}/v1/payments`;
+  const body = `{"amount_minor":100000,"currency":"IDR","payment_method":"qris","reference_id":"signed-by-message"}`;
+  const headers = await signedBy([
+    "sign",
+    "--rfc9421",
+    "--url",
+    url,
+    "--body",
+    body,
+    "--idempotency-key",
+    "a-key-of-mine",
+  ]);
+  expect(headers["Idempotency-Key"]).toBe("a-key-of-mine");
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(201);
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(401);
+  const pair = ["--client-id", "ak_test_x", "--secret", "sk_test_x"];
+  for (const [options, words] of [
+    [["--rfc9421"], "--url"],
+    [["--rfc9421", "--url", "/v1/balances"], "--url"],
+    [["--url", url], "--rfc9421"],
+    [["--rfc9421", "--url", url, "--nonce", "short"], "--nonce"],
+  ] as const) {
+    const { code, stdout, stderr } = await gerbang(["sign", ...pair, ...options], {});
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(words)]);
+  }
 });
 
 test("metrics tell of requests, batches, commits and deliveries, on an address of their own", async () => {

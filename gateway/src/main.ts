@@ -2,9 +2,10 @@
 import { parseArgs } from "node:util";
 import { acquirerCommand } from "./cli/acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
-import { ledgerCommand, migrateCommand, openapiCommand, signCommand, verifyCommand } from "./cli/commands.ts";
+import { ledgerCommand, migrateCommand, openapiCommand, verifyCommand } from "./cli/commands.ts";
 import { listenCommand } from "./cli/listen-command.ts";
 import { serveCommand } from "./cli/serve.ts";
+import { signCommand } from "./cli/sign-command.ts";
 
 const commands: Record<string, { run(args: string[]): Promise<number>; help: string }> = {
   serve: { run: serveCommand, help: "run the service [--role api|worker] (default: both)" },
@@ -18,7 +19,10 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
     run: listenCommand,
     help: "hand a sandbox's events on to this machine: --forward-to http://localhost:3000/hook",
   },
-  sign: { run: signCommand, help: "print the headers for a request: --client-id … --secret … [--body '{…}']" },
+  sign: {
+    run: signCommand,
+    help: "print the headers for a request: --client-id … --secret … [--body '{…}'] [--rfc9421 --url http://… [--method GET]]",
+  },
   acquirer: { run: acquirerCommand, help: "run a simulated acquirer to try it with [--port 8090 --host 127.0.0.1]" },
   openapi: { run: openapiCommand, help: "print the contract of /v1" },
 };

@@ -1,11 +1,9 @@
 // The other commands of the command line, one function each. They give the exit code.
-import { randomUUID } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { createApp } from "../app.ts";
-import { SECOND, stopwatchMs, systemClock } from "../ground/clock.ts";
+import { stopwatchMs, systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
-import { sign, signingKey } from "../ground/crypto.ts";
 import { isId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import { exportBook, exportFormats } from "../ledger/export.ts";
@@ -117,32 +115,6 @@ async function withDatabase(work: (database: Database) => Promise<number>): Prom
     await database.end();
     await store.close();
   }
-}
-
-export function signCommand(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      "client-id": { type: "string" },
-      secret: { type: "string" },
-      body: { type: "string", default: "" },
-      timestamp: { type: "string" },
-    },
-  });
-  const { "client-id": clientId, secret, body } = values;
-  if (clientId === undefined || secret === undefined) {
-    say("--client-id and --secret are needed");
-    return Promise.resolve(2);
-  }
-  const timestamp = values.timestamp ?? String(Math.floor(systemClock.now() / SECOND));
-  const headers = [
-    `Authorization: Bearer ${clientId}`,
-    `X-Timestamp: ${timestamp}`,
-    `X-Signature: ${sign(signingKey(secret), timestamp, body)}`,
-    ...(body === "" ? [] : [`Idempotency-Key: ${randomUUID()}`, "Content-Type: application/json"]),
-  ];
-  process.stdout.write(`${headers.join("\n")}\n`);
-  return Promise.resolve(0);
 }
 
 export function openapiCommand(args: string[]): Promise<number> {

@@ -1,0 +1,103 @@
+// The command `gerbang sign`: prints the headers of a signed request, by the interface's own scheme or by RFC 9421.
+import { randomUUID } from "node:crypto";
+import { parseArgs } from "node:util";
+import { contentDigest } from "../auth/content-digest.ts";
+import { baseText, signBase } from "../auth/message-signature.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
+import { sign, signingKey } from "../ground/crypto.ts";
+import { say } from "./store-of-config.ts";
+
+/** The exit code: 2 when something needed is not said. */
+export function signCommand(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      "client-id": { type: "string" },
+      secret: { type: "string" },
+      body: { type: "string", default: "" },
+      timestamp: { type: "string" },
+      rfc9421: { type: "boolean", default: false },
+      method: { type: "string" },
+      url: { type: "string" },
+      nonce: { type: "string" },
+      "idempotency-key": { type: "string" },
+    },
+  });
+  const { "client-id": clientId, secret, body } = values;
+  const wrong = objectionTo(values);
+  if (wrong !== undefined || clientId === undefined || secret === undefined) {
+    say(wrong ?? "");
+    return Promise.resolve(2);
+  }
+  const timestamp = values.timestamp ?? String(Math.floor(systemClock.now() / SECOND));
+  const method = (values.method ?? (body === "" ? "GET" : "POST")).toUpperCase();
+  const key = values["idempotency-key"] ?? (method !== "GET" || body !== "" ? randomUUID() : undefined);
+  const proof = values.rfc9421
+    ? messageHeaders({ clientId, secret, body, method, url: values.url ?? "", timestamp, nonce: values.nonce, key })
+    : [`X-Timestamp: ${timestamp}`, `X-Signature: ${sign(signingKey(secret), timestamp, body)}`];
+  const headers = [
+    `Authorization: Bearer ${clientId}`,
+    ...proof,
+    ...(key === undefined ? [] : [`Idempotency-Key: ${key}`]),
+    ...(body === "" ? [] : ["Content-Type: application/json"]),
+  ];
+  process.stdout.write(`${headers.join("\n")}\n`);
+  return Promise.resolve(0);
+}
+
+interface Said {
+  "client-id"?: string | undefined;
+  secret?: string | undefined;
+  rfc9421: boolean;
+  method?: string | undefined;
+  url?: string | undefined;
+  nonce?: string | undefined;
+}
+
+/** What is missing or does not belong together. */
+function objectionTo(said: Said): string | undefined {
+  const { "client-id": clientId, secret, rfc9421, url } = said;
+  if (clientId === undefined || secret === undefined) return "--client-id and --secret are needed";
+  if (!rfc9421)
+    return url === undefined && said.nonce === undefined
+      ? undefined
+      : "--url and --nonce belong to --rfc9421: X-Signature covers neither";
+  if (url === undefined || !/^https?:\/\/[^/?#\s]+[^#\s]*$/i.test(url) || !URL.canParse(url))
+    return "--url is needed with --rfc9421: the whole address that you call, such as http://127.0.0.1:8080/v1/balances";
+  if (said.nonce !== undefined && !/^[!#-[\]-~]{16,64}$/.test(said.nonce))
+    return "--nonce has 16 to 64 characters, without quotes, backslashes and spaces";
+  return undefined;
+}
+
+interface Message {
+  clientId: string;
+  secret: string;
+  method: string;
+  url: string;
+  body: string;
+  timestamp: string;
+  nonce: string | undefined;
+  key: string | undefined;
+}
+
+/** The headers of RFC 9421: `Content-Digest`, `Signature-Input`, `Signature`. */
+function messageHeaders(message: Message): string[] {
+  const { clientId, secret, method, url, body, timestamp, nonce = randomUUID(), key } = message;
+  const digest = contentDigest(body);
+  const components: [string, string][] = [
+    ["@method", method],
+    ["@target-uri", addressAsSent(url)],
+    ["content-digest", digest],
+    ...(key === undefined ? [] : [["idempotency-key", key] as [string, string]]),
+  ];
+  const names = components.map(([name]) => `"${name}"`).join(" ");
+  const parameters = `(${names});created=${timestamp};keyid="${clientId}";nonce="${nonce}"`;
+  const signature = signBase(secret, baseText(components, parameters)).toString("base64");
+  return [`Content-Digest: ${digest}`, `Signature-Input: sig1=${parameters}`, `Signature: sig1=:${signature}:`];
+}
+
+/** The address as programs send it: its origin as URLs write one, its path and query as they were typed. */
+function addressAsSent(url: string): string {
+  const rest = url.replace(/^https?:\/\/[^/?]+/i, "");
+  return new URL(url).origin + (rest.startsWith("/") ? rest : `/${rest}`);
+}
