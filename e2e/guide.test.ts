@@ -1,5 +1,6 @@
 // Goal: what the documents tell people to type works. Method: type it, word for word, in a shell.
 import { execFileSync, spawnSync } from "node:child_process";
+import { createHash, createHmac } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,6 +50,33 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     expect(answers[6]).toContain('"webhook_secret":"whsec_');
     expect(answers[7]).toContain('"offset_seconds":3600');
     expect(output).not.toContain('"error"');
+  });
+
+  test("every command of the guide to RFC 9421 runs; what it signs is accepted, what is wrong is explained", () => {
+    const [, exports] = blocks("docs/guides/getting-started.md");
+    const script = [
+      "set -e",
+      exports,
+      ...blocks("docs/guides/signing.md").map((block) => `${block}\necho; echo "--- next"`),
+    ];
+    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
+    const output = execFileSync("bash", ["-c", script.join("\n")], { cwd: place, env, encoding: "utf8" });
+    const [balances, printed, byHand, doctor, demanded] = output.split("--- next");
+    expect(balances).toContain('"available_minor"');
+    expect(printed).toContain('"reference_id":"order-9421"');
+    expect(byHand).toContain('"reference_id":"order-9422"');
+    expect(doctor).toContain('"diagnosis":"base_unknown"');
+    expect(doctor).toContain('"signature_base":"\\"@method\\": GET\\n');
+    expect(demanded).toContain('"signature":"rfc9421"');
+    expect(output).not.toContain('"error"');
+  });
+
+  test("the vector of the guide to RFC 9421 is right", () => {
+    const text = readFileSync(join(root, "docs/guides/signing.md"), "utf8");
+    const [, base = ""] = /```\n("@method": POST\n[^]*?)\n```/.exec(text) ?? [];
+    const [, signature] = /and the signature `([^`]+)`/.exec(text) ?? [];
+    expect(base).toContain(createHash("sha256").update('{"a":1}').digest("base64"));
+    expect(createHmac("sha256", "sk_test_vector").update(base).digest("base64")).toBe(signature);
   });
 
   test("the curl that the start prints creates a payment", () => {
