@@ -3,14 +3,13 @@
 import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
-import { sameText, sign } from "../ground/crypto.ts";
+import { TOLERANCE_SECONDS, sameText, sign } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { MINOR_MAX, isCurrency } from "../ground/money.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 
 /** The longest body of either side. */
 export const BODY_MAX_BYTES = 65_536;
-const TOLERANCE_SECONDS = 300;
 const TIMESTAMP = "x-acquirer-timestamp";
 const SIGNATURE = "x-acquirer-signature";
 

@@ -1,4 +1,5 @@
 // HTTP Message Signatures (RFC 9421) with HMAC-SHA256: what a request has to have signed, the signature base, and whether it is proved.
+import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
 import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -6,7 +7,7 @@ import { type InnerList, type Member, innerListText, parseDictionary } from "../
 import type { Client } from "../merchants/directory.ts";
 import { type DigestProblem, digestProblem } from "./content-digest.ts";
 import { type MessageProblem, problemText } from "./message-problems.ts";
-import { type MessageClaim, TOLERANCE_SECONDS } from "./signature.ts";
+import { type MessageClaim } from "./signature.ts";
 import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentName } from "./signed-message.ts";
 
 /** What is wrong with a signature before any key is used, and which component, parameter or header it is wrong with. */

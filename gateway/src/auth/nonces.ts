@@ -1,11 +1,11 @@
 // Replay protection (section 5, rule 4): each signature is good once, in every process.
-import { fingerprintOf } from "../ground/crypto.ts";
+import { TOLERANCE_SECONDS, fingerprintOf } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
-import { TOLERANCE_SECONDS } from "./signature.ts";
+
 import { type Nonce, deadSlots, emptySlot, filledSlot, usedNonces } from "./nonces.sql.ts";
 
 /**

@@ -1,14 +1,11 @@
 // Who a request says it is from, and whether its signature proves it (section 5). Knows nothing of HTTP but headers.
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { isSigned } from "../ground/crypto.ts";
+import { TOLERANCE_SECONDS, isSigned } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Client } from "../merchants/directory.ts";
 
 const DEMANDS_MESSAGE_SIGNATURE =
   "This credential takes no X-Signature: sign by RFC 9421, with Signature-Input and Signature, and without X-Timestamp and X-Signature.";
-
-/** Seconds between the request's time and ours that are still good. */
-export const TOLERANCE_SECONDS = 300;
 
 /** Who a request says it is from, and what is to prove it: the headers of section 5. */
 export interface TimestampClaim {

@@ -1,5 +1,5 @@
 // The doctor of computed signatures: a receiver's own code came to another signature than the delivery carries, and this says
-// by which mistake. The mistakes are those of signed requests (http/doctor.ts), told in the words of webhooks. Pure.
+// by which mistake. The mistakes are those of signed requests (signature-diagnosis.ts), told in the words of webhooks. Pure.
 import { diagnose, mac } from "./signature-diagnosis.ts";
 import type { Diagnosis } from "./diagnoses.ts";
 import {

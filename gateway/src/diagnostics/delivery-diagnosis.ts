@@ -1,4 +1,5 @@
 // The doctor of deliveries: whether a webhook as a receiver has it is ours, and if it does not verify, why. Pure.
+import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
 import { isDeepStrictEqual } from "node:util";
 import { mac } from "./signature-diagnosis.ts";
 import { serialisationsOf } from "./serialisations.ts";
@@ -20,8 +21,6 @@ export interface DeliverySecrets {
   /** Of the merchant's API keys. */
   api: readonly string[];
 }
-
-const TOLERANCE_SECONDS = 300;
 
 /** The explanation of each diagnosis. `prefix` begins the service's own headers. */
 export const explanationsOf = (prefix: string) =>

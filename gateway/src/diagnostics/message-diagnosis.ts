@@ -1,9 +1,10 @@
 // The doctor of message signatures: what was wrong with a request that was signed by RFC 9421 and refused. Pure; the texts are in
 // message-diagnoses.ts.
+import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
 import { timingSafeEqual } from "node:crypto";
 import { contentDigest } from "../auth/content-digest.ts";
 import { baseText, bodyProblem, ownSignature, readSignature, requiredOf, signBase } from "../auth/message-signature.ts";
-import { TOLERANCE_SECONDS } from "../auth/signature.ts";
+
 import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentName } from "../auth/signed-message.ts";
 import { type InnerList, type Item, innerListText } from "../ground/structured-fields.ts";
 import type { RejectedMessage } from "../http/edge.ts";

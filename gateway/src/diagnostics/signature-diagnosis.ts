@@ -1,6 +1,7 @@
 // The doctor of signatures: what was wrong with a request that was refused. Pure; the texts are in diagnoses.ts.
+import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
 import { createHash, createHmac } from "node:crypto";
-import { TOLERANCE_SECONDS } from "../auth/signature.ts";
+
 import type { Diagnosis } from "./diagnoses.ts";
 import { serialisationsOf } from "./serialisations.ts";
 
