@@ -1,8 +1,8 @@
-// Admission checks: each read's signature is consumed, and each client's requests are counted, in the database, for all processes alike.
+// Admission checks: each read's signature is consumed, and each principal's requests are counted, in the database, for all processes alike.
 // Requests that arrive while a batch is written go into the next one together.
 import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import type { Client } from "../merchants/directory.ts";
+import type { Principal } from "../merchants/directory.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
 import { type Requests, consumeReadNonces, countRequests } from "./admission.sql.ts";
 import { type Nonce, nonceKey, nonceOfRow } from "./nonces.sql.ts";
@@ -12,13 +12,13 @@ import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
 export interface Admitted {
   /** One of the nonces had been used before. */
   replayed: boolean;
-  /** Requests of this client in the window, this one included. */
+  /** Requests of this principal in the window, this one included. */
   count: number;
   rate: Rate;
 }
 
 interface Waiting {
-  client: Client;
+  principal: Principal;
   nonces: readonly Nonce[];
   since: number;
   resolve(admitted: Admitted): void;
@@ -35,7 +35,7 @@ export class Admission {
   private readonly clock: Clock;
   private queue: Waiting[] = [];
   private busy = false;
-  /** Requests that turned out not to be the client's doing: taken from its count with the next batch. */
+  /** Requests that turned out not to be the principal's doing: taken from its count with the next batch. */
   private readonly takenBack: Requests[] = [];
 
   private readonly onFailure: (cause: unknown) => void;
@@ -48,21 +48,21 @@ export class Admission {
   }
 
   /** Counts a request and consumes its nonces, where some are given. Throws SERVICE_UNAVAILABLE when that cannot be written down. */
-  admit(client: Client, nonces: readonly Nonce[] = []): Promise<Admitted> {
+  admit(principal: Principal, nonces: readonly Nonce[] = []): Promise<Admitted> {
     if (this.queue.length >= QUEUE_MAX) return Promise.reject(unavailable("admission backlog is full"));
     return new Promise((resolve, reject) => {
-      this.queue.push({ client, nonces, since: stopwatchMs(), resolve, reject });
+      this.queue.push({ principal, nonces, since: stopwatchMs(), resolve, reject });
       if (this.busy) return;
       this.busy = true;
       setImmediate(() => void this.drain());
     });
   }
 
-  /** Takes a counted request back: a replayed signature may be anybody's, and is not charged to the client. */
-  takeBack({ clientId, merchant }: Client, rate: Rate): void {
+  /** Takes a counted request back: a replayed signature may be anybody's, and is not charged to the principal. */
+  takeBack({ actor, merchant }: Principal, rate: Rate): void {
     if (this.takenBack.length >= QUEUE_MAX) return;
     const { merchantId } = merchant;
-    this.takenBack.push({ merchantId, clientId, windowStart: rate.reset - WINDOW_SECONDS, requests: -1 });
+    this.takenBack.push({ merchantId, clientId: actor, windowStart: rate.reset - WINDOW_SECONDS, requests: -1 });
   }
 
   private async drain(): Promise<void> {
@@ -111,16 +111,16 @@ export class Admission {
     const totals = new Map((counted ?? []).map((row) => [row.client_id as string, Number(row.requests)]));
     const fresh = new Set((consumed ?? []).map((row) => nonceKey(nonceOfRow(row))));
     // Each request of the batch has its own place in the count.
-    for (const { client } of batch) {
-      const { clientId } = client;
-      totals.set(clientId, (totals.get(clientId) ?? 1) - 1);
+    for (const { principal } of batch) {
+      const { actor } = principal;
+      totals.set(actor, (totals.get(actor) ?? 1) - 1);
     }
     for (const waiting of batch) {
-      const { client } = waiting;
-      const count = (totals.get(client.clientId) ?? 0) + 1;
-      totals.set(client.clientId, count);
+      const { actor, merchant } = waiting.principal;
+      const count = (totals.get(actor) ?? 0) + 1;
+      totals.set(actor, count);
       const replayed = waiting.nonces.map(nonceKey).some((key) => first.get(key) !== waiting || !fresh.has(key));
-      const limit = client.merchant.rateLimitPerMinute;
+      const limit = merchant.rateLimitPerMinute;
       const rate = { limit, remaining: Math.max(0, limit - count), reset: start + WINDOW_SECONDS };
       waiting.resolve({ replayed, count, rate });
     }
@@ -129,9 +129,9 @@ export class Admission {
 
 /** One row for each client and window, in one order: requests of the batch, less those taken back. */
 function countsOf(batch: readonly Waiting[], start: number, takenBack: readonly Requests[]): Map<string, Requests> {
-  const requests = batch.map(({ client }): Requests => ({
-    merchantId: client.merchant.merchantId,
-    clientId: client.clientId,
+  const requests = batch.map(({ principal }): Requests => ({
+    merchantId: principal.merchant.merchantId,
+    clientId: principal.actor,
     windowStart: start,
     requests: 1,
   }));

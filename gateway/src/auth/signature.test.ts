@@ -16,7 +16,15 @@ const ID = "ak_test_01j0000000abcdefghjkmnpqrs";
 const SECRET = "sk_test_secret";
 const seconds = NOW / SECOND;
 const merchant = merchantWith();
-const client: Client = { clientId: ID, merchant, book, key: signingKey(SECRET), scopes: new Set(), signature: "any" };
+const client: Client = {
+  clientId: ID,
+  actor: ID,
+  merchant,
+  book,
+  key: signingKey(SECRET),
+  scopes: new Set(),
+  signature: "any",
+};
 const hmac = (text: string, secret = SECRET): string => createHmac("sha256", secret).update(text).digest("hex");
 
 /** "good", or the code of the refusal. */

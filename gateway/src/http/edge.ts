@@ -15,7 +15,7 @@ import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Log } from "../ground/log.ts";
 import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
-import type { Client, Directory } from "../merchants/directory.ts";
+import type { Client, Directory, Principal } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -69,8 +69,9 @@ export interface EdgeParts {
 
 /** A request whose sender is known. */
 interface Known {
-  client: Client;
-  nonce: Nonce;
+  principal: Principal;
+  /** What makes the request one: of a read, or of a write with what it allows. Undefined where no signature can be sent again. */
+  nonce: Nonce | undefined;
   /** What admission consumes, of reads and writes alike. */
   spans: readonly Nonce[];
   body: Buffer;
@@ -95,11 +96,9 @@ export class Edge {
     const found = this.parts.directory.client(claim.clientId);
     const client = found instanceof Promise ? await found : found;
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
-    const known = { client, ...this.verify(client, claim, request, body), body };
+    const known = { principal: client, ...this.verify(client, claim, request, body), body };
     try {
-      return endpoint.kind === "read"
-        ? await this.read(endpoint, request, reply, known)
-        : await this.write(endpoint, request, reply, known);
+      return await this.serve(endpoint, request, reply, known);
     } catch (error) {
       // A replayed signature may be anybody's: it is charged to the address and not to the client.
       if (error instanceof Fault && error.code === "SIGNATURE_REPLAYED" && reply.rate) {
@@ -108,6 +107,12 @@ export class Edge {
       }
       throw error;
     }
+  }
+
+  private serve(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, known: Known): Promise<Reply> {
+    return endpoint.kind === "read"
+      ? this.read(endpoint, request, reply, known)
+      : this.write(endpoint, request, reply, known);
   }
 
   /** Gives the nonces of a request whose signature is right. Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
@@ -152,19 +157,19 @@ export class Edge {
   }
 
   /** What may be refused once the sender is known. Throws MERCHANT_SUSPENDED, FORBIDDEN, ENVIRONMENT_MISMATCH, RATE_LIMITED. */
-  private enter(endpoint: Endpoint, client: Client, { count, rate }: Admitted): void {
-    if (client.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
-    if (!client.scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN");
-    if (endpoint.sandboxOnly && client.book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
+  private enter(endpoint: Endpoint, { merchant, scopes, book }: Principal, { count, rate }: Admitted): void {
+    if (merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
+    if (!scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN");
+    if (endpoint.sandboxOnly && book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
     if (count > rate.limit) throw tooMany(rate.reset, this.parts.clock);
   }
 
-  private callOf(request: FastifyRequest, { client, nonce }: Known): Call {
+  private callOf(request: FastifyRequest, { principal, nonce }: Known): Call {
     return {
       requestId: request.id,
-      client,
-      merchant: client.merchant,
-      book: client.book,
+      principal,
+      merchant: principal.merchant,
+      book: principal.book,
       realNow: this.parts.clock.now(),
       idempotencyKey: "",
       params: request.params as Record<string, string>,
@@ -180,11 +185,12 @@ export class Edge {
     reply: FastifyReply,
     known: Known,
   ): Promise<Reply> {
-    const { client, nonce, spans } = known;
-    const admitted = await this.parts.admission.admit(client, spans.length > 0 ? spans : [nonce]);
+    const { principal, nonce, spans } = known;
+    const nonces = spans.length > 0 ? spans : [nonce].filter((one) => one !== undefined);
+    const admitted = await this.parts.admission.admit(principal, nonces);
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
-    this.enter(endpoint, known.client, admitted);
+    this.enter(endpoint, known.principal, admitted);
     const call = this.callOf(request, known);
     if (!endpoint.query) refuseQuery(request);
     else {
@@ -203,13 +209,13 @@ export class Edge {
     known: Known,
   ): Promise<Reply> {
     const call = this.callOf(request, known);
-    const admitted = await this.parts.admission.admit(known.client, known.spans);
+    const admitted = await this.parts.admission.admit(known.principal, known.spans);
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     let intent: Intent;
     let input: Record<string, unknown>;
     try {
-      this.enter(endpoint, known.client, admitted);
+      this.enter(endpoint, known.principal, admitted);
       input = known.body.length === 0 && allOptional(endpoint.body) ? {} : readJson(request, known.body);
       call.idempotencyKey = checkKey(request.raw.headersDistinct["idempotency-key"]);
       intent = intentOf(endpoint, call, known.body);

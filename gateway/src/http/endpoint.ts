@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
 import type { FaultCode } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Client, Merchant, Scope } from "../merchants/directory.ts";
+import type { Merchant, Principal, Scope } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "./fields.ts";
@@ -13,7 +13,7 @@ import type { Intent } from "../idempotency/idempotency.ts";
 /** A request that passed the edge. */
 export interface Call {
   requestId: string;
-  client: Client;
+  principal: Principal;
   merchant: Merchant;
   book: Book;
   realNow: Micros;

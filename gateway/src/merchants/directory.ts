@@ -50,13 +50,21 @@ export type Scope = (typeof scopes)[number];
 export const signatureDemands = ["any", "rfc9421"] as const;
 export type SignatureDemand = (typeof signatureDemands)[number];
 
+/** Who is asking, however they came in: a merchant's system with a credential, or a person who signed in. */
+export interface Principal {
+  /** Names them: in the count of their requests, in logs and in audits. A credential's is its client_id. */
+  readonly actor: string;
+  readonly merchant: Merchant;
+  /** Of the environment that they ask about. */
+  readonly book: Book;
+  /** What they may do there: scopes. */
+  readonly scopes: ReadonlySet<string>;
+}
+
 /** A credential of a merchant's system, ready to verify requests. */
-export interface Client {
+export interface Client extends Principal {
   clientId: string;
-  merchant: Merchant;
-  book: Book;
   key: KeyObject;
-  scopes: ReadonlySet<string>;
   signature: SignatureDemand;
 }
 
@@ -181,6 +189,7 @@ export class Directory {
     }[];
     const clients = credentials.map((credential) => ({
       clientId: credential.client_id,
+      actor: credential.client_id,
       merchant,
       book: { merchantId, environment: credential.environment },
       key: signingKey(unseal(credential.secret, credentialOwner(credential.client_id))),

@@ -127,7 +127,7 @@ export class Listening {
     const { after, seen = "", wait = String(WAIT_DEFAULT_SECONDS) } = call.query as z.infer<typeof listenQuery>;
     if (after === undefined) return this.begin(call);
     const cursor: Cursor = { after, seen: seen === "" ? [] : [...new Set(seen.split(","))] };
-    const { clientId } = call.client;
+    const { actor: clientId } = call.principal;
     this.sit(clientId);
     try {
       return await this.hear(call, cursor, Number(wait) * 1000);
@@ -155,7 +155,7 @@ export class Listening {
     const { database, clock } = this.parts;
     const begun = stopwatchMs();
     for (;;) {
-      const client = await this.stillWelcome(call.client.clientId);
+      const client = await this.stillWelcome(call.principal.actor);
       const watermark = this.watermarks.upTo(call.book, clock.now());
       const rows = await database.query<HeardRow>(selectHeard(call.book, cursor.after, cursor.seen, PAGE_MAX + 1));
       this.notice(call.book, rows);
