@@ -13,7 +13,7 @@ const floors: string[][] = [
   ["ground"],
   ["store"],
   ["merchants"],
-  ["ledger", "events"],
+  ["ledger", "events", "people"],
   ["commands"],
   ["acquirers"],
   ["risk", "routing"],

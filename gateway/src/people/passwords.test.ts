@@ -1,0 +1,84 @@
+// Goal: a password is kept so that it cannot be read, compared so that nothing is told, and a bad one is refused. Method: examples and properties.
+import { argon2Sync } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { hashPassword, isPassword, objectionToPassword } from "./passwords.ts";
+
+const GOOD = "kopi tubruk senja";
+
+test("what is kept proves the password and no other, and is another each time", async () => {
+  const [kept, again] = [await hashPassword(GOOD), await hashPassword(GOOD)];
+  expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  expect(kept).not.toBe(again);
+  expect(kept).not.toContain("kopi");
+  expect([await isPassword(GOOD, kept), await isPassword(GOOD, again)]).toEqual([true, true]);
+  for (const wrong of [`${GOOD} `, GOOD.toUpperCase(), "", `${GOOD}\0`])
+    expect(await isPassword(wrong, kept)).toBe(false);
+});
+
+test("the same characters in another composition are the same password", async () => {
+  expect(await isPassword("cafe\u0301 hitam pekat", await hashPassword("caf\u00e9 hitam pekat"))).toBe(true);
+});
+
+test("a hash of another cost, as an older or a newer version keeps it, is compared by its own", async () => {
+  const nonce = Buffer.from("sixteen bytes in");
+  const cost = { parallelism: 1, tagLength: 32, memory: 8_192, passes: 1 };
+  const tag = argon2Sync("argon2id", { message: Buffer.from(GOOD), nonce, ...cost });
+  const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
+  const kept = `$argon2id$v=19$m=8192,t=1,p=1$${base64(nonce)}$${base64(tag)}`;
+  expect([await isPassword(GOOD, kept), await isPassword("another one", kept)]).toEqual([true, false]);
+  expect(await isPassword(GOOD, kept.replace("t=1", "t=2"))).toBe(false);
+});
+
+test.each([undefined, "", "x", "$argon2id$v=19$m=19456,t=2,p=1$abc", "$argon2i$v=19$m=19456,t=2,p=1$YWJj$YWJj"])(
+  "against %s nothing is right",
+  async (kept) => {
+    expect(await isPassword(GOOD, kept)).toBe(false);
+  },
+);
+
+test("comparing takes as long where there is nothing to compare with", async () => {
+  const kept = await hashPassword(GOOD);
+  const timed = async (against: string | undefined): Promise<number> => {
+    const begun = process.hrtime.bigint();
+    for (let round = 0; round < 5; round++) await isPassword("something else", against);
+    return Number(process.hrtime.bigint() - begun);
+  };
+  await timed(kept);
+  const [known, unknown] = [await timed(kept), await timed(undefined)];
+  // The same work is done; the clock is only to show that it is not skipped.
+  expect(unknown).toBeGreaterThan(known / 4);
+});
+
+describe("refused", () => {
+  test.each<[string, RegExp]>([
+    ["short", /longer/],
+    ["elevenchars", /longer/],
+    ["x".repeat(201), /shorter/],
+    ["aaaaaaaaaaaaaaaa", /different/],
+    ["abababababab", /different/],
+    ["password1234", /tried/],
+    ["123456789012", /tried/],
+    ["qwertyuiop12", /tried/],
+    ["passwordpassword", /tried/],
+    ["letmeinletmein", /tried/],
+    ["sari@kopi.example 99", /your name/],
+    ["I work at KopiGerbang!", /your name/],
+    ["half \ud83d of a pair", /text/],
+    ["nothing\0after it", /text/],
+  ])("%s", async (password, why) => {
+    expect(await objectionToPassword(password, ["sari@kopi.example", "kopigerbang", "Sa"])).toMatch(why);
+  });
+
+  test("never a passphrase of random words", async () => {
+    const words = fc.array(fc.stringMatching(/^[a-z]{4,9}$/), { minLength: 4, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(words, async (chosen) => {
+        const phrase = `${chosen.join(" ")} Zq7`;
+        const objection = await objectionToPassword(phrase, ["sari@kopi.example"]);
+        if (new Set(phrase).size >= 5) expect(objection).toBeUndefined();
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,122 @@
+// Passwords: which are refused, and how they are kept and compared. They are never kept themselves.
+import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { Fault } from "../ground/fault.ts";
+
+const derive = promisify(argon2);
+
+export const PASSWORD_MIN = 12;
+export const PASSWORD_MAX = 200;
+
+/** The cost of one hash: 19 MiB and two passes, some 30 ms of a core, so that guessing offline is dear and signing in is not. */
+const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const TAG_BYTES = 32;
+const SALT_BYTES = 16;
+
+/** Hashes computed at the same time: each holds its memory and a thread that others need, too. */
+const AT_ONCE_MAX = 2;
+/** So many wait for their turn, a second or two; more are refused. */
+const WAITING_MAX = 64;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Throws SERVICE_UNAVAILABLE when too many wait already. */
+async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= AT_ONCE_MAX) {
+    if (waiting.length >= WAITING_MAX)
+      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2, internal: "too many passwords to compare" });
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else running++;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running--;
+  }
+}
+
+interface Cost {
+  memory: number;
+  passes: number;
+  parallelism: number;
+}
+
+function tagOf(password: string, nonce: Buffer, { memory, passes, parallelism }: Cost): Promise<Buffer> {
+  const parameters = {
+    message: Buffer.from(password.normalize("NFKC")),
+    nonce,
+    parallelism,
+    tagLength: TAG_BYTES,
+    memory,
+    passes,
+  };
+  return oneOfFew(() => derive("argon2id", parameters));
+}
+
+/** What is kept of a password: argon2id with its cost and salt, in the customary text form. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(SALT_BYTES);
+  const tag = await tagOf(password, nonce, COST);
+  const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
+  const { memory, passes, parallelism } = COST;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`;
+}
+
+const FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{1,64})\$([A-Za-z0-9+/]{1,128})$/;
+
+/**
+ * Whether this is the password of which `kept` is what is kept. Without one (nobody has this e-mail address, or no password) it takes as
+ * long and is false, so that the time does not tell which addresses exist.
+ */
+export async function isPassword(password: string, kept: string | undefined): Promise<boolean> {
+  const [, memory = "", passes = "", parallelism = "", salt = "", tag = ""] = FORM.exec(kept ?? "") ?? [];
+  const known = tag !== "";
+  const cost = known ? { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) } : COST;
+  const computed = await tagOf(password, known ? Buffer.from(salt, "base64") : Buffer.alloc(SALT_BYTES), cost);
+  const expected = known ? Buffer.from(tag, "base64") : Buffer.alloc(TAG_BYTES);
+  return known && expected.length === computed.length && timingSafeEqual(expected, computed);
+}
+
+let common: ReadonlySet<string> | undefined;
+
+/** Passwords that everybody tries first, in small letters. Read when the first password is set: a process that serves nobody needs none. */
+async function commonPasswords(): Promise<ReadonlySet<string>> {
+  if (common) return common;
+  const { dictionary } = await import("@zxcvbn-ts/language-common");
+  common = new Set(dictionary["passwords-common"].filter((password) => password.length >= PASSWORD_MIN / 2));
+  return common;
+}
+
+/**
+ * Why a password is refused, in words for whoever chose it; undefined when it is accepted. `about` are texts that others know of the
+ * person: name, e-mail address, business.
+ */
+export async function objectionToPassword(
+  password: string,
+  about: readonly string[] = [],
+): Promise<string | undefined> {
+  const characters = [...password];
+  if (characters.length < PASSWORD_MIN) return `Choose a longer one: at least ${PASSWORD_MIN} characters.`;
+  if (characters.length > PASSWORD_MAX) return `Choose a shorter one: at most ${PASSWORD_MAX} characters.`;
+  if (!password.isWellFormed() || password.includes("\0")) return "Use text without control characters.";
+  const small = password.toLowerCase();
+  if (new Set(characters).size < 5) return "Choose one with more different characters.";
+  if (about.some((text) => text.length >= 4 && small.includes(text.toLowerCase())))
+    return "Choose one that has nothing of your name, your e-mail address or your business.";
+  const all = await commonPasswords();
+  if (
+    all.has(small) ||
+    all.has(repeatedPart(small)) ||
+    all.has(small.replace(/[^a-z]+$/, "")) ||
+    all.has(small.replace(/\d+$/, ""))
+  )
+    return "This one is among the first that are tried. Three words that do not belong together are better.";
+  return undefined;
+}
+
+/** The part that a text is made of by repetition; the text itself when it is not. */
+function repeatedPart(text: string): string {
+  const at = (text + text).indexOf(text, 1);
+  return text.slice(0, at);
+}

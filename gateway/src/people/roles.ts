@@ -1,0 +1,66 @@
+// What people may do for a merchant: one table of roles and actions, for handlers, pages and docs alike. Pure.
+import type { Environment } from "../merchants/books.ts";
+import { type Scope, scopes } from "../merchants/directory.ts";
+
+export const memberRoles = ["owner", "developer", "finance", "support", "viewer"] as const;
+export type MemberRole = (typeof memberRoles)[number];
+
+/** What only people do: a credential has no scope for it. */
+export const peopleActions = [
+  "disputes:write",
+  "credentials:read",
+  "credentials:write",
+  "webhooks:read",
+  "webhooks:write",
+  "requests:read",
+  "settings:read",
+  "settings:write",
+  "team:read",
+  "team:write",
+  "audit:read",
+] as const;
+export type PeopleAction = (typeof peopleActions)[number];
+export type Action = Scope | PeopleAction;
+export const actions: readonly Action[] = [...scopes, ...peopleActions];
+
+/** Where a role may do something: in both environments, in the sandbox alone, or nowhere. */
+export type Extent = "both" | "sandbox" | "none";
+
+const rights: Readonly<Record<Action, Readonly<Record<MemberRole, Extent>>>> = {
+  //                   what a person of each role may do
+  "payments:read": { owner: "both", developer: "both", finance: "both", support: "both", viewer: "both" },
+  "payments:write": { owner: "both", developer: "sandbox", finance: "none", support: "both", viewer: "none" },
+  "refunds:read": { owner: "both", developer: "both", finance: "both", support: "both", viewer: "both" },
+  "refunds:write": { owner: "both", developer: "sandbox", finance: "both", support: "both", viewer: "none" },
+  "balances:read": { owner: "both", developer: "sandbox", finance: "both", support: "none", viewer: "both" },
+  "settlements:read": { owner: "both", developer: "sandbox", finance: "both", support: "none", viewer: "both" },
+  "disputes:read": { owner: "both", developer: "both", finance: "both", support: "both", viewer: "both" },
+  "disputes:write": { owner: "both", developer: "sandbox", finance: "both", support: "both", viewer: "none" },
+  "events:read": { owner: "both", developer: "both", finance: "none", support: "both", viewer: "both" },
+  "events:write": { owner: "both", developer: "both", finance: "none", support: "none", viewer: "none" },
+  "sandbox:write": { owner: "sandbox", developer: "sandbox", finance: "sandbox", support: "sandbox", viewer: "none" },
+  "credentials:read": { owner: "both", developer: "both", finance: "none", support: "none", viewer: "none" },
+  "credentials:write": { owner: "both", developer: "both", finance: "none", support: "none", viewer: "none" },
+  "webhooks:read": { owner: "both", developer: "both", finance: "none", support: "both", viewer: "none" },
+  "webhooks:write": { owner: "both", developer: "both", finance: "none", support: "none", viewer: "none" },
+  "requests:read": { owner: "both", developer: "both", finance: "none", support: "both", viewer: "none" },
+  "settings:read": { owner: "both", developer: "both", finance: "both", support: "both", viewer: "both" },
+  "settings:write": { owner: "both", developer: "none", finance: "none", support: "none", viewer: "none" },
+  "team:read": { owner: "both", developer: "both", finance: "both", support: "both", viewer: "both" },
+  "team:write": { owner: "both", developer: "none", finance: "none", support: "none", viewer: "none" },
+  "audit:read": { owner: "both", developer: "none", finance: "none", support: "none", viewer: "none" },
+};
+
+export function extentOf(role: MemberRole, action: Action): Extent {
+  return rights[action][role];
+}
+
+/** Everything that a role may do in an environment: the scopes of the principal that its person is there. */
+export function actionsOf(role: MemberRole, environment: Environment): ReadonlySet<Action> {
+  return new Set(
+    actions.filter((action) => {
+      const extent = extentOf(role, action);
+      return extent === "both" || (extent === "sandbox" && environment === "sandbox");
+    }),
+  );
+}
