@@ -99,6 +99,7 @@ const owners: Record<string, RegExp> = {
   store: /^(settings_epoch|schema_migrations|health_probe)$/,
   ledger: /^(journals|entries|balances|book_heads)$/,
   events: /^(events|deliveries|delivery_attempts|retention_watermarks|retained_events)$/,
+  people: /^(persons|memberships|recovery_codes|sessions|invitations|sign_in_failures|people_audit)$/,
   payments: /^payments$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
   refunds: /^refunds$/,

@@ -14,6 +14,9 @@ const kinds = {
   delivery: "dlv_",
   receipt: "rcp_",
   exception: "ctr_",
+  person: "prs_",
+  session: "ses_",
+  invitation: "inv_",
 } as const;
 
 export type IdKind = keyof typeof kinds;

@@ -1,0 +1,361 @@
+// Goal: only who proves who they are is signed in, and only who was let in belongs to a merchant. Method: people in a real database, and
+// what the database itself refuses.
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
+import { Vault } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { type NewPerson, People } from "./people.ts";
+import type { MemberRole } from "./roles.ts";
+import { isSpent } from "./sign-in-throttle.ts";
+import { codeOf } from "./totp.ts";
+
+const PASSWORD = "kopi tubruk senja 7";
+const HOUR = 3600 * SECOND;
+let service: TestService;
+let merchantId: string;
+let people: People;
+let ahead: Micros;
+let addresses = 0;
+let from: { address: string; userAgent: string };
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  ahead = 0;
+  from = { address: `203.0.113.${++addresses}`, userAgent: "Test" };
+  ({ merchantId } = await service.merchant());
+  const clock = { now: () => systemClock.now() + ahead };
+  const vault = new Vault("ab".repeat(32));
+  people = new People({ database: service.app.database, vault, clock, serviceName: "gerbang" });
+});
+
+let names = 0;
+const somebody = (): NewPerson => ({ email: `person${++names}@people.example`, name: "Sari Dewi", password: PASSWORD });
+
+async function joined(role: MemberRole = "owner", person = somebody()) {
+  const { token } = await people.invite(merchantId, { role }, undefined);
+  const { personId } = await people.accept(token, person, from);
+  return { ...person, personId };
+}
+
+async function codeOfFault(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "no fault";
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const field = error.extras.details?.field as string | undefined;
+    return field === undefined ? error.code : `${error.code} ${field}`;
+  }
+}
+
+async function tokenOf(person: { email: string; password: string }, code?: string): Promise<string> {
+  const signed = await people.signIn({ ...person, code }, from);
+  if (!("token" in signed)) throw new Error("a code is asked for");
+  return signed.token;
+}
+
+describe("signing in", () => {
+  test("by the right password, whatever the case of the address; the token is kept as a digest alone", async () => {
+    const person = await joined();
+    const token = await tokenOf({ ...person, email: person.email.toUpperCase() });
+    expect((await people.sessions.find(token))?.personId).toBe(person.personId);
+    const { rows } = await asOwner(service.database, (owner) =>
+      owner.query("select * from persons p join sessions using (person_id) where person_id = $1", [
+        uuidOf(person.personId),
+      ]),
+    );
+    expect(JSON.stringify(rows)).not.toContain(token);
+    expect(JSON.stringify(rows)).not.toContain(PASSWORD);
+  });
+
+  test("unknown, wrong and closed are refused in the same words", async () => {
+    const person = await joined();
+    const closed = await joined("viewer");
+    await asOwner(service.database, (owner) =>
+      owner.query("update persons set closed_at = now() where person_id = $1", [uuidOf(closed.personId)]),
+    );
+    const refusals = [];
+    for (const [email, password] of [
+      ["nobody@people.example", PASSWORD],
+      [person.email, `${PASSWORD}!`],
+      [closed.email, PASSWORD],
+      ["", ""],
+    ] as const) {
+      const refused = await people.signIn({ email, password }, from).catch((error: unknown) => error);
+      refusals.push([(refused as Fault).code, (refused as Fault).message]);
+    }
+    expect(new Set(refusals.map(String)).size).toBe(1);
+    expect(refusals[0]?.[0]).toBe("UNAUTHORIZED");
+  });
+
+  test("after five failures the account waits, from wherever; the right password too, and other accounts do not", async () => {
+    const [person, other] = [await joined(), await joined("viewer")];
+    for (let guess = 0; guess < 5; guess++) {
+      from = { ...from, address: `198.51.100.${guess}` };
+      expect(await codeOfFault(people.signIn({ ...person, password: "wrong" }, from))).toBe("UNAUTHORIZED");
+    }
+    const waits = await people.signIn(person, from).catch((error: unknown) => error as Fault);
+    expect((waits as Fault).code).toBe("RATE_LIMITED");
+    expect((waits as Fault).extras.retryAfterSeconds).toBeGreaterThan(0);
+    expect(await tokenOf(other)).toBeDefined();
+    ahead = 900 * SECOND;
+    expect(await tokenOf(person)).toBeDefined();
+  });
+
+  test("an address waits after thirty failures, over all accounts", () => {
+    expect(isSpent({ account: 4, address: 29 })).toBe(false);
+    expect([isSpent({ account: 5, address: 0 }), isSpent({ account: 0, address: 30 })]).toEqual([true, true]);
+  });
+});
+
+describe("sessions", () => {
+  test("end after twelve hours without anything, after seven days, and when they are ended", async () => {
+    const person = await joined();
+    const token = await tokenOf(person);
+    const alive = async (): Promise<boolean> => (await people.sessions.find(token)) !== undefined;
+    for (let hours = 11; hours <= 165; hours += 11) {
+      ahead = hours * HOUR;
+      expect(await alive(), `${hours} hours`).toBe(true);
+    }
+    ahead = 168 * HOUR + SECOND;
+    expect(await alive()).toBe(false);
+    ahead = 0;
+    const idle = await tokenOf(person);
+    ahead = 12 * HOUR + SECOND;
+    expect(await people.sessions.find(idle)).toBeUndefined();
+  });
+
+  test("are listed, ended one by one or all but one, and only by their own person", async () => {
+    const [person, other] = [await joined(), await joined("viewer")];
+    const [first, second, third] = [await tokenOf(person), await tokenOf(person), await tokenOf(person)];
+    const [newest, middle] = await people.sessions.list(person.personId);
+    expect(newest).toMatchObject({ address: from.address, userAgent: "Test" });
+    expect(await people.sessions.end(other.personId, middle?.sessionId ?? "")).toBe(false);
+    expect(await people.sessions.end(person.personId, middle?.sessionId ?? "")).toBe(true);
+    expect(await people.sessions.end(person.personId, middle?.sessionId ?? "")).toBe(false);
+    expect(await people.sessions.end(person.personId, "ses_x")).toBe(false);
+    expect(await people.sessions.find(second)).toBeUndefined();
+    await people.sessions.endOthers(person.personId, newest?.sessionId);
+    expect([await people.sessions.find(first), (await people.sessions.find(third))?.sessionId]).toEqual([
+      undefined,
+      newest?.sessionId,
+    ]);
+  });
+
+  test("are fresh for ten minutes", async () => {
+    const token = await tokenOf(await joined());
+    const fresh = async (): Promise<boolean> => {
+      const session = await people.sessions.find(token);
+      return session !== undefined && people.sessions.isFresh(session);
+    };
+    expect(await fresh()).toBe(true);
+    ahead = 599 * SECOND;
+    expect(await fresh()).toBe(true);
+    ahead = 601 * SECOND;
+    expect(await fresh()).toBe(false);
+  });
+
+  test.each(["", "x", "a".repeat(43), "a".repeat(44), "'; drop table sessions --".padEnd(43, "x")])(
+    "%s is no token",
+    async (token) => {
+      expect(await people.sessions.find(token)).toBeUndefined();
+    },
+  );
+});
+
+describe("a password", () => {
+  test("is changed by who knows it, and every other session ends", async () => {
+    const person = await joined();
+    const [here, elsewhere] = [await tokenOf(person), await tokenOf(person)];
+    const keep = (await people.sessions.find(here))?.sessionId ?? "";
+    const next = "teh manis hangat 8";
+    const change = (current: string, to = next) =>
+      people.changePassword(person.personId, { current, next: to }, { keep, origin: from });
+    expect(await codeOfFault(change("wrong"))).toBe("UNAUTHORIZED");
+    for (const bad of ["short", "password1234", person.email, "Sari Dewi 1999"])
+      expect(await codeOfFault(change(PASSWORD, bad)), bad).toBe("VALIDATION_ERROR next");
+    await change(PASSWORD);
+    expect([(await people.sessions.find(here)) !== undefined, await people.sessions.find(elsewhere)]).toEqual([
+      true,
+      undefined,
+    ]);
+    expect(await codeOfFault(people.signIn(person, from))).toBe("UNAUTHORIZED");
+    expect(await tokenOf({ ...person, password: next })).toBeDefined();
+  });
+});
+
+describe("an authenticator", () => {
+  const bytesOf = (secret: string): Buffer => {
+    const bits = [...secret]
+      .map((digit) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(digit).toString(2).padStart(5, "0"))
+      .join("");
+    return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+  };
+  const now = (secret: string, steps = 0): string =>
+    codeOf(bytesOf(secret), Math.floor((systemClock.now() + ahead) / SECOND / 30) + steps);
+
+  async function withAuthenticator() {
+    const person = await joined();
+    const { secret, uri } = await people.beginAuthenticator(person.personId);
+    expect(uri).toContain(secret);
+    const codes = await people.confirmAuthenticator(person.personId, now(secret), from);
+    return { person, secret, codes };
+  }
+
+  test("counts once it is confirmed, and then a password alone signs nobody in", async () => {
+    const person = await joined();
+    const { secret } = await people.beginAuthenticator(person.personId);
+    expect(await tokenOf(person)).toBeDefined();
+    expect(await codeOfFault(people.confirmAuthenticator(person.personId, "000000", from))).toBe(
+      "VALIDATION_ERROR code",
+    );
+    expect(await people.confirmAuthenticator(person.personId, now(secret), from)).toHaveLength(10);
+    expect(await people.signIn(person, from)).toEqual({ needs: "code" });
+    expect(await codeOfFault(people.beginAuthenticator(person.personId))).toBe("VALIDATION_ERROR authenticator");
+    ahead = 60 * SECOND;
+    expect(await tokenOf(person, now(secret))).toBeDefined();
+  });
+
+  test("gives codes that are good once, also when two send the same one at once", async () => {
+    const { person, secret } = await withAuthenticator();
+    ahead = 60 * SECOND;
+    const code = now(secret);
+    const tries = await Promise.all([1, 2, 3].map(() => codeOfFault(people.signIn({ ...person, code }, from))));
+    expect(tries.toSorted()).toEqual(["UNAUTHORIZED", "UNAUTHORIZED", "no fault"]);
+  });
+
+  test("a wrong password is refused whatever the code, and guesses of codes are slowed down", async () => {
+    const { person, secret } = await withAuthenticator();
+    ahead = 60 * SECOND;
+    expect(await codeOfFault(people.signIn({ ...person, password: "wrong", code: now(secret) }, from))).toBe(
+      "UNAUTHORIZED",
+    );
+    for (let guess = 0; guess < 4; guess++) await codeOfFault(people.signIn({ ...person, code: "000000" }, from));
+    expect(await codeOfFault(people.signIn({ ...person, code: now(secret) }, from))).toBe("RATE_LIMITED");
+  });
+
+  test("has recovery codes, each good once, in whatever spelling, for their own person alone", async () => {
+    const { person, codes } = await withAuthenticator();
+    const other = await withAuthenticator();
+    const [code = "", second = ""] = codes;
+    expect(await codeOfFault(people.signIn({ ...other.person, code }, from))).toBe("UNAUTHORIZED");
+    expect(await tokenOf(person, code.toUpperCase().replaceAll("-", " "))).toBeDefined();
+    expect(await codeOfFault(people.signIn({ ...person, code }, from))).toBe("UNAUTHORIZED");
+    expect(await tokenOf(person, second)).toBeDefined();
+    await people.removeAuthenticator(person.personId, from);
+    expect(await tokenOf(person)).toBeDefined();
+  });
+});
+
+describe("invitations", () => {
+  test("let one person in, once, with the role that was given", async () => {
+    const { token, invitation } = await people.invite(merchantId, { role: "finance" }, undefined);
+    expect(await people.invitations(merchantId)).toEqual([invitation]);
+    const person = somebody();
+    const { personId } = await people.accept(token, person, from);
+    expect(await people.memberships(personId)).toMatchObject([{ merchantId, role: "finance" }]);
+    expect(await people.invitations(merchantId)).toEqual([]);
+    expect(await codeOfFault(people.accept(token, somebody(), from))).toBe("OBJECT_NOT_FOUND");
+  });
+
+  test("of several who accept at once one gets in", async () => {
+    const { token } = await people.invite(merchantId, { role: "viewer" }, undefined);
+    const tries = await Promise.all([1, 2, 3].map(() => codeOfFault(people.accept(token, somebody(), from))));
+    expect(tries.toSorted()).toEqual(["OBJECT_NOT_FOUND", "OBJECT_NOT_FOUND", "no fault"]);
+    expect(await people.members(merchantId)).toHaveLength(1);
+  });
+
+  test("end after a week, when they are taken back, and for another address than theirs", async () => {
+    const person = somebody();
+    const late = await people.invite(merchantId, { role: "viewer" }, undefined);
+    ahead = 7 * 24 * HOUR + SECOND;
+    expect(await codeOfFault(people.accept(late.token, person, from))).toBe("OBJECT_NOT_FOUND");
+    ahead = 0;
+    const taken = await people.invite(merchantId, { role: "viewer" }, undefined);
+    expect(await people.takeBack(merchantId, taken.invitation.invitationId)).toBe(true);
+    expect(await people.takeBack(merchantId, taken.invitation.invitationId)).toBe(false);
+    const other = await service.merchant();
+    expect(await people.takeBack(other.merchantId, late.invitation.invitationId)).toBe(false);
+    expect(await codeOfFault(people.accept(taken.token, person, from))).toBe("OBJECT_NOT_FOUND");
+    const named = await people.invite(merchantId, { role: "viewer", email: "Other@People.example" }, undefined);
+    expect(await codeOfFault(people.accept(named.token, person, from))).toBe("VALIDATION_ERROR email");
+    expect(await people.members(merchantId)).toEqual([]);
+  });
+
+  test("say nothing of an e-mail address to who has none", async () => {
+    const person = await joined();
+    for (const email of [person.email, "nobody@people.example"])
+      expect(await codeOfFault(people.accept("no token", { ...somebody(), email }, from))).toBe("OBJECT_NOT_FOUND");
+  });
+
+  test("a person who is known proves it by the password, and acts for both merchants then", async () => {
+    const person = await joined();
+    const other = await service.merchant();
+    const { token } = await people.invite(other.merchantId, { role: "viewer" }, undefined);
+    expect(await codeOfFault(people.accept(token, { ...person, password: "not their password" }, from))).toBe(
+      "UNAUTHORIZED",
+    );
+    expect((await people.accept(token, person, from)).personId).toBe(person.personId);
+    expect((await people.memberships(person.personId)).map((one) => one.role)).toEqual(["owner", "viewer"]);
+    const again = await people.invite(other.merchantId, { role: "owner" }, undefined);
+    expect(await codeOfFault(people.accept(again.token, person, from))).toBe("VALIDATION_ERROR email");
+  });
+
+  test("a bad password of a new person is refused, and never shown", async () => {
+    const { token } = await people.invite(merchantId, { role: "viewer" }, undefined);
+    const refused = await people
+      .accept(token, { ...somebody(), password: "password1234" }, from)
+      .catch((error: unknown) => error);
+    expect((refused as Fault).extras.details).toEqual({ field: "password", value: null });
+  });
+});
+
+describe("a team", () => {
+  test("keeps an owner, also when two leave at once", async () => {
+    const [first, second] = [await joined(), await joined()];
+    const both = await Promise.all(
+      [first, second].map(({ personId }) => codeOfFault(people.removeMember(merchantId, personId))),
+    );
+    expect(both.toSorted()).toEqual(["VALIDATION_ERROR person_id", "no fault"]);
+    const [left] = await people.members(merchantId);
+    expect(await codeOfFault(people.changeRole(merchantId, left?.personId ?? "", "viewer"))).toBe(
+      "VALIDATION_ERROR person_id",
+    );
+    expect(left?.role).toBe("owner");
+  });
+
+  test("is changed by merchant: nobody of another one is reached", async () => {
+    const person = await joined("developer");
+    const other = await service.merchant();
+    expect(await people.changeRole(other.merchantId, person.personId, "owner")).toBe(false);
+    expect(await people.removeMember(other.merchantId, person.personId)).toBe(false);
+    expect(await people.changeRole(merchantId, person.personId, "support")).toBe(true);
+    expect(await people.members(merchantId)).toMatchObject([{ personId: person.personId, role: "support" }]);
+    expect(await people.removeMember(merchantId, person.personId)).toBe(true);
+    expect(await people.memberships(person.personId)).toEqual([]);
+  });
+});
+
+test("what people did with their access is on record, without a secret, and stays there", async () => {
+  const person = await joined();
+  await codeOfFault(people.signIn({ ...person, password: "guess of a password" }, from));
+  await tokenOf(person);
+  await vi.waitFor(async () => {
+    const { rows } = await asOwner(service.database, (owner) =>
+      owner.query<{ action: string; address: string | null }>(
+        "select * from people_audit where person_id = $1 order by audit_id",
+        [uuidOf(person.personId)],
+      ),
+    );
+    expect(rows.map(({ action }) => action)).toEqual(["joined", "sign_in_failed", "signed_in"]);
+    expect(JSON.stringify(rows)).not.toContain("password");
+    expect(rows[2]?.address).toBe(from.address);
+  });
+  for (const change of ["delete from people_audit", "update people_audit set action = 'x'", "truncate people_audit"])
+    await asOwner(service.database, (owner) => expect(owner.query(change)).rejects.toThrow(/append-only|cannot/));
+});

@@ -1,0 +1,125 @@
+// All SQL of sessions and of the sign-ins that failed lately.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+export interface Session {
+  sessionId: string;
+  personId: string;
+  createdAt: Micros;
+  seenAt: Micros;
+  /** When the person last proved who they are, with all that is asked of them. */
+  provedAt: Micros;
+  address: string;
+  userAgent: string;
+}
+
+export function insertSession(tokenDigest: Buffer, session: Session): Statement {
+  return {
+    text: `insert into sessions (token_digest, session_id, person_id, created_at, seen_at, proved_at, address, user_agent)
+values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::timestamptz, $7::text, $8::text)`,
+    values: [
+      tokenDigest,
+      uuidOf(session.sessionId),
+      uuidOf(session.personId),
+      sqlTime(session.createdAt),
+      sqlTime(session.seenAt),
+      sqlTime(session.provedAt),
+      session.address,
+      session.userAgent,
+    ],
+  };
+}
+
+/** The session of a token, while it lasts: begun and seen after these moments, of a person who may sign in. */
+export function selectSession(tokenDigest: Buffer, begunAfter: Micros, seenAfter: Micros): Statement {
+  return {
+    name: "select session",
+    text: `select s.*
+from sessions s
+join persons p using (person_id)
+where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $2::timestamptz and s.seen_at > $3::timestamptz
+  and p.closed_at is null`,
+    values: [tokenDigest, sqlTime(begunAfter), sqlTime(seenAfter)],
+  };
+}
+
+export function touchSession(tokenDigest: Buffer, now: Micros): Statement {
+  return {
+    name: "touch session",
+    text: "update sessions set seen_at = greatest(seen_at, $2::timestamptz) where token_digest = $1::bytea",
+    values: [tokenDigest, sqlTime(now)],
+  };
+}
+
+/** Sessions of a person that last, newest first. */
+export function selectSessions(personId: string, begunAfter: Micros, seenAfter: Micros): Statement {
+  return {
+    text: `select *
+from sessions
+where person_id = $1::uuid and ended_at is null and created_at > $2::timestamptz and seen_at > $3::timestamptz
+order by session_id desc`,
+    values: [uuidOf(personId), sqlTime(begunAfter), sqlTime(seenAfter)],
+  };
+}
+
+/** Ends a session of a person. One row when there was one. */
+export function endSession(personId: string, sessionId: string, now: Micros): Statement {
+  return {
+    text: `update sessions
+set ended_at = $3::timestamptz
+where person_id = $1::uuid and session_id = $2::uuid and ended_at is null
+returning 1`,
+    values: [uuidOf(personId), uuidOf(sessionId), sqlTime(now)],
+  };
+}
+
+/** Ends all sessions of a person but one. */
+export function endOtherSessions(personId: string, kept: string | undefined, now: Micros): Statement {
+  return {
+    text: `update sessions
+set ended_at = $3::timestamptz
+where person_id = $1::uuid and ended_at is null and ($2::uuid is null or session_id <> $2::uuid)`,
+    values: [uuidOf(personId), kept === undefined ? null : uuidOf(kept), sqlTime(now)],
+  };
+}
+
+export function sessionOfRow(row: Row): Session {
+  return {
+    sessionId: idOf("session", row.session_id as string),
+    personId: idOf("person", row.person_id as string),
+    createdAt: row.created_at as Micros,
+    seenAt: row.seen_at as Micros,
+    provedAt: row.proved_at as Micros,
+    address: row.address as string,
+    userAgent: row.user_agent as string,
+  };
+}
+
+/** Failures in a window, of each of these names that has any. */
+export function selectFailures(names: readonly string[], windowStart: number): Statement {
+  return {
+    name: "select sign-in failures",
+    text: `select name, failures
+from sign_in_failures
+where name = any($1::text[]) and window_start = $2::bigint`,
+    values: [names, windowStart],
+  };
+}
+
+/** Counts one more failure of each of these names. Names come in one order, so that two processes never wait for each other in a circle. */
+export function countFailures(names: readonly string[], windowStart: number): Statement {
+  return {
+    name: "count sign-in failures",
+    text: `insert into sign_in_failures as f (name, window_start, failures)
+select name, $2::bigint, 1 from unnest($1::text[]) as name
+on conflict (name, window_start) do update
+set failures = f.failures + 1`,
+    values: [names.toSorted(), windowStart],
+  };
+}
+
+/** Forgets windows that ended before this one. */
+export function deleteOldFailures(windowStart: number): Statement {
+  return { text: "delete from sign_in_failures where window_start < $1::bigint", values: [windowStart] };
+}

@@ -1,0 +1,94 @@
+// Sessions: who is signed in. The token is in the browser alone; the database has its digest.
+import { randomBytes } from "node:crypto";
+import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { isId, newId } from "../ground/ids.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type Session,
+  endOtherSessions,
+  endSession,
+  insertSession,
+  selectSession,
+  selectSessions,
+  sessionOfRow,
+  touchSession,
+} from "./sessions.sql.ts";
+
+const HOUR: Micros = 3600 * SECOND;
+/** Nobody is signed in for longer without doing anything, or at all. */
+const IDLE_MAX: Micros = 12 * HOUR;
+const AGE_MAX: Micros = 7 * 24 * HOUR;
+/** `seen_at` is written no more often than this. */
+const TOUCH_EVERY: Micros = 60 * SECOND;
+/** What moves money or shows a secret asks again after this time. */
+const PROOF_MAX: Micros = 600 * SECOND;
+
+/** Where somebody signs in from, as far as it is kept. */
+export interface Origin {
+  address: string;
+  userAgent: string;
+}
+
+export class Sessions {
+  private readonly database: Database;
+  private readonly clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** Signs somebody in who has just proved who they are. Gives the token, which is shown to nobody else. */
+  async begin(personId: string, { address, userAgent }: Origin): Promise<string> {
+    const token = randomBytes(32).toString("base64url");
+    const now = this.clock.now();
+    const session: Session = {
+      sessionId: newId("session", now),
+      personId,
+      createdAt: now,
+      seenAt: now,
+      provedAt: now,
+      address: address.slice(0, 60),
+      userAgent: userAgent.slice(0, 300),
+    };
+    await this.database.query(insertSession(digestOf(token), session));
+    return token;
+  }
+
+  /** The session of a token; undefined when there is none, or it is over. */
+  async find(token: string): Promise<Session | undefined> {
+    if (!/^[\w-]{43}$/.test(token)) return undefined;
+    const now = this.clock.now();
+    const [row] = await this.database.query(selectSession(digestOf(token), now - AGE_MAX, now - IDLE_MAX));
+    const session = row && sessionOfRow(row);
+    if (session && now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
+    return session;
+  }
+
+  /** True when the person has proved who they are a short while ago, so that what is dear may be done without asking again. */
+  isFresh({ provedAt }: Session): boolean {
+    return this.clock.now() - provedAt < PROOF_MAX;
+  }
+
+  /** Where a person is signed in, newest first. */
+  async list(personId: string): Promise<Session[]> {
+    const now = this.clock.now();
+    return (await this.database.query(selectSessions(personId, now - AGE_MAX, now - IDLE_MAX))).map(sessionOfRow);
+  }
+
+  /** Signs a person out of one session. False when it is not theirs, or over already. */
+  async end(personId: string, sessionId: string): Promise<boolean> {
+    if (!isId("session", sessionId)) return false;
+    return (await this.database.query(endSession(personId, sessionId, this.clock.now()))).length > 0;
+  }
+
+  /** Signs a person out everywhere, but for one session where it is named. */
+  async endOthers(personId: string, kept?: string): Promise<void> {
+    await this.database.query(endOtherSessions(personId, kept, this.clock.now()));
+  }
+}
+
+function digestOf(token: string): Buffer {
+  return sha256(token);
+}

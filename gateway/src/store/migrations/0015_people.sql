@@ -1,0 +1,113 @@
+-- People who sign in: who they are, what they may do for which merchant, and how they prove who they are.
+
+-- A person. One person may act for several merchants, so nothing here belongs to one.
+create table persons (
+  person_id uuid primary key,
+  email text not null check (email = lower(email) and length(email) between 3 and 254),
+  name text not null check (length(name) between 1 and 120),
+  password_hash text check (length(password_hash) between 20 and 300), -- null until one is chosen
+  -- The secret of an authenticator, sealed. It counts once a code of it was shown.
+  totp_sealed bytea check (length(totp_sealed) between 30 and 400),
+  totp_confirmed_at timestamptz,
+  totp_used_step bigint check (totp_used_step >= 0), -- the newest step of which a code was used: each is good once
+  created_at timestamptz not null,
+  closed_at timestamptz, -- may not sign in any more
+  constraint persons_totp_confirmed check (totp_confirmed_at is null or totp_sealed is not null)
+);
+create unique index persons_email on persons (email);
+
+-- What a person may do for a merchant.
+create table memberships (
+  merchant_id uuid not null references merchants,
+  person_id uuid not null references persons,
+  role text not null check (role in ('owner', 'developer', 'finance', 'support', 'viewer')),
+  created_at timestamptz not null,
+  primary key (merchant_id, person_id)
+);
+create index memberships_of_person on memberships (person_id);
+
+-- A merchant that has had an owner always has one: nobody else could let another one in. Rows of one merchant are locked before they are
+-- counted, so that of two owners who leave at once one stays.
+create function keep_an_owner() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  perform from merchants where merchant_id = old.merchant_id for no key update;
+  if not exists (select from memberships where merchant_id = old.merchant_id and role = 'owner') then
+    raise exception 'a merchant keeps an owner' using errcode = 'GB011';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger memberships_keep_an_owner after update or delete on memberships deferrable initially deferred
+for each row when (old.role = 'owner')
+execute function keep_an_owner();
+
+-- Codes for who has lost the authenticator, each good once. Only digests are kept.
+create table recovery_codes (
+  person_id uuid not null references persons,
+  code_digest bytea not null check (length(code_digest) = 32),
+  used_at timestamptz,
+  primary key (person_id, code_digest)
+);
+
+-- Who is signed in. The token is in the browser alone; here is its digest.
+create table sessions (
+  token_digest bytea primary key check (length(token_digest) = 32),
+  session_id uuid not null, -- names it in lists
+  person_id uuid not null references persons,
+  created_at timestamptz not null,
+  seen_at timestamptz not null, -- to a minute
+  proved_at timestamptz not null, -- when the person last proved who they are, with all that is asked of them
+  address text not null check (length(address) <= 60),
+  user_agent text not null check (length(user_agent) <= 300),
+  ended_at timestamptz
+);
+create unique index sessions_by_id on sessions (session_id);
+create index sessions_of_person on sessions (person_id, created_at) where ended_at is null;
+
+-- A link that lets somebody into a merchant, once.
+create table invitations (
+  merchant_id uuid not null references merchants,
+  invitation_id uuid not null,
+  token_digest bytea not null check (length(token_digest) = 32),
+  role text not null check (role in ('owner', 'developer', 'finance', 'support', 'viewer')),
+  email text check (email = lower(email) and length(email) between 3 and 254), -- where given, only this person may accept
+  invited_by uuid references persons, -- null: the operator
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  accepted_by uuid references persons,
+  ended_at timestamptz, -- accepted or taken back
+  primary key (merchant_id, invitation_id),
+  constraint invitations_accepted check (accepted_by is null or ended_at is not null)
+);
+create unique index invitations_token on invitations (token_digest);
+
+-- Sign-ins that failed lately, by account and by address, in windows of fifteen minutes. A crash of PostgreSQL may forget them.
+create unlogged table sign_in_failures (
+  name text not null check (length(name) <= 300),
+  window_start bigint not null, -- Unix seconds
+  failures integer not null check (failures > 0),
+  primary key (name, window_start)
+);
+
+-- What people did with their own access: signed in or failed to, changed a password, invited somebody. Never a secret.
+create table people_audit (
+  audit_id uuid primary key,
+  at timestamptz not null,
+  action text not null check (action ~ '^[a-z_]{1,40}$'),
+  person_id uuid, -- who did it; null when nobody is known
+  merchant_id uuid,
+  address text check (length(address) <= 60),
+  details json check (octet_length(details::text) <= 2048)
+);
+create index people_audit_of_person on people_audit (person_id, audit_id);
+create index people_audit_of_merchant on people_audit (merchant_id, audit_id) where merchant_id is not null;
+create trigger people_audit_append_only before update or delete or truncate on people_audit
+for each statement execute function refuse_change();
+
+grant select, insert on persons, memberships, recovery_codes, sessions, invitations, people_audit to gerbang_app;
+grant update (name, password_hash, totp_sealed, totp_confirmed_at, totp_used_step, closed_at) on persons to gerbang_app;
+grant update (role), delete on memberships to gerbang_app;
+grant update (used_at), delete on recovery_codes to gerbang_app;
+grant update (seen_at, proved_at, ended_at), delete on sessions to gerbang_app;
+grant update (accepted_by, ended_at) on invitations to gerbang_app;
+grant select, insert, update, delete on sign_in_failures to gerbang_app;
