@@ -10,7 +10,7 @@ import { type Received, Receiver, isGenuine, makeCertificates } from "../e2e/kit
 import { uuidOf } from "../gateway/src/ground/ids.ts";
 import { type TestService, asOwner, cloneDatabase, paymentBody, startService } from "../gateway/test/kit.ts";
 
-const ATTEMPTS_MAX = 8;
+const ATTEMPTS_KEPT_MAX = 8;
 /** Longer than the whole schedule of attempts. */
 const DAY_SECONDS = 86_400;
 const config = { webhookAllowHosts: new Set(["localhost"]) };
@@ -52,7 +52,10 @@ interface Order {
 const orders = fc.array(
   fc.record<Order>({
     at: fc.nat({ max: 1 }),
-    fails: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat({ max: ATTEMPTS_MAX }) }),
+    fails: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(0) },
+      { weight: 2, arbitrary: fc.nat({ max: ATTEMPTS_KEPT_MAX }) },
+    ),
     how: fc.constantFrom("500", "404", "302", "hangup", "slow"),
   }),
   { minLength: 20, maxLength: 60, size: "max" },
@@ -80,7 +83,7 @@ export async function deliveriesOf({ seed }: { seed: number }): Promise<void> {
   const states = await statesOf(merchantId);
   for (const [number, { fails, how }] of drawn.entries()) {
     const path = paths[number] as string;
-    const [attempts, state] = fails < ATTEMPTS_MAX ? [fails + 1, "delivered"] : [ATTEMPTS_MAX, "undelivered"];
+    const [attempts, state] = fails < ATTEMPTS_KEPT_MAX ? [fails + 1, "delivered"] : [ATTEMPTS_KEPT_MAX, "undelivered"];
     const made = receiver.received.filter(
       (delivery) => delivery.path === path && delivery.event.type === "payment.created",
     );
@@ -93,8 +96,8 @@ export async function deliveriesOf({ seed }: { seed: number }): Promise<void> {
 
 /** Each attempt takes place when the clock of the book has reached it: the clock moves only when the one before is on record. */
 async function untilNothingIsPending(client: Client, merchantId: string, drawn: readonly Order[]): Promise<void> {
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const waiting = drawn.filter(({ fails }) => fails >= attempt && attempt < ATTEMPTS_MAX).length;
+  for (let attempt = 1; attempt <= ATTEMPTS_KEPT_MAX; attempt++) {
+    const waiting = drawn.filter(({ fails }) => fails >= attempt && attempt < ATTEMPTS_KEPT_MAX).length;
     await vi.waitFor(
       async () => {
         const pending = [...(await statesOf(merchantId)).values()].filter(({ state }) => state === "pending");

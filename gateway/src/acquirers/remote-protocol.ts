@@ -3,7 +3,7 @@
 import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
-import { TOLERANCE_SECONDS, sameText, sign } from "../ground/crypto.ts";
+import { isInTimestampWindow, sameText, sign } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { MINOR_MAX, isCurrency } from "../ground/money.ts";
 import { paymentMethods } from "../merchants/settings.ts";
@@ -55,7 +55,7 @@ export function checkSignature(
       "The signature does not match. Sign timestamp + '.' + method + ' ' + path + '.' + the exact bytes of the body.",
   });
   if (typeof timestamp !== "string" || typeof signature !== "string" || !/^\d{1,15}$/.test(timestamp)) throw invalid;
-  if (Math.abs(Number(timestamp) - Math.floor(now / SECOND)) > TOLERANCE_SECONDS) {
+  if (!isInTimestampWindow(Number(timestamp), Math.floor(now / SECOND))) {
     throw new Fault("TIMESTAMP_OUT_OF_WINDOW", {
       message: "X-Acquirer-Timestamp is more than 300 seconds from our clock. Synchronise your clock and sign again.",
     });

@@ -45,7 +45,7 @@ export interface OpeningParts extends PaymentParts {
 
 const LAST_INQUIRY: Micros = 10 * SECOND;
 /** After so many calls a payment has found no acquirer. */
-const ATTEMPTS_MAX = 5_000;
+const ATTEMPTS_KEPT_MAX = 5_000;
 
 function needsOf(operation: Operation): Need[] {
   const { book, id, idempotencyKey } = operation;
@@ -250,7 +250,7 @@ export function resumeOpening(
           completeKey(set, keptKey(operation, payment), answer, now);
           return answer;
         }
-        if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
+        if (current.attempt >= ATTEMPTS_KEPT_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
         const concluded = hand(parts, context, current, payment, selectRoute(parts, merchant, payment));
         if ("reply" in concluded) return concluded.reply;
         return { status: 201, body: "", continues: id };

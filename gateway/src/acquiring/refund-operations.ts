@@ -25,7 +25,7 @@ export type RefundResult =
 /** An acquirer that refuses this often, over about a minute, will not do it: the funds go back to the merchant. */
 const REFUSALS_MAX = 6;
 /** And so they do when it could not be reached, or knew of nothing, so often: after about a week. */
-const ATTEMPTS_MAX = 1_000;
+const ATTEMPTS_KEPT_MAX = 1_000;
 
 /**
  * Commits what is known of a refund's operation. A notification that comes again changes nothing. A reconciliation exception is recorded,
@@ -69,7 +69,7 @@ export function concludeRefund(
         if (operation.step === "done" || operation.attempt !== attempt) return undefined;
         const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
         const undone = result.kind === "absent" || result.kind === "unreached";
-        const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_MAX);
+        const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_KEPT_MAX);
         if (refund.status !== "pending" || outcome === "failed" || hopeless) {
           if (refund.status === "pending") complete(context, key, "failed");
           set.update(operations, { ...done, round: refusals });

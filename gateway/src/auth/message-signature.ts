@@ -1,5 +1,5 @@
 // HTTP Message Signatures (RFC 9421) with HMAC-SHA256: what a request has to have signed, the signature base, and whether it is proved.
-import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
+import { isInTimestampWindow } from "../ground/crypto.ts";
 import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -148,7 +148,7 @@ export function verifyMessage(
   if ("objection" in read) throw invalid(read.objection);
   const { base, signature, created, expires, nonce } = read;
   const now = Math.floor(realNow / SECOND);
-  if (Math.abs(created - now) > TOLERANCE_SECONDS || (expires !== undefined && expires < now))
+  if (!isInTimestampWindow(created, now) || (expires !== undefined && expires < now))
     throw new Fault("TIMESTAMP_OUT_OF_WINDOW", { message: OUT_OF_WINDOW });
   if (!timingSafeEqual(signBase(client.key, base), signature))
     throw new Fault("SIGNATURE_INVALID", { message: NOT_PROVED });

@@ -1,5 +1,5 @@
 // Replay protection (section 5, rule 4): each signature is good once, in every process.
-import { TOLERANCE_SECONDS, fingerprintOf } from "../ground/crypto.ts";
+import { TIMESTAMP_WINDOW_SECONDS, fingerprintOf } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -43,7 +43,7 @@ export function messageNonces(request: {
   const { merchantId, clientId, nonce, created, now } = request;
   // No method of a read is called so: a nonce of one scheme is never one of the other.
   const digest = fingerprintOf("rfc9421", clientId, nonce).slice(0, 32);
-  const validUntil = created + TOLERANCE_SECONDS;
+  const validUntil = created + TIMESTAMP_WINDOW_SECONDS;
   const spans: Nonce[] = [];
   for (let span = Math.floor(now / SPAN_SECONDS); span <= Math.floor(validUntil / SPAN_SECONDS); span++)
     spans.push({ merchantId, validUntil: (span + 1) * SPAN_SECONDS - 1, digest });

@@ -1,6 +1,6 @@
 // Who a request says it is from, and whether its signature proves it (section 5). Knows nothing of HTTP but headers.
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { TOLERANCE_SECONDS, isSigned } from "../ground/crypto.ts";
+import { TIMESTAMP_WINDOW_SECONDS, isInTimestampWindow, isSigned } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Client } from "../merchants/directory.ts";
 
@@ -46,7 +46,7 @@ export function claimOf(headers: Readonly<Record<string, string | string[] | und
 }
 
 /**
- * Section 5, rules 3 and 5. Gives the signature and until when, in Unix seconds, it is good. Throws SIGNATURE_INVALID,
+ * Section 5, rules 3 and 5; and a credential may demand RFC 9421. Gives the signature and until when, in Unix seconds, it is good. Throws SIGNATURE_INVALID,
  * TIMESTAMP_OUT_OF_WINDOW.
  */
 export function verifySignature(
@@ -59,7 +59,7 @@ export function verifySignature(
   if (typeof timestamp !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_INVALID");
   if (!/^\d+$/.test(timestamp)) throw new Fault("SIGNATURE_INVALID");
   const now = Math.floor(realNow / SECOND);
-  if (Math.abs(Number(timestamp) - now) > TOLERANCE_SECONDS) throw new Fault("TIMESTAMP_OUT_OF_WINDOW");
+  if (!isInTimestampWindow(Number(timestamp), now)) throw new Fault("TIMESTAMP_OUT_OF_WINDOW");
   if (!isSigned(client.key, timestamp, body, signature)) throw new Fault("SIGNATURE_INVALID");
-  return { validUntil: Number(timestamp) + TOLERANCE_SECONDS, signature };
+  return { validUntil: Number(timestamp) + TIMESTAMP_WINDOW_SECONDS, signature };
 }

@@ -1,5 +1,5 @@
 // The doctor of deliveries: whether a webhook as a receiver has it is ours, and if it does not verify, why. Pure.
-import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
+import { isInTimestampWindow } from "../ground/crypto.ts";
 import { isDeepStrictEqual } from "node:util";
 import { mac } from "./signature-diagnosis.ts";
 import { serialisationsOf } from "./serialisations.ts";
@@ -122,7 +122,7 @@ function judge(
 ): DeliveryDiagnosis {
   if (!wellFormed) return "altered_headers";
   if (fits(secrets.current, body)) {
-    return Math.abs(Number(timestamp) - receivedAt) > TOLERANCE_SECONDS ? "stale_timestamp" : "genuine";
+    return isInTimestampWindow(Number(timestamp), receivedAt) ? "genuine" : "stale_timestamp";
   }
   if (secrets.previous !== undefined && fits(secrets.previous, body)) return "old_secret";
   if (secrets.elsewhere.some((secret) => fits(secret, body))) return "other_environment";

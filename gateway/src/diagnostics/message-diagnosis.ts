@@ -1,6 +1,6 @@
 // The doctor of message signatures: what was wrong with a request that was signed by RFC 9421 and refused. Pure; the texts are in
 // message-diagnoses.ts.
-import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
+import { isInTimestampWindow } from "../ground/crypto.ts";
 import { timingSafeEqual } from "node:crypto";
 import { contentDigest } from "../auth/content-digest.ts";
 import { baseText, bodyProblem, ownSignature, readSignature, requiredOf, signBase } from "../auth/message-signature.ts";
@@ -40,7 +40,7 @@ export function diagnoseMessage(
     timingSafeEqual(signBase(key, text), read.signature);
 
   if (fits(secrets.own)) {
-    if (Math.abs(read.created - receivedAt) > TOLERANCE_SECONDS)
+    if (!isInTimestampWindow(read.created, receivedAt))
       return { diagnosis: "created_window", subject: "created", base };
     if (read.expires !== undefined && read.expires < receivedAt)
       return { diagnosis: "expired", subject: "expires", base };

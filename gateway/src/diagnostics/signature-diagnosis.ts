@@ -1,5 +1,5 @@
 // The doctor of signatures: what was wrong with a request that was refused. Pure; the texts are in diagnoses.ts.
-import { TOLERANCE_SECONDS } from "../ground/crypto.ts";
+import { isInTimestampWindow } from "../ground/crypto.ts";
 import { createHash, createHmac } from "node:crypto";
 
 import type { Diagnosis } from "./diagnoses.ts";
@@ -37,7 +37,7 @@ export function diagnose(request: SignedRequest, secrets: SecretsAtHand): Diagno
 
   if (fits(secrets.own, timestamp, ".", body)) {
     if (read.spelling !== undefined) return read.spelling;
-    return Math.abs(Number(timestamp) - receivedAt) > TOLERANCE_SECONDS ? "clock" : "genuine";
+    return isInTimestampWindow(Number(timestamp), receivedAt) ? "genuine" : "clock";
   }
   const right = (key: string | Buffer): boolean => fits(key, timestamp, ".", body);
   if (secrets.revoked.some(right)) return "old_secret";

@@ -30,11 +30,11 @@ export interface OutboxEvent {
   body: string;
 }
 
-/** The schedule of section 6.4: seconds after the event at which attempt 1 to 8 is due. */
-export const attemptDelaysSeconds = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200] as const;
+/** The schedule of section 6.4: seconds after the event at which attempt 1 to 8 is due. After the eighth the event is undelivered. */
+export const attemptOffsetsSeconds = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200] as const;
 
 /** So many attempts of one event are kept, those by hand included. */
-export const ATTEMPTS_MAX = 1_000;
+export const ATTEMPTS_KEPT_MAX = 1_000;
 
 /** The host that an `https` address names, with its port: as the column `deliveries.host` has it. */
 export function hostOf(url: string): string {

@@ -38,8 +38,13 @@ export function signingKey(secret: string): KeyObject {
 const hmacOf = (key: KeyObject, timestamp: string, body: Uint8Array | string): Hmac =>
   createHmac("sha256", key).update(`${timestamp}.`).update(body);
 
-/** Seconds between a signature's timestamp and the clock that judges it, in both directions, that are still good: in requests and webhooks. */
-export const TOLERANCE_SECONDS = 300;
+/** How far a signature's timestamp may be from the clock that judges it, in both directions: in requests and webhooks. */
+export const TIMESTAMP_WINDOW_SECONDS = 300;
+
+/** Interface 5, rule 3: 300 seconds are accepted, 301 are not. Both in Unix seconds. */
+export function isInTimestampWindow(timestamp: number, now: number): boolean {
+  return Math.abs(timestamp - now) <= TIMESTAMP_WINDOW_SECONDS;
+}
 
 /** Interface 5 and 6.2: lower-case hex of HMAC-SHA256 over timestamp + '.' + the exact bytes of the body. */
 export function sign(key: KeyObject, timestamp: string, body: Uint8Array | string): string {

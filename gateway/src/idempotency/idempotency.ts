@@ -9,10 +9,7 @@ import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { consume } from "../auth/nonces.ts";
 import { type Nonce, usedNonces } from "../auth/nonces.sql.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
-import { type KeyRecord, keyRecords, openKeys, selectKeyRecord } from "./idempotency.sql.ts";
-
-/** Kept for 72 hours of the book's clock, from the first request. */
-const RETENTION: Micros = 72 * 3600 * SECOND;
+import { KEY_RETENTION_HOURS, type KeyRecord, keyRecords, openKeys, selectKeyRecord } from "./idempotency.sql.ts";
 
 /** One business intent as it arrived: the key and what it is bound to. */
 export interface Intent {
@@ -37,11 +34,16 @@ export function checkKey(sent: string[] | undefined): string {
   return header;
 }
 
-function answerOf(record: KeyRecord, intent: Intent): Reply {
-  if (record.endpoint !== intent.endpoint || !record.bodyDigest.equals(intent.bodyDigest)) {
-    const details = { idempotency_key: intent.key, first_seen_at: wireTime(record.firstSeenAt) };
-    throw new Fault("IDEMPOTENCY_CONFLICT", { details });
-  }
+/** Throws IDEMPOTENCY_CONFLICT when the key was used for something else: another path, method or body. */
+function refuseOtherIntent(record: KeyRecord, intent: Intent): void {
+  if (record.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest)) return;
+  const details = { idempotency_key: intent.key, first_seen_at: wireTime(record.firstSeenAt) };
+  throw new Fault("IDEMPOTENCY_CONFLICT", { details });
+}
+
+/** The stored answer, given again. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
+function replay(record: KeyRecord, intent: Intent): Reply {
+  refuseOtherIntent(record, intent);
   if (record.status === undefined || record.response === undefined) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
   // A stored success is replayed with 200, anything else with its own status.
   const status = record.status < 300 && record.status !== 202 ? 200 : record.status;
@@ -49,7 +51,7 @@ function answerOf(record: KeyRecord, intent: Intent): Reply {
 }
 
 function isKept(record: KeyRecord, now: Micros): boolean {
-  return now - record.firstSeenAt < RETENTION;
+  return now - record.firstSeenAt < KEY_RETENTION_HOURS * 3600 * SECOND;
 }
 
 const nonceNeeds = ({ nonce }: Intent): Need[] => (nonce === undefined ? [] : [need(usedNonces, nonce)]);
@@ -65,7 +67,7 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       if (intent.nonce) consume(set, intent.nonce);
       const now = bookNow(set, book, moment.realNow);
       const before = set.get(keyRecords, intent);
-      if (before && isKept(before, now)) return answerOf(before, intent);
+      if (before && isKept(before, now)) return replay(before, intent);
       let decided: Reply;
       try {
         decided = inner.execute(set, moment);
@@ -88,7 +90,7 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       if (!record) return undefined;
       const arrived = intent.receivedAt + record.bookOffsetSeconds * SECOND;
       // Of before this request: it wrote nothing, and is answered as if it had been looked up.
-      if (record.firstSeenAt < arrived && isKept(record, arrived)) return answerOf(record, intent);
+      if (record.firstSeenAt < arrived && isKept(record, arrived)) return replay(record, intent);
       const same = record.endpoint === endpoint && record.bodyDigest.equals(bodyDigest);
       if (!same || record.status === undefined) return undefined;
       // A record that had expired when the request came is not what this request did: the renewal was not committed.
@@ -111,7 +113,7 @@ export function refuseUnlessRecorded(intent: Intent, fault: Fault): Command<Repl
     execute(set, { realNow }) {
       if (intent.nonce) consume(set, intent.nonce);
       const record = set.get(keyRecords, intent);
-      if (record && isKept(record, bookNow(set, intent.book, realNow))) return answerOf(record, intent);
+      if (record && isKept(record, bookNow(set, intent.book, realNow))) return replay(record, intent);
       throw fault;
     },
     onLocked: (table) => (table === keyRecords.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
@@ -181,5 +183,5 @@ export class RunningKeys {
 export async function recordedAnswer(database: Database, intent: Intent, realNow: Micros): Promise<Reply | undefined> {
   const record = await readRecord(database, intent);
   if (!record || !isKept(record, realNow + record.bookOffsetSeconds * SECOND)) return undefined;
-  return answerOf(record, intent);
+  return replay(record, intent);
 }

@@ -1,7 +1,7 @@
 // What can be set for a merchant, its defaults, and how an operator's change is merged in.
 import { z } from "zod";
 import { defaultSchedule, settlementScheduleSchema } from "./settlement-schedule.ts";
-import { assert } from "../ground/fault.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import { DEFAULT_CURRENCY, type FeeRule, MINOR_MAX, isCurrency } from "../ground/money.ts";
 
 export const paymentMethods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;
@@ -200,6 +200,16 @@ export function missingOf(settings: MerchantSettings): { field: string; message:
     }
   }
   return undefined;
+}
+
+/** True while the merchant's wallet of a currency is frozen: nothing is refunded, gathered into batches or paid out. */
+export function isFrozen(settings: Pick<MerchantSettings, "wallet_frozen">, currency: string): boolean {
+  return settings.wallet_frozen[currency] === true;
+}
+
+/** Throws WALLET_FROZEN while it is. */
+export function refuseFrozen(settings: Pick<MerchantSettings, "wallet_frozen">, currency: string): void {
+  if (isFrozen(settings, currency)) throw new Fault("WALLET_FROZEN");
 }
 
 /** The most one payment of this method and currency may be, in minor units. A method's own limit is the default currency's. */

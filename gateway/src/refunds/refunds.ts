@@ -7,6 +7,7 @@ import { type Minor, wireAmount } from "../ground/money.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
+import { refuseFrozen } from "../merchants/settings.ts";
 import { type Payment, isRunning } from "../payments/payment.ts";
 import { findLocked, paymentNeeds, reviseRefunds } from "../payments/payments.ts";
 import { isPaid } from "../payments/states.ts";
@@ -85,7 +86,7 @@ function judge({ set, merchant }: CommandContext, payment: Payment, body: Create
     throw new Fault("REFUND_EXCEEDS_PAYMENT", { details: { remaining_refundable_minor: wireAmount(remaining) } });
   }
   if (!merchant.settings.currencies.includes(currency)) throw new Fault("WALLET_NOT_FOUND");
-  if (merchant.settings.wallet_frozen[currency]) throw new Fault("WALLET_FROZEN");
+  refuseFrozen(merchant.settings, currency);
   // What the merchant owns is a credit balance, so negative in the ledger.
   const available = -balanceOf(set, book, accounts.available, currency);
   if (available < amount) {

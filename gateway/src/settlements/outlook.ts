@@ -12,6 +12,7 @@ import {
   periodEnd,
   settlingRun,
 } from "../merchants/settlement-schedule.ts";
+import { isFrozen } from "../merchants/settings.ts";
 import { type PaymentStanding, isRunning } from "../payments/payment.ts";
 import type { Database } from "../store/database.ts";
 import { type SettlementItem, select } from "./settlement.ts";
@@ -72,7 +73,7 @@ export async function estimatePayouts(
 ): Promise<ReadonlyMap<string, string | null>> {
   const dates = new Map<string, string | null>();
   if (waiting.length === 0) return dates;
-  const { settlement: schedule, wallet_frozen: frozen } = merchant.settings;
+  const { settlement: schedule } = merchant.settings;
   const standing = standingOf(await database.query(selectOutlook(book)));
   for (const [currency, own] of Map.groupBy(waiting, (payment) => payment.currency)) {
     const minimum = minimumPayoutOf(schedule, currency);
@@ -85,7 +86,7 @@ export async function estimatePayouts(
       const { reference, paidAt = 0 } = payment;
       const planned = settlingRun(schedule, paidAt, standing.nextRunAt ?? nextRun(schedule, paidAt));
       const run = bySchedule ? planned : runs.get(reference);
-      const never = frozen[currency] === true || isRunning(payment.disputeStatus) || run === undefined;
+      const never = isFrozen(merchant.settings, currency) || isRunning(payment.disputeStatus) || run === undefined;
       dates.set(reference, never ? null : payoutDate(schedule, run));
     }
   }

@@ -13,6 +13,7 @@ import { disputeBatches } from "../disputes/disputes.sql.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { receiptBatches } from "../acquiring/receipts.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
+import { isFrozen, refuseFrozen } from "../merchants/settings.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type Settlement, type SettlementItem, select, settlementView } from "./settlement.ts";
@@ -96,7 +97,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
   const formed: Settlement[] = [];
   let more = false;
   for (const [currency, items] of waiting?.items ?? []) {
-    if (merchant.settings.wallet_frozen[currency]) continue;
+    if (isFrozen(merchant.settings, currency)) continue;
     const past = items.filter((item) => item.occurredAt < until);
     const due = past.filter(
       (item) => !set.get(marks[item.kind], { book, id: item.id })?.settlement && !isContested(set, book, item),
@@ -182,7 +183,7 @@ export function paySettlement(
     execute(context) {
       const { set, merchant, now } = context;
       const settlement = findProcessing(context, uuid);
-      if (merchant.settings.wallet_frozen[settlement.currency]) throw new Fault("WALLET_FROZEN");
+      refuseFrozen(merchant.settings, settlement.currency);
       const paid: Settlement = {
         ...settlement,
         status: "paid",

@@ -8,7 +8,7 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type Certificates, type Received, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { A_POLL_MS, timing } from "../../test/event-rig.ts";
 import { type TestService, asOwner, cloneDatabase, paymentBody, startService } from "../../test/kit.ts";
-import { attemptDelaysSeconds } from "../events/event.ts";
+import { attemptOffsetsSeconds } from "../events/event.ts";
 import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { nextStep } from "./delivery-attempt.ts";
@@ -487,7 +487,7 @@ test("two processes on one database deliver each event once", async () => {
 });
 
 test("the next attempt is never earlier than planned, and a late one never brings the one after it along", () => {
-  expect(attemptDelaysSeconds).toEqual(LADDER);
+  expect(attemptOffsetsSeconds).toEqual(LADDER);
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 8 }),

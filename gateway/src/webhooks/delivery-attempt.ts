@@ -1,6 +1,6 @@
 // One attempt to deliver: signed, sent and handed to the recorder, with what becomes of the delivery after it.
 import type { ClaimedRow } from "../events/claim.sql.ts";
-import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
+import { ATTEMPTS_KEPT_MAX, attemptOffsetsSeconds } from "../events/event.ts";
 import type { AttemptRecord } from "../events/outbox.sql.ts";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
@@ -15,7 +15,7 @@ import { type AttemptResult, type Sender, unsent } from "./sender.ts";
 
 /** Between two attempts that are both overdue. */
 const CATCH_UP_SECONDS = 30;
-const SCHEDULED_MAX = attemptDelaysSeconds.length;
+const SCHEDULED_MAX = attemptOffsetsSeconds.length;
 
 export interface AttemptParts {
   directory: Directory;
@@ -74,7 +74,7 @@ export class DeliveryAttempts {
       : unsignable(clock.now());
     if (this.cutOff && !result.succeeded) return "not counted";
     metrics.deliveries.inc({ result: result.succeeded ? "delivered" : "failed" });
-    const scheduled = attempt >= ATTEMPTS_MAX ? SCHEDULED_MAX : attempt - row.by_hand;
+    const scheduled = attempt >= ATTEMPTS_KEPT_MAX ? SCHEDULED_MAX : attempt - row.by_hand;
     const bookTime = clock.now() + offset;
     recorder.record({
       book,
@@ -123,7 +123,7 @@ export function nextStep(
   if (succeeded) return { state: "delivered", nextAttemptAt: bookTime };
   // One attempt by hand: when it fails, the delivery has the state that it had before.
   if (resendOf !== undefined) return { state: resendOf, nextAttemptAt: bookTime };
-  const delay = attemptDelaysSeconds[attempt];
+  const delay = attemptOffsetsSeconds[attempt];
   if (delay === undefined) return { state: "undelivered", nextAttemptAt: bookTime };
   const planned = eventCreatedAt + delay * SECOND;
   // Its time has passed already: soon, but not at once, so that missed attempts are never made together.

@@ -1,5 +1,5 @@
 // Sending events again, by hand: one more try, now, of the same bytes, to where the event belongs today. For the lanes.
-import { ATTEMPTS_MAX, attemptDelaysSeconds } from "../events/event.ts";
+import { ATTEMPTS_KEPT_MAX, attemptOffsetsSeconds } from "../events/event.ts";
 import type { Delivery, StoredEvent } from "../events/events.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
 import { markDue } from "../events/outbox.ts";
@@ -113,7 +113,7 @@ function tryAgain(
   if (delivery?.leased) return { delivery: { ...delivery, state: "pending" } };
   const url = event.callbackUrl ?? merchant.webhooks[book.environment]?.url;
   if (url === undefined) return { objection: nowhere(event) };
-  if (delivery && delivery.attempts >= ATTEMPTS_MAX - attemptDelaysSeconds.length)
+  if (delivery && delivery.attempts >= ATTEMPTS_KEPT_MAX - attemptOffsetsSeconds.length)
     return { objection: exhausted(event) };
   if (!delivery) return { delivery: firstDelivery(set, event, url, now) };
   const ahead = delivery.nextAttemptAt > now ? 1 : 0;
@@ -146,5 +146,9 @@ function nowhere({ eventId }: Resendable): Fault {
 }
 
 function exhausted({ eventId }: Resendable): Fault {
-  return validationFault("event_id", eventId, `This event has been tried ${ATTEMPTS_MAX} times; no more are kept.`);
+  return validationFault(
+    "event_id",
+    eventId,
+    `This event has been tried ${ATTEMPTS_KEPT_MAX} times; no more are kept.`,
+  );
 }

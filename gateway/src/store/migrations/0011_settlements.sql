@@ -32,7 +32,7 @@ create table settlements (
   bank_reference text check (length(bank_reference) <= 64),
   primary key (merchant_id, environment, settlement_id),
   foreign key (merchant_id, environment) references books,
-  constraint settlements_invariant check (net_minor = gross_minor - fee_minor - refund_minor),
+  constraint settlements_net check (net_minor = gross_minor - fee_minor - refund_minor),
   constraint settlements_paid_at_with_status check ((paid_at is not null) = (status = 'paid')),
   constraint settlements_bank_reference_with_status check ((bank_reference is not null) = (status = 'paid'))
 );
