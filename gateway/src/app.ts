@@ -32,9 +32,9 @@ export interface App {
   database: Database;
   metrics: Metrics;
   /** The OpenAPI document of /v1. */
-  contract: string;
+  readonly contract: string;
   /** The OpenAPI document of /ops/v1. */
-  operatorContract: string;
+  readonly operatorContract: string;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
   /** From here on health answers 200. */
@@ -59,8 +59,8 @@ export function createApp(options: AppOptions): App {
   // A process that only works opens none of the merchants' endpoints.
   const edge = openEdge(foundation, rooms, load, rejected);
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
-  const contract = merchantContract(surface.endpoints, config.webhookHeaderPrefix);
-  server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract }));
+  const contract = madeOnce(() => merchantContract(surface.endpoints, config.webhookHeaderPrefix));
+  server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
   const health = openHealth(server, foundation, rooms);
   const audit = new Audit(database, clock);
   const operatorEndpoints = operatorSurface(foundation, rooms, audit);
@@ -70,6 +70,8 @@ export function createApp(options: AppOptions): App {
     { token, viewerToken: config.operatorViewerToken, unauthenticated, audit },
     operatorEndpoints,
   );
+  const operatorsContract = madeOnce(() => operatorContract(operatorEndpoints, version));
+  server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
   openNotifications(server, rooms.acquiringParts);
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
@@ -77,8 +79,12 @@ export function createApp(options: AppOptions): App {
     merchants: rooms.merchants,
     database,
     metrics,
-    contract,
-    operatorContract: operatorContract(operatorEndpoints, version),
+    get contract() {
+      return contract();
+    },
+    get operatorContract() {
+      return operatorsContract();
+    },
     setBaseUrl: (url) => rooms.address.listensOn(url),
     ready: () => health.open(),
     async start() {
@@ -97,6 +103,12 @@ export function createApp(options: AppOptions): App {
       await foundation.stop();
     },
   };
+}
+
+/** A text that is made when it is first asked for: a start need not wait for it. */
+function madeOnce(make: () => string): () => string {
+  let made: string | undefined;
+  return () => (made ??= make());
 }
 
 function openEdge(

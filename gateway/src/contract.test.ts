@@ -1,14 +1,15 @@
 // Goal: the committed contract is what the service does. Method: generate it again, and hold it to OpenAPI's own rules.
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { gerbang } from "../../e2e/kit/service.ts";
+import { ContractCheck } from "../test/contract-check.ts";
 import { createApp } from "./app.ts";
 import { eventTypes } from "./events/event.ts";
 import { systemClock } from "./ground/clock.ts";
 import { readConfig } from "./ground/config.ts";
 import { createLog } from "./ground/log.ts";
 
-const { contract } = createApp({
+const { contract, operatorContract } = createApp({
   config: readConfig({}),
   databaseUrl: "postgres://nowhere.invalid/none",
   masterKey: "00".repeat(32),
@@ -17,25 +18,9 @@ const { contract } = createApp({
   log: createLog("silent"),
   roles: new Set(),
 });
-const document = JSON.parse(contract) as {
-  openapi: string;
-  paths: Record<
-    string,
-    Record<
-      string,
-      {
-        operationId: string;
-        parameters?: { name: string; in: string }[];
-        responses: Record<string, unknown>;
-        requestBody?: unknown;
-      }
-    >
-  >;
-  webhooks: Record<string, unknown>;
-};
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-);
+const merchant = new ContractCheck(contract);
+const contracts = { merchant, operator: new ContractCheck(operatorContract) };
+const { operations } = merchant;
 
 test("openapi/merchant.json is up to date (renew it with `npx gerbang openapi`)", () => {
   const committed = readFileSync(new URL("../../openapi/merchant.json", import.meta.url), "utf8");
@@ -56,7 +41,8 @@ test("the commands that CONTRIBUTING gives for the contracts write exactly the c
 });
 
 test("it is OpenAPI 3.1 with every path of the interface that is built", () => {
-  expect(document.openapi).toMatch(/^3\.1\./);
+  const { openapi, webhooks } = merchant.document as { openapi: string; webhooks: object };
+  expect(openapi).toMatch(/^3\.1\./);
   const built = operations.map(({ path, method }) => `${method} ${path}`);
   for (const expected of [
     "post /v1/payments",
@@ -75,41 +61,94 @@ test("it is OpenAPI 3.1 with every path of the interface that is built", () => {
   ]) {
     expect(built).toContain(expected);
   }
-  expect(Object.keys(document.webhooks)).toEqual([...eventTypes]);
+  expect(Object.keys(webhooks)).toEqual([...eventTypes]);
 });
 
-test("operations are named once, name the parts of their path, and describe success and errors", () => {
-  const names = operations.map(({ operation }) => operation.operationId);
-  expect(new Set(names).size).toBe(names.length);
-  for (const { path, method, operation } of operations) {
-    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-    const declared = (operation.parameters ?? [])
-      .filter((parameter) => parameter.in === "path")
-      .map(({ name }) => name);
-    expect(declared, path).toEqual(inPath);
-    expect(
-      Object.keys(operation.responses).some((status) => status.startsWith("2")),
-      path,
-    ).toBe(true);
-    if (path === "/v1/health") continue;
-    expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(["401", "403", "429", "500", "503"]));
-    if (method !== "get") {
-      expect(operation.requestBody, path).toBeDefined();
-      expect(
-        (operation.parameters ?? []).map(({ name }) => name),
-        path,
-      ).toContain("Idempotency-Key");
+describe.each(Object.entries(contracts))("the %s contract", (name, check) => {
+  test("names operations once, and the parts of their path, and describes success and errors", () => {
+    const names = check.operations.map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { path, operation } of check.operations) {
+      const parameters = (operation.parameters ?? []).map((parameter) => check.resolve(parameter));
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part);
+      expect(parameters.filter((one) => one.in === "path").map((one) => one.name)).toEqual(inPath);
+      expect(operation.operationId).toMatch(/^[a-z][a-zA-Z]{4,39}$/);
+      const statuses = Object.keys(operation.responses);
+      expect(statuses.some((status) => status.startsWith("2"))).toBe(true);
+      const general = /health$|openapi\.json$/.test(path) ? ["429", "503"] : ["401", "429", "500", "503"];
+      expect(statuses, path).toEqual(expect.arrayContaining(general));
     }
-  }
+  });
+
+  test("has every example, and each is what its schema says", () => {
+    const examples = check.examples();
+    expect(examples.length).toBeGreaterThan(200);
+    expect(
+      examples.flatMap(({ at, schema, value }) => check.faults(schema, value).map((fault) => `${at}: ${fault}`)),
+    ).toEqual([]);
+    const without = check.operations.flatMap(({ operation }) => {
+      const success = Object.entries(operation.responses).filter(([status]) => status.startsWith("2"));
+      const bodies = [operation.requestBody, ...success.map(([, response]) => check.resolve(response))];
+      return bodies
+        .flatMap((body) => Object.values((body?.content ?? {}) as Record<string, object>))
+        .filter((content) => !("example" in content) && !("examples" in content))
+        .map(() => operation.operationId);
+    });
+    expect(without).toEqual(name === "operator" ? ["getOperatorContract"] : []);
+  });
+
+  test("says every object once, under a name", () => {
+    const { components, paths, webhooks } = check.document as Record<string, Record<string, object>>;
+    const { schemas = {} } = components as unknown as Record<string, Record<string, object>>;
+    const inline = (node: unknown, at: string): string[] => {
+      if (typeof node !== "object" || node === null) return [];
+      const own = "properties" in node && "type" in node && node.type === "object" ? [at] : [];
+      return [
+        ...own,
+        ...Object.entries(node)
+          .filter(([word]) => !["example", "examples", "if", "then", "else"].includes(word))
+          .flatMap(([word, inner]) => inline(inner, `${at}/${word}`)),
+      ];
+    };
+    expect([paths, webhooks, components?.responses].flatMap((part) => inline(part, ""))).toEqual([]);
+    const inside = Object.entries(schemas).flatMap(([schema, node]) => inline({ ...node, type: "" }, schema));
+    expect(inside).toEqual([]);
+  });
+
+  test("leads somewhere with every reference and every link", () => {
+    const references = [...JSON.stringify(check.document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, $ref]) => $ref);
+    expect(references.length).toBeGreaterThan(100);
+    for (const $ref of references) expect(check.resolve({ $ref }), $ref).toBeDefined();
+    const names = new Set(check.operations.map(({ operation }) => operation.operationId));
+    const links = check.operations.flatMap(({ operation }) =>
+      Object.values(operation.responses).flatMap(({ links = {} }) => Object.values(links as Record<string, unknown>)),
+    );
+    for (const link of links) expect(names).toContain((link as { operationId: string }).operationId);
+    if (name === "merchant") expect(links.length).toBeGreaterThanOrEqual(8);
+  });
 });
 
-test("every reference leads somewhere", () => {
-  const references = [...contract.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, path]) => path ?? "");
-  expect(references.length).toBeGreaterThan(10);
-  for (const reference of references) {
-    const target = reference
-      .split("/")
-      .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], document);
-    expect(target, reference).toBeDefined();
+test("every write of a merchant takes a key and a body, and reads null in an optional field as the field left out", () => {
+  for (const { path, method, operation } of operations.filter(({ method }) => method !== "get")) {
+    expect(operation.requestBody, path).toBeDefined();
+    const named = (operation.parameters ?? []).map((parameter) => merchant.resolve(parameter).name);
+    expect(named, `${method} ${path}`).toContain("Idempotency-Key");
   }
+  const schema = "/components/schemas/CreatePayment";
+  const body = { amount_minor: 1, currency: "IDR", payment_method: "qris", reference_id: "a" };
+  expect(merchant.faults(schema, { ...body, description: null, customer: { name: null }, metadata: null })).toEqual([]);
+  expect(merchant.faults(schema, { ...body, amount_minor: null })).not.toEqual([]);
+  expect(merchant.faults(schema, { ...body, colour: "red" })).not.toEqual([]);
+});
+
+test("what must not be combined is refused by the contract too", () => {
+  const resend = "/components/schemas/ResendEvents";
+  const ids = ["evt_01kan3t6b7r9md3kq5x1zc8evw"];
+  expect(merchant.faults(resend, { event_ids: ids, since: null })).toEqual([]);
+  expect(merchant.faults(resend, { event_ids: null, since: "2026-11-22", state: "all" })).toEqual([]);
+  expect(merchant.faults(resend, {})).not.toEqual([]);
+  expect(merchant.faults(resend, { event_ids: ids, since: "2026-11-22" })).not.toEqual([]);
+  const fault = "/components/schemas/SwitchFaultInjection";
+  expect(merchant.faults(fault, { mode: "none" })).toEqual([]);
+  expect(merchant.faults(fault, { mode: "none", for_next: 2 })).not.toEqual([]);
 });

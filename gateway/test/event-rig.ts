@@ -9,6 +9,7 @@ import { SECOND } from "../src/ground/clock.ts";
 import { newId, uuidOf } from "../src/ground/ids.ts";
 import { errorSchema } from "../src/http/shapes.ts";
 import type { Environment } from "../src/merchants/books.ts";
+import { examplePaymentEventData } from "../src/payments/payments.examples.ts";
 import { attemptListSchema, eventListSchema, eventSchema, resentSchema } from "../src/webhooks/events.schema.ts";
 import { type TestService, asOwner, paymentBody, startService } from "./kit.ts";
 
@@ -170,9 +171,9 @@ export async function written(of: Shop, count: number, environment: Environment,
     await owner.query(
       `insert into events (merchant_id, environment, event_id, type, created_at, body)
 select $1::uuid, $2::environment, event_id, 'payment.created', to_timestamp(1750000000),
-  '{"id":"' || id || '","type":"payment.created","created_at":"2025-06-15T15:06:40Z","environment":"' || $2 || '","api_version":"v1","data":{}}'
+  '{"id":"' || id || '","type":"payment.created","created_at":"2025-06-15T15:06:40Z","environment":"' || $2 || '","api_version":"v1","data":' || $5 || '}'
 from unnest($3::uuid[], $4::text[]) as v(event_id, id)`,
-      [...keys, made],
+      [...keys, made, JSON.stringify(examplePaymentEventData)],
     );
     if (delivery === undefined) return;
     await owner.query(

@@ -4,38 +4,53 @@ import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
-import { timestamp } from "../http/shapes.ts";
-import { entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { currencyCode, environmentField, exponentField, timestamp } from "../http/shapes.ts";
+import { entriesParams, entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
-import { environments } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 
-export /** A sum over a book: JSON cannot carry every one exactly. */
-const sum = z.int().nullable();
+/** A sum over a book: JSON cannot carry every one exactly. */
+const sum = (description: string, example: number) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description: `${description} Null beyond 2^53 - 1.`, examples: [example] });
 
-const balancesSchema = z.strictObject({
-  environment: z.enum(environments),
-  as_of: timestamp,
-  data: z.array(
-    z.strictObject({
-      currency: z.string(),
-      exponent: z.int(),
-      available_minor: sum.meta({
-        description: "Funds that can be settled. Below zero only through a dispute. Null beyond 2^53 - 1.",
-      }),
-      held_minor: sum,
-      pending_settlement_minor: sum,
-    }),
-  ),
-});
+const exampleBalance = {
+  currency: "IDR",
+  exponent: 2,
+  available_minor: 14_895_000,
+  held_minor: 0,
+  pending_settlement_minor: 0,
+};
+
+const balanceSchema = z
+  .strictObject({
+    currency: currencyCode,
+    exponent: exponentField,
+    available_minor: sum("Funds that can be settled. Below zero only through a dispute.", 14_895_000),
+    held_minor: sum("Funds held for running disputes.", 0),
+    pending_settlement_minor: sum("Funds in batches that are not paid out yet.", 0),
+  })
+  .meta({ id: "Balance", description: "What is yours in one currency.", examples: [exampleBalance] });
+
+const balancesSchema = z
+  .strictObject({ environment: environmentField, as_of: timestamp, data: z.array(balanceSchema) })
+  .meta({
+    id: "Balances",
+    examples: [{ environment: "sandbox", as_of: exampleTimes.paid, data: [exampleBalance] }],
+  });
 
 export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
   return [
     readEndpoint({
+      operationId: "listBalanceEntries",
       path: "/v1/balances/{currency}/entries",
-      summary: "Why this number: the journal entries behind a figure of the balances",
+      params: entriesParams,
+      summary: "List the journal entries behind a figure of the balances",
       tag: "Balances",
       scope: "balances:read",
       errors: ["VALIDATION_ERROR"],
@@ -44,6 +59,7 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       handle: (call) => listEntries(database, call.book, call.params.currency ?? "", call.query),
     }),
     readEndpoint({
+      operationId: "getBalances",
       path: "/v1/balances",
       summary: "Read the balances, one entry for each enabled currency",
       tag: "Balances",

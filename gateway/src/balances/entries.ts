@@ -6,7 +6,8 @@ import { wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { currencyCode, identity, limitQuery, listSchema, parameterNames, timestamp } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectEntries } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
@@ -20,31 +21,66 @@ const accountOf = {
   pending_settlement: accounts.settling,
 } as const;
 
+const balanceFigure = z.enum(figures).meta({ id: "BalanceFigure" });
+
+/** The figure that a path is about. */
+export const entriesParams = {
+  currency: currencyCode.meta({ description: "ISO 4217 code." }).register(parameterNames, { name: "Currency" }),
+};
+
 export const entriesQuerySchema = z.strictObject({
-  figure: z.enum(figures).optional().meta({ description: "Which figure to explain; `available` when absent." }),
+  figure: balanceFigure.optional().meta({ description: "Which figure to explain; `available` when absent." }),
   limit: limitQuery,
   starting_after: z
     .string()
     .regex(/^\d{1,18}-\d{1,3}$/, "is not the identity of an entry")
-    .optional(),
+    .optional()
+    .meta({
+      description: "`id` of the last entry received. Send `next_cursor` of the page before.",
+      examples: ["42-1"],
+    }),
 });
 /** What is asked for: a figure, or an account of the ledger. */
 export type EntriesQuery = z.infer<typeof entriesQuerySchema> & { account?: string | undefined };
 
-export const entriesSchema = listSchema(
-  z.strictObject({
-    id: z.string(),
-    journal: z.string(),
-    kind: z.string().meta({ description: "What happened: capture, refund, dispute_opened, settlement_formed …" }),
-    group: z.string().meta({ description: "The payment or settlement it belongs to." }),
-    amount_minor: z.int().meta({ description: "What it added to the figure; negative when it took away." }),
+const entrySchema = z
+  .strictObject({
+    id: z.string().meta({ examples: ["42-1"] }),
+    journal: identity("journal"),
+    kind: z.string().meta({
+      description: "What happened: capture, refund, dispute_opened, settlement_formed …",
+      examples: ["capture"],
+    }),
+    group: z.string().meta({ description: "The payment or settlement it belongs to.", examples: [exampleIds.payment] }),
+    amount_minor: z
+      .int()
+      .meta({ description: "What it added to the figure; negative when it took away.", examples: [15_000_000] }),
     figure_after_minor: z
       .int()
       .nullable()
-      .meta({ description: "The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry." }),
+      .meta({
+        description: "The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry.",
+        examples: [15_000_000],
+      }),
     posted_at: timestamp,
-  }),
-);
+  })
+  .meta({
+    id: "BalanceEntry",
+    description: "One line of a journal.",
+    examples: [
+      {
+        id: "42-1",
+        journal: exampleIds.journal,
+        kind: "capture",
+        group: exampleIds.payment,
+        amount_minor: 15_000_000,
+        figure_after_minor: 15_000_000,
+        posted_at: exampleTimes.paid,
+      },
+    ],
+  });
+
+export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 
 interface EntryRow extends Record<string, unknown> {
   seq: bigint;

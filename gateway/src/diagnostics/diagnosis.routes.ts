@@ -9,7 +9,8 @@ import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/e
 import { reply } from "../ground/reply.ts";
 import { isOfMessages, messageDiagnoses, messageExplanation } from "./message-diagnoses.ts";
 import { type DiagnosisRow, selectDiagnosis } from "./rejected-requests.sql.ts";
-import { text } from "../http/shapes.ts";
+import { exampleIds } from "../http/examples.ts";
+import { inPath, text } from "../http/shapes.ts";
 import { readMerchantSecrets } from "../merchants/merchant-secrets.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -43,50 +44,70 @@ const BETWEEN_LOOKS_MS = 100;
 const HEADERS_MAX = 60;
 const BODY_MAX = 131_072;
 
-const requestDiagnosisSchema = z.strictObject({
-  diagnosis: z.enum([...diagnoses, ...messageDiagnoses] as [Diagnosis, ...Diagnosis[]]),
-  explanation: z.string().meta({ description: "What was wrong and what to change, in plain words." }),
-  subject: z
-    .string()
-    .optional()
-    .meta({ description: "Of a request signed by RFC 9421: the component, parameter or header that it is about." }),
-  signature_base: z.string().optional().meta({
-    description: "Of a request signed by RFC 9421: the text that should have been signed; cut after 4000 characters.",
-  }),
-});
+const requestDiagnosisSchema = z
+  .strictObject({
+    diagnosis: z.enum([...diagnoses, ...messageDiagnoses] as [Diagnosis, ...Diagnosis[]]),
+    explanation: z.string().meta({ description: "What was wrong and what to change, in plain words." }),
+    subject: z
+      .string()
+      .optional()
+      .meta({ description: "Of a request signed by RFC 9421: the component, parameter or header that it is about." }),
+    signature_base: z.string().optional().meta({
+      description: "Of a request signed by RFC 9421: the text that should have been signed; cut after 4000 characters.",
+    }),
+  })
+  .meta({
+    id: "RequestDiagnosis",
+    examples: [{ diagnosis: "header_swapped", explanation: explanations.header_swapped }],
+  });
 
-const deliveryDiagnosisSchema = z.strictObject({
-  diagnosis: z.enum(deliveryDiagnoses),
-  explanation: z
-    .string()
-    .meta({ description: "Whether it is ours, what was wrong and what to change, in plain words." }),
-  computed: z
-    .strictObject({
-      diagnosis: z.enum(computedDiagnoses),
-      explanation: z
-        .string()
-        .meta({ description: "By which mistake your code came to another signature, in plain words." }),
-    })
-    .nullable()
-    .meta({ description: "About `computed_signature`; null without one." }),
-});
+const computedDiagnosisSchema = z
+  .strictObject({
+    diagnosis: z.enum(computedDiagnoses),
+    explanation: z
+      .string()
+      .meta({ description: "By which mistake your code came to another signature, in plain words." }),
+  })
+  .meta({ id: "ComputedDiagnosis" });
 
-const pastedSchema = z.strictObject({
-  headers: z
-    .record(text(1, 100), text(0, 2_000))
-    .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `must have at most ${HEADERS_MAX} headers`)
-    .meta({ description: "The headers as they arrived, names in any case." }),
-  body: text(0, BODY_MAX).meta({ description: "The raw body as it arrived." }),
-  received_at: z
-    .int()
-    .min(0)
-    .max(99_999_999_999)
-    .optional()
-    .meta({ description: "When it arrived, in Unix seconds; now when absent." }),
-  computed_signature: text(1, 200)
-    .optional()
-    .meta({ description: "What your own code computed for it, if that differs: then you are told by which mistake." }),
-});
+const deliveryDiagnosisSchema = z
+  .strictObject({
+    diagnosis: z.enum(deliveryDiagnoses),
+    explanation: z
+      .string()
+      .meta({ description: "Whether it is ours, what was wrong and what to change, in plain words." }),
+    computed: computedDiagnosisSchema.nullable().meta({ description: "About `computed_signature`; null without one." }),
+  })
+  .meta({
+    id: "DeliveryDiagnosis",
+    examples: [{ diagnosis: "headers_missing", explanation: explanationsOf("X-SVC-").headers_missing, computed: null }],
+  });
+
+const pastedSchema = z
+  .strictObject({
+    headers: z
+      .record(text(1, 100), text(0, 2_000))
+      .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `must have at most ${HEADERS_MAX} headers`)
+      .meta({
+        id: "PastedHeaders",
+        description: "The headers as they arrived, names in any case.",
+        maxProperties: HEADERS_MAX,
+      }),
+    body: text(0, BODY_MAX).meta({ description: "The raw body as it arrived." }),
+    received_at: z
+      .int()
+      .min(0)
+      .max(99_999_999_999)
+      .optional()
+      .meta({ description: "When it arrived, in Unix seconds; now when absent." }),
+    computed_signature: text(1, 200).optional().meta({
+      description: "What your own code computed for it, if that differs: then you are told by which mistake.",
+    }),
+  })
+  .meta({
+    id: "DiagnoseDelivery",
+    examples: [{ headers: { "X-SVC-Event-Id": exampleIds.event, "X-SVC-Timestamp": "1795317240" }, body: "{}" }],
+  });
 
 /** What was pasted, and what was found out about it before the command runs. */
 type Pasted = z.infer<typeof pastedSchema> & { findings?: Findings | undefined };
@@ -101,7 +122,9 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
   const computedWords = computedExplanationsOf(parts.headerPrefix);
   return [
     readEndpoint({
+      operationId: "diagnoseRequest",
       path: "/v1/sandbox/requests/{request_id}/doctor",
+      params: { request_id: inPath("request", "RequestId", "`request_id` of the refused request.") },
       summary: "Find out why a request's signature was refused, within a day of it",
       tag: "Sandbox",
       scope: "sandbox:write",
@@ -120,6 +143,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       },
     }),
     writeEndpoint<Pasted>({
+      operationId: "diagnoseDelivery",
       path: "/v1/sandbox/webhook/doctor",
       summary: "Find out whether a webhook as you received it verifies, and if not, why",
       tag: "Sandbox",

@@ -1,50 +1,24 @@
 // The HTTP of disputes: the list of section 4.10, and the sandbox's way to open and decide one.
-import { z } from "zod";
+import type { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
-import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
-import { disputeStatuses } from "../payments/payment.ts";
-import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
-import { type Book, environments } from "../merchants/books.ts";
+import { invalidAmount, paymentParams } from "../payments/payments.schema.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { disputeOfRow, selectDispute, selectDisputes } from "./disputes.sql.ts";
-import { type Dispute, disputeReasons, disputeView, outcomes } from "./dispute.ts";
+import { type Dispute, disputeView } from "./dispute.ts";
+import {
+  disputeListSchema,
+  disputeParams,
+  disputeSchema,
+  disputesQuerySchema,
+  openDisputeSchema,
+  resolveDisputeSchema,
+} from "./disputes.schema.ts";
 import { openDispute, resolveDispute } from "./disputes.ts";
-
-/** Also the data of dispute events. */
-export const disputeSchema = z.strictObject({
-  uuid: z.string(),
-  environment: z.enum(environments),
-  payment_reference: z.string(),
-  status: z.enum(disputeStatuses),
-  reason: z.enum(disputeReasons),
-  amount_minor: amountMinor,
-  currency: z.string(),
-  exponent: z.int().min(0).max(4),
-  evidence_due_at: timestamp,
-  opened_at: timestamp,
-  resolved_at: timestamp.nullable(),
-  outcome: z.enum(outcomes).nullable(),
-});
-
-export const disputesQuerySchema = z.strictObject({
-  status: z.enum(disputeStatuses).optional(),
-  payment_reference: z
-    .string()
-    .refine((value) => isId("payment", value), "is not the reference of a payment")
-    .optional(),
-  limit: limitQuery,
-  starting_after: z
-    .string()
-    .refine((value) => isId("dispute", value), "is not the uuid of a dispute")
-    .optional(),
-});
-
-const openSchema = z.strictObject({ reason: z.enum(disputeReasons), amount_minor: amountMinor.optional() });
-const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
 
 export interface DisputeParts {
   database: Database;
@@ -53,17 +27,20 @@ export interface DisputeParts {
 export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
   return [
     readEndpoint({
+      operationId: "listDisputes",
       path: "/v1/disputes",
       summary: "List disputes, newest first",
       tag: "Disputes",
       scope: "disputes:read",
       errors: ["VALIDATION_ERROR"],
-      success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
+      success: { status: 200, description: "A page of disputes.", schema: disputeListSchema },
       query: disputesQuerySchema,
       handle: (call) => listDisputes(parts.database, call.book, call.query),
     }),
     readEndpoint({
+      operationId: "getDispute",
       path: "/v1/disputes/{uuid}",
+      params: disputeParams,
       summary: "Read a dispute",
       tag: "Disputes",
       scope: "disputes:read",
@@ -76,16 +53,22 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
         return reply(200, disputeView(dispute));
       },
     }),
-    writeEndpoint<z.infer<typeof openSchema>>({
+    writeEndpoint<z.infer<typeof openDisputeSchema>>({
+      operationId: "openDispute",
       path: "/v1/sandbox/payments/{reference}/dispute",
+      params: paymentParams,
       summary: "Let the payer contest a payment",
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
       errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
       success: { status: 201, description: "The dispute; the amount is held.", schema: disputeSchema },
+      links: [
+        { operationId: "getDispute", description: "Read how it stands.", path: { uuid: "uuid" } },
+        { operationId: "resolveDispute", description: "Decide it.", path: { uuid: "uuid" } },
+      ],
       body: {
-        schema: openSchema,
+        schema: openDisputeSchema,
         order: ["reason", "amount_minor"],
         faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
       },
@@ -95,15 +78,17 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       },
       lane: "move",
     }),
-    writeEndpoint<z.infer<typeof resolveSchema> & { dispute?: Dispute | undefined }>({
+    writeEndpoint<z.infer<typeof resolveDisputeSchema> & { dispute?: Dispute | undefined }>({
+      operationId: "resolveDispute",
       path: "/v1/sandbox/disputes/{uuid}/resolve",
+      params: disputeParams,
       summary: "Decide a dispute",
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "DISPUTE_RESOLVED"],
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
-      body: { schema: resolveSchema, order: ["outcome"] },
+      body: { schema: resolveDisputeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
         return {

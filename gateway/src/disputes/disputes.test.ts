@@ -5,7 +5,7 @@ import { type TestService, asOwner, openDatabase, paymentBody, startService } fr
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { disputeStatuses } from "../payments/payment.ts";
-import { disputeSchema } from "./disputes.routes.ts";
+import { disputeSchema } from "./disputes.schema.ts";
 import { disputeTransitions } from "./dispute.ts";
 
 let service: TestService;

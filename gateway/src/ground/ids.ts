@@ -100,6 +100,11 @@ function decode(text: string): Buffer {
   return bytes;
 }
 
+/** What every identifier of this kind matches, as a regular expression for contracts. */
+export function idPattern(kind: IdKind): string {
+  return `^${kinds[kind]}${body.source.slice(1)}`;
+}
+
 /** True when `text` is a well-formed identifier of this kind. A malformed one is answered as "not found". */
 export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(kinds[kind]) && body.test(text.slice(4));

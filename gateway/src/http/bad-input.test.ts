@@ -6,6 +6,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { ContractCheck } from "../../test/contract-check.ts";
 import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
 
 const unknownPayment = `pay_${"0".repeat(26)}`;
@@ -339,17 +340,15 @@ describe("the operator's API", () => {
 });
 
 describe("whatever is thrown at it", () => {
-  interface Operation {
-    parameters?: { name: string; in: string }[];
-    requestBody?: unknown;
-  }
   /** The committed contracts; their own tests hold them to what is served, so a new endpoint comes here by itself. */
   const operations = ["merchant", "operator"].flatMap((contract) => {
     const file = readFileSync(new URL(`../../../openapi/${contract}.json`, import.meta.url), "utf8");
-    const { paths } = JSON.parse(file) as { paths: Record<string, Record<string, Operation>> };
-    return Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
-    );
+    const check = new ContractCheck(file);
+    return check.operations.map(({ path, method, operation }) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      check,
+      operation,
+    }));
   });
   // What no contract tells: it is for acquirers, payers and programs that read contracts.
   const beside = [
@@ -366,14 +365,17 @@ describe("whatever is thrown at it", () => {
     return any === fit ? [any] : [any, fit];
   });
   /** Names of fields, however deep in a shape. */
-  const fieldsIn = (shape: unknown): string[] => {
+  const fieldsIn = (shape: unknown, check: ContractCheck): string[] => {
     if (typeof shape !== "object" || shape === null) return [];
-    const { properties } = shape as { properties?: object };
-    return [...Object.keys(properties ?? {}), ...Object.values(shape).flatMap(fieldsIn)];
+    const named = check.resolve(shape);
+    const { properties = {} } = named;
+    return [...Object.keys(properties as object), ...Object.values(named).flatMap((inner) => fieldsIn(inner, check))];
   };
-  const asked = operations.flatMap(({ operation: { parameters = [], requestBody } }) => [
-    ...parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name),
-    ...fieldsIn(requestBody),
+  const asked = operations.flatMap(({ check, operation: { parameters = [], requestBody } }) => [
+    ...parameters
+      .map((parameter) => check.resolve(parameter))
+      .flatMap(({ in: place, name }) => (place === "query" ? [String(name)] : [])),
+    ...fieldsIn(requestBody, check),
   ]);
   const fields = [...new Set([...asked, "__proto__", "constructor"])];
   const unicode = fc.string({ unit: "binary", maxLength: 40 });

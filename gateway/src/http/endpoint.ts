@@ -1,12 +1,12 @@
 // What an endpoint is: its path, who may call it, its shapes, and what it does. The contract is generated from the same value.
 import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
-import type { FaultCode } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant, Principal, Scope } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "./fields.ts";
+import type { Described, Examples } from "./openapi.ts";
 import type { Nonce } from "../auth/nonces.sql.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 
@@ -29,31 +29,25 @@ export interface Call {
   hungUp(): boolean;
 }
 
-interface Described {
-  /** With `{name}` for a part that varies. */
-  path: string;
-  summary: string;
-  tag: string;
+interface DescribedForMerchants extends Described {
   scope: Scope;
   sandboxOnly?: boolean;
-  /** Codes beyond those of authentication and idempotency. */
-  errors: readonly FaultCode[];
-  /** `mediaType`: JSON unless it says otherwise. */
-  success: { status: number; description: string; schema: z.ZodType; mediaType?: string };
 }
 
-export interface ReadEndpoint extends Described {
+export interface ReadEndpoint extends DescribedForMerchants {
   kind: "read";
   query?: z.ZodType<Record<string, unknown>>;
   handle(call: Call): Promise<Reply>;
 }
 
-export interface WriteEndpoint<Body = unknown> extends Described {
+export interface WriteEndpoint<Body = unknown> extends DescribedForMerchants {
   kind: "write";
   /** POST unless it says otherwise. */
   method?: "PUT";
   /** No body at all means an empty object, where that is one. */
   body: FieldRules<Body>;
+  /** Bodies for the contract; the example of the body's schema when absent. */
+  bodyExamples?: Examples;
   /** True where `judge` acts on the world outside: the signature is used up for everybody before. */
   actsFirst?: boolean;
   /** Rules beyond the schema that need the merchant's settings; throws in the order of the interface. */

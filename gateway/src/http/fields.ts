@@ -45,7 +45,7 @@ export function allOptional(rules: FieldRules<unknown>): boolean {
 type Schema = z.core.$ZodType;
 
 /** Fields of an object whose `null` means nothing, and what is known of the objects inside it. */
-interface Nulls {
+export interface Nulls {
   left: ReadonlySet<string>;
   inside: ReadonlyMap<string, Schema>;
 }
@@ -66,7 +66,8 @@ function withoutNulls(schema: Schema, input: unknown): unknown {
   return same ? input : Object.fromEntries(inside);
 }
 
-function nullsIn(schema: Schema): Nulls | undefined {
+/** What `judgeBody` reads `null` as absent in; undefined for what is no object. The contract says the same by it. */
+export function nullsIn(schema: Schema): Nulls | undefined {
   const object = unwrapped(schema);
   if (!nullsOf.has(object)) nullsOf.set(object, object instanceof z.ZodObject ? nullsOfObject(object) : undefined);
   return nullsOf.get(object);

@@ -1,251 +1,283 @@
-// The contract of /v1 as OpenAPI 3.1, generated from the same values that validate and route.
-import { z } from "zod";
+// OpenAPI 3.1 from operations: parameters, bodies, answers and errors, with whatever several of them share said once.
+import type { z } from "zod";
 import { Fault, type FaultCode } from "../ground/fault.ts";
-import { type Endpoint, methodOf } from "./endpoint.ts";
-import { allOptional } from "./fields.ts";
-import { errorSchema, timestamp } from "./shapes.ts";
+import { exampleIds } from "./examples.ts";
+import { Components, type Json } from "./json-schema.ts";
+import { errorSchema, parameterNames } from "./shapes.ts";
 
-export type Json = Record<string, unknown>;
+/** Bodies that show how something is used, by name. */
+export type Examples = Readonly<Record<string, { summary: string; value: unknown }>>;
 
-export interface DocumentParts {
-  version: string;
-  endpoints: readonly Endpoint[];
-  health: z.ZodType;
-  /** Data of each event type that can be sent. */
-  events: Readonly<Record<string, z.ZodType>>;
-  headerPrefix: string;
+/** What can be done with the result of an operation: where its fields go in another one. */
+export interface Link {
+  operationId: string;
+  description: string;
+  /** Parts of the other path, and fields of its body: by the name of a field of this answer. */
+  path?: Readonly<Record<string, string>>;
+  body?: Readonly<Record<string, string>>;
 }
 
-const authenticationCodes: FaultCode[] = [
-  "UNAUTHORIZED",
-  "CLIENT_NOT_FOUND",
-  "SIGNATURE_MISSING",
-  "SIGNATURE_INVALID",
-  "TIMESTAMP_OUT_OF_WINDOW",
-  "SIGNATURE_REPLAYED",
-  "FORBIDDEN",
-  "MERCHANT_SUSPENDED",
-  "RATE_LIMITED",
-  "SERVICE_UNAVAILABLE",
-  "INTERNAL_ERROR",
-];
-
-const writeCodes: FaultCode[] = [
-  "MALFORMED_JSON",
-  "PAYLOAD_TOO_LARGE",
-  "VALIDATION_ERROR",
-  "IDEMPOTENCY_KEY_REQUIRED",
-  "IDEMPOTENCY_KEY_INVALID",
-  "IDEMPOTENCY_CONFLICT",
-  "IDEMPOTENCY_IN_PROGRESS",
-];
-
-export function schemaOf(schema: z.ZodType, io: "input" | "output" = "output"): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    target: "draft-2020-12",
-    unrepresentable: "any",
-    io,
-  }) as Json;
-  return rest;
+/** What every endpoint tells the contract about itself. */
+export interface Described {
+  /** Stable: generated clients name their functions after it. */
+  operationId: string;
+  /** In full, with `{name}` for a part that varies. */
+  path: string;
+  summary: string;
+  /** More than fits the summary. */
+  description?: string;
+  tag: string;
+  /** The parts of the path that vary. */
+  params?: Readonly<Record<string, z.ZodType>>;
+  /** Codes beyond the general ones. */
+  errors: readonly FaultCode[];
+  success: Success;
+  links?: readonly Link[];
 }
 
-/** The whole document, as a value. */
-export function merchantDocument(parts: DocumentParts): Json {
-  const paths: Record<string, Json> = {};
-  for (const endpoint of parts.endpoints) {
-    const method = methodOf(endpoint).toLowerCase();
-    paths[endpoint.path] = { ...paths[endpoint.path], [method]: operationOf(endpoint) };
-  }
-  paths["/v1/health"] = {
-    get: {
-      operationId: "getHealth",
-      summary: "Service health; the only call without authentication",
-      tags: ["Health"],
-      security: [],
+export interface Success {
+  status: number;
+  description: string;
+  schema: z.ZodType;
+  /** JSON unless it says otherwise. */
+  mediaType?: string;
+  /** The example of the schema unless there are others. */
+  examples?: Examples;
+}
+
+export interface Operation extends Described {
+  method: string;
+  query?: z.ZodType | undefined;
+  body?: { schema: z.ZodType; examples?: Examples | undefined; isRequired: boolean; nullIsAbsent: boolean } | undefined;
+  /** Header parameters, by the names under which they are said once. */
+  headers?: Readonly<Record<string, Json>>;
+  /** Answers beside the first success. */
+  replies?: Json;
+}
+
+/** Error answers that many operations have, by name; those of a single code are named after it. */
+const sharedErrors: Readonly<Record<string, readonly FaultCode[]>> = {
+  NotAuthenticated: [
+    "UNAUTHORIZED",
+    "CLIENT_NOT_FOUND",
+    "SIGNATURE_MISSING",
+    "SIGNATURE_INVALID",
+    "TIMESTAMP_OUT_OF_WINDOW",
+    "SIGNATURE_REPLAYED",
+  ],
+  NotAllowed: ["FORBIDDEN", "MERCHANT_SUSPENDED"],
+  NotAllowedHere: ["FORBIDDEN", "MERCHANT_SUSPENDED", "ENVIRONMENT_MISMATCH"],
+  KeyTaken: ["IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_IN_PROGRESS"],
+  NotAcceptable: ["VALIDATION_ERROR", "IDEMPOTENCY_KEY_REQUIRED", "IDEMPOTENCY_KEY_INVALID"],
+};
+
+/** `details` as they come with a code. */
+const exampleDetails: Partial<Record<FaultCode, Json>> = {
+  VALIDATION_ERROR: { field: "reference_id", value: null },
+  INVALID_AMOUNT: { field: "amount_minor", value: 0, minimum_minor: 1, maximum_minor: 10_000_000_000 },
+  IDEMPOTENCY_CONFLICT: { idempotency_key: "order-1042-pay", first_seen_at: "2026-11-22T03:15:00Z" },
+  REFUND_EXCEEDS_PAYMENT: { remaining_refundable_minor: 50_000 },
+  PAYMENT_NOT_PAYABLE: { status: "canceled" },
+};
+
+/** Collects operations, and everything they refer to. */
+export class Document {
+  readonly components = new Components();
+  private readonly paths: Record<string, Json> = {};
+
+  add(operation: Operation): void {
+    const { path, method, success, errors, links } = operation;
+    const parameters = [
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) =>
+        this.parameter("path", name, operation.params?.[name]),
+      ),
+      ...this.queryParameters(operation.query),
+      ...Object.entries(operation.headers ?? {}).map(([name, header]) =>
+        this.components.keep("parameters", name, header),
+      ),
+    ];
+    const told = {
+      operationId: operation.operationId,
+      summary: operation.summary,
+      ...(operation.description === undefined ? {} : { description: operation.description }),
+      tags: [operation.tag],
+      ...(parameters.length === 0 ? {} : { parameters }),
+      ...(operation.body ? { requestBody: this.requestBody(operation.body) } : {}),
       responses: {
-        200: { description: "All is well.", headers: responseHeaders, content: content(schemaOf(parts.health)) },
-        503: {
-          description: "The same object, beside the error.",
-          headers: responseHeaders,
-          content: content({ type: "object" }),
-        },
+        [success.status]: { ...this.response(success), ...(links ? { links: linksOf(links) } : {}) },
+        ...operation.replies,
+        ...this.errorResponses(errors),
       },
-    },
-  };
-  return {
-    openapi: "3.1.1",
-    info: {
-      title: "Gerbang merchant API",
-      version: parts.version,
-      description:
-        "Payments through several acquirers, recorded in a double-entry ledger. Amounts are integers in minor units. " +
-        "Every request but health is signed: HMAC-SHA256 over timestamp + '.' + the exact body, lower-case hex.",
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    servers: [{ url: "/", description: "The base address ends in /v1; paths here are written in full." }],
-    security: [{ client: [], timestamp: [], signature: [] }],
-    paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
-    webhooks: webhooksOf(parts),
-    components: {
-      securitySchemes: {
-        client: { type: "http", scheme: "bearer", description: "`Bearer <client_id>`" },
-        timestamp: { type: "apiKey", in: "header", name: "X-Timestamp", description: "Unix seconds, at most 300 off." },
-        signature: { type: "apiKey", in: "header", name: "X-Signature", description: "Hex HMAC-SHA256; used once." },
-      },
-      schemas: { Error: schemaOf(errorSchema) },
-    },
-  };
-}
-
-export function content(schema: Json, mediaType = "application/json"): Json {
-  return { [mediaType]: { schema } };
-}
-
-const integerHeader = (description: string): Json => ({ description, schema: { type: "integer" } });
-export const responseHeaders: Json = {
-  "X-Request-Id": { description: "Identity of this request.", schema: { type: "string" } },
-  "X-RateLimit-Limit": integerHeader("Requests allowed in the window."),
-  "X-RateLimit-Remaining": integerHeader("Requests left in it."),
-  "X-RateLimit-Reset": integerHeader("Unix time at which it ends."),
-};
-
-function operationOf(endpoint: Endpoint): Json {
-  const write = endpoint.kind === "write";
-  const codes = [...new Set([...authenticationCodes, ...(write ? writeCodes : []), ...endpoint.errors])];
-  const success = {
-    description: endpoint.success.description,
-    content: content(schemaOf(endpoint.success.schema), endpoint.success.mediaType),
-  };
-  return {
-    operationId: operationId(methodOf(endpoint), endpoint.path),
-    summary: endpoint.summary,
-    tags: [endpoint.tag],
-    description: `Scope: \`${endpoint.scope}\`.${endpoint.sandboxOnly ? " Sandbox keys only." : ""}`,
-    parameters: [
-      ...pathParameters(endpoint.path),
-      ...(endpoint.kind === "write" ? [keyParameter] : queryParameters(endpoint.query)),
-    ],
-    ...(endpoint.kind === "write"
-      ? {
-          requestBody: {
-            required: !allOptional(endpoint.body),
-            content: content(schemaOf(endpoint.body.schema, "input")),
-          },
-        }
-      : {}),
-    responses: {
-      [endpoint.success.status]: { ...success, headers: responseHeaders },
-      ...(write && endpoint.success.status !== 200
-        ? {
-            200: {
-              ...success,
-              description: "A replay of the stored answer (`X-Idempotent-Replay: true`).",
-              headers: responseHeaders,
-            },
-          }
-        : {}),
-      ...errorResponses(codes),
-    },
-  };
-}
-
-const keyParameter: Json = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: true,
-  description: "One key for one intent, the same on each retry; kept for 72 hours.",
-  schema: { type: "string", minLength: 8, maxLength: 255 },
-};
-
-/** One name for a method and a path, like `postPaymentsOneCancel`. */
-export function operationId(method: string, path: string): string {
-  const words = path.replace(/^\/(ops\/)?v1\//, "").split("/");
-  const name = words.map((word) => (word.startsWith("{") ? "one" : word).replaceAll(/[^a-z]/g, ""));
-  return [method.toLowerCase(), ...name.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
-}
-
-export function pathParameters(path: string): Json[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: { type: "string" },
-  }));
-}
-
-export function queryParameters(query: z.ZodType | undefined): Json[] {
-  if (!query) return [];
-  const { properties = {} } = schemaOf(query, "input") as { properties?: Record<string, Json> };
-  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
-    name,
-    in: "query",
-    required: false,
-    ...(description === undefined ? {} : { description }),
-    schema,
-  }));
-}
-
-export function errorResponses(codes: readonly FaultCode[]): Json {
-  const byStatus = new Map<number, FaultCode[]>();
-  for (const code of codes) {
-    const { status } = new Fault(code);
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    };
+    this.paths[path] = { ...this.paths[path], [method.toLowerCase()]: told };
   }
-  return Object.fromEntries(
-    [...byStatus].map(([status, named]) => [
-      status,
-      {
-        description: named.map((code) => `\`${code}\``).join(", "),
-        headers: {
-          ...responseHeaders,
-          ...(status === 429 || status === 503 ? { "Retry-After": integerHeader("Seconds to wait.") } : {}),
+
+  /** An operation that is not made of an endpoint. */
+  addTold(path: string, method: string, told: Json): void {
+    this.paths[path] = { ...this.paths[path], [method]: told };
+  }
+
+  response({ description, schema, mediaType = "application/json", examples }: Success): Json {
+    return {
+      description,
+      headers: this.headers(),
+      content: { [mediaType]: { schema: this.components.output(schema), ...this.examples(schema, examples) } },
+    };
+  }
+
+  /** `schema` and `examples` of a body that is sent to somebody. */
+  content(schema: Json, value: unknown): Json {
+    return { "application/json": { schema, example: value } };
+  }
+
+  headers(...further: readonly ("Retry-After" | "X-Idempotent-Replay")[]): Json {
+    const names = [
+      "X-Request-Id",
+      "X-RateLimit-Limit",
+      "X-RateLimit-Remaining",
+      "X-RateLimit-Reset",
+      ...further,
+    ] as const;
+    return Object.fromEntries(
+      names.map((name) => [name, this.components.keep("headers", name.replaceAll("-", ""), headers[name])]),
+    );
+  }
+
+  /** By status: one answer for all the codes of it. */
+  errorResponses(codes: readonly FaultCode[]): Json {
+    const byStatus = Map.groupBy(new Set(codes), (code) => new Fault(code).status);
+    return Object.fromEntries([...byStatus].map(([status, named]) => [status, this.errorResponse(status, named)]));
+  }
+
+  private errorResponse(status: number, codes: readonly FaultCode[]): Json {
+    const waits = status === 429 || status === 503;
+    const response = {
+      description: codes.map((code) => `\`${code}\`: ${new Fault(code).message}`).join("\n\n"),
+      headers: this.headers(...(waits ? (["Retry-After"] as const) : [])),
+      content: {
+        "application/json": {
+          schema: this.components.output(errorSchema),
+          examples: Object.fromEntries(
+            codes.map((code) => [code, this.components.keep("examples", code, exampleOf(code))]),
+          ),
         },
-        content: content({ $ref: "#/components/schemas/Error" }),
       },
-    ]),
-  );
+    };
+    const name = nameOf(codes);
+    return name === undefined ? response : this.components.keep("responses", name, response);
+  }
+
+  private requestBody({ schema, examples, isRequired, nullIsAbsent }: NonNullable<Operation["body"]>): Json {
+    return {
+      required: isRequired,
+      content: {
+        "application/json": {
+          schema: this.components.input(schema, nullIsAbsent),
+          ...this.examples(schema, examples),
+        },
+      },
+    };
+  }
+
+  /** The example of a shape is said once, under the name of the shape; others stand where they are used. */
+  private examples(schema: z.ZodType, own: Examples | undefined): Json {
+    const { id, examples } = schema.meta() ?? {};
+    if (id !== undefined) this.components.showsElsewhere(id);
+    if (own) return { examples: own };
+    const [value] = (examples ?? []) as unknown[];
+    if (value === undefined) return {};
+    if (id === undefined) return { example: value };
+    const name = id.charAt(0).toLowerCase() + id.slice(1);
+    return { examples: { [name]: this.components.keep("examples", name, { summary: spoken(id), value }) } };
+  }
+
+  private queryParameters(query: z.ZodType | undefined): Json[] {
+    const { shape = {} } = (query ?? {}) as { shape?: Record<string, z.ZodType> };
+    return Object.entries(shape).map(([name, schema]) => this.parameter("query", name, schema));
+  }
+
+  private parameter(place: "path" | "query", name: string, schema: z.ZodType | undefined): Json {
+    if (!schema) throw new Error(`nothing is said of the parameter ${name}`);
+    const { description, ...shape } = this.components.input(schema);
+    const parameter = {
+      name,
+      in: place,
+      required: place === "path" || !schema.safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: shape,
+    };
+    const shared = parameterNames.get(schema)?.name;
+    return shared === undefined ? parameter : this.components.keep("parameters", shared, parameter);
+  }
+
+  /** The whole document; `head` goes before the paths, `tail` behind them. */
+  toJson(head: Json, tail: Json, securitySchemes: Json): Json {
+    const paths = Object.entries(this.paths).sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      openapi: "3.1.1",
+      ...head,
+      paths: Object.fromEntries(paths),
+      ...tail,
+      components: { securitySchemes, ...this.components.toJson() },
+    };
+  }
 }
 
-function webhooksOf({ events, headerPrefix }: DocumentParts): Json {
-  const header = (name: string, description: string): Json => ({
-    name: headerPrefix + name,
-    in: "header",
-    required: true,
-    description,
-    schema: { type: "string" },
-  });
-  const parameters = [
-    header("Event-Id", "The same on every retry: deduplicate on it."),
-    header("Event-Type", "Equal to `type` in the body."),
-    header("Timestamp", "Unix seconds when this attempt was formed."),
-    header("Signature", "Hex HMAC-SHA256 with the webhook secret over timestamp + '.' + raw body."),
-    header("Delivery-Attempt", "1 for the first attempt."),
-  ];
+const count = (description: string, example: number): Json => ({
+  description,
+  schema: { type: "integer", format: "int64", examples: [example] },
+});
+const headers = {
+  "X-Request-Id": {
+    description: "Identity of this request.",
+    schema: { type: "string", examples: [exampleIds.request] },
+  },
+  "X-RateLimit-Limit": count("Requests allowed in the window.", 100),
+  "X-RateLimit-Remaining": count("Requests left in it.", 99),
+  "X-RateLimit-Reset": count("Unix time at which it ends.", 1_795_317_360),
+  "Retry-After": count("Seconds to wait.", 5),
+  "X-Idempotent-Replay": {
+    description: "`true` when this is the stored answer of an earlier request with the same key.",
+    schema: { type: "string", const: "true" },
+  },
+} satisfies Record<string, Json>;
+
+/** The name under which an answer with these codes is shared; undefined for one of a single operation. */
+function nameOf(codes: readonly FaultCode[]): string | undefined {
+  const [only = ""] = codes;
+  if (codes.length === 1) return only.split("_").map(capital).join("");
+  const isSame = (shared: readonly FaultCode[]): boolean =>
+    new Set(shared).symmetricDifference(new Set(codes)).size === 0;
+  return Object.entries(sharedErrors).find(([, shared]) => isSame(shared))?.[0];
+}
+
+const capital = (word: string): string => word.charAt(0) + word.slice(1).toLowerCase();
+
+/** `PaymentList` as words: "Payment list". */
+function spoken(id: string): string {
+  return capital(id.replaceAll(/\B(?=[A-Z])/g, " "));
+}
+
+function exampleOf(code: FaultCode): Json {
+  const { message } = new Fault(code);
+  const details = exampleDetails[code];
+  return {
+    summary: message,
+    value: { error: { code, message, request_id: exampleIds.request, ...(details ? { details } : {}) } },
+  };
+}
+
+function linksOf(links: readonly Link[]): Json {
+  const fields = (names: Readonly<Record<string, string>>): Json =>
+    Object.fromEntries(Object.entries(names).map(([to, from]) => [to, `$response.body#/${from}`]));
   return Object.fromEntries(
-    Object.entries(events).map(([type, data]) => [
-      type,
+    links.map(({ operationId, description, path, body }) => [
+      operationId,
       {
-        post: {
-          operationId: `on_${type.replace(".", "_")}`,
-          summary: `Sent for ${type}`,
-          parameters,
-          requestBody: {
-            required: true,
-            content: content(
-              schemaOf(
-                z.strictObject({
-                  id: z.string(),
-                  type: z.literal(type),
-                  created_at: timestamp,
-                  environment: z.enum(["sandbox", "production"]),
-                  api_version: z.literal("v1"),
-                  data,
-                }),
-              ),
-            ),
-          },
-          responses: { "2XX": { description: "Taken. Anything else is retried, eight attempts in twelve hours." } },
-        },
+        operationId,
+        description,
+        ...(path ? { parameters: fields(path) } : {}),
+        ...(body ? { requestBody: fields(body) } : {}),
       },
     ]),
   );

@@ -6,6 +6,9 @@ import { DEFAULT_CURRENCY, type FeeRule, MINOR_MAX, isCurrency } from "../ground
 
 export const paymentMethods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
+export const paymentMethodSchema = z
+  .enum(paymentMethods)
+  .meta({ id: "PaymentMethod", description: "How the payer pays.", examples: ["qris"] });
 
 const minor = z.int().min(0).max(Number(MINOR_MAX));
 const positiveMinor = z.int().min(1).max(Number(MINOR_MAX));
@@ -30,43 +33,62 @@ const bounded = <Fee extends z.ZodType<{ minimum_minor?: number | undefined; max
   });
 
 /** A price. Flat parts are minor units of the payment's currency, so `per_currency` gives other currencies their own. */
+const currencyFeeSchema = bounded(z.strictObject(feeFields)).meta({
+  id: "CurrencyFee",
+  description: "A price in one currency: a share in basis points and a flat part, between a minimum and a maximum.",
+});
 const feeSchema = bounded(
-  z.strictObject({ ...feeFields, per_currency: z.record(currency, bounded(z.strictObject(feeFields))).optional() }),
-);
+  z.strictObject({ ...feeFields, per_currency: z.record(currency, currencyFeeSchema).optional() }),
+).meta({
+  id: "Fee",
+  description: "A price, with others for other currencies.",
+  examples: [{ basis_points: 70, flat_minor: 0 }],
+});
 
-const methodSchema = z.strictObject({ enabled: z.boolean(), max_amount_minor: positiveMinor.optional() });
+const methodSchema = z
+  .strictObject({ enabled: z.boolean(), max_amount_minor: positiveMinor.optional() })
+  .meta({ id: "MethodSettings", description: "Whether a method is on, and the most that one payment may be." });
 
 const score = z.int().min(0).max(100);
-export const riskSettingsSchema = z.strictObject({
-  /** Points for each sign of fraud; the score is their sum, at most 100. */
-  weights: z.strictObject({
+const riskWeightsSchema = z
+  .strictObject({
     customer_velocity: score,
     merchant_velocity: score,
     large_amount: score,
     disposable_email: score,
     malformed_contact: score,
     no_customer: score,
-  }),
-  customer_per_hour: z.int().min(1).max(1000),
-  merchant_per_minute: z.int().min(1).max(2000),
-  large_amount_minor: positiveMinor,
-  /** A currency without one has no large amounts. */
-  large_amount_minor_per_currency: perCurrency(positiveMinor),
-  /** From this score on a person looks at the payment; 101 sends nothing there. */
-  review_at: z.int().min(1).max(101),
-  reject_at: z.int().min(1).max(101),
-});
+  })
+  .meta({
+    id: "RiskWeights",
+    description: "Points for each sign of fraud; the score is their sum, at most 100.",
+  });
+export const riskSettingsSchema = z
+  .strictObject({
+    weights: riskWeightsSchema,
+    customer_per_hour: z.int().min(1).max(1000),
+    merchant_per_minute: z.int().min(1).max(2000),
+    large_amount_minor: positiveMinor,
+    /** A currency without one has no large amounts. */
+    large_amount_minor_per_currency: perCurrency(positiveMinor),
+    /** From this score on a person looks at the payment; 101 sends nothing there. */
+    review_at: z.int().min(1).max(101),
+    reject_at: z.int().min(1).max(101),
+  })
+  .meta({ id: "RiskSettings", description: "What fraud detection looks at, and from which score on it acts." });
 export type RiskSettings = z.infer<typeof riskSettingsSchema>;
 
 const perMethod = <Value extends z.ZodType>(value: Value) =>
   z.strictObject({ qris: value, va: value, card: value, ewallet: value, bank_transfer: value });
+const methodsSchema = perMethod(methodSchema).meta({ id: "Methods", description: "By method." });
+const feesSchema = perMethod(feeSchema).meta({ id: "Fees", description: "The price of each method." });
 
 export const settingsSchema = z.strictObject({
   currencies: z.array(currency).min(1).max(50),
   max_amount_minor: positiveMinor,
   max_amount_minor_per_currency: perCurrency(positiveMinor),
-  methods: perMethod(methodSchema),
-  fees: perMethod(feeSchema),
+  methods: methodsSchema,
+  fees: feesSchema,
   wallet_frozen: z.record(currency, z.boolean()),
   risk: riskSettingsSchema,
   settlement: settlementScheduleSchema.prefault(defaultSchedule),
@@ -112,23 +134,41 @@ export const defaultSettings: MerchantSettings = {
   },
 };
 
-const methodChange = z.union([z.boolean(), methodSchema.partial()]);
+const methodChange = z.union([
+  z.boolean(),
+  methodSchema.partial().meta({ id: "MethodChange", description: "What changes; the rest stays." }),
+]);
+const methodsChange = perMethod(methodChange)
+  .partial()
+  .meta({ id: "MethodsChange", description: "By method; the rest stays." });
+const feesChange = perMethod(feeSchema).partial().meta({ id: "FeesChange", description: "By method; the rest stays." });
+const riskChange = riskSettingsSchema
+  .partial()
+  .meta({ id: "RiskChange", description: "What changes; the rest stays." });
+const scheduleChange = settlementScheduleSchema
+  .partial()
+  .meta({ id: "SettlementScheduleChange", description: "What changes; the rest stays." });
 
 /** What an operator may change of a merchant: any of these, the rest stays. */
-export const settingsChangeSchema = z.strictObject({
-  suspended: z.boolean().optional(),
-  rate_limit_per_minute: z.int().min(1).max(100_000_000).optional(),
-  /** Each but the default one needs fees of its own for every method that is on, and a largest amount. */
-  currencies: z.array(currency).min(1).max(50).optional(),
-  /** A number is the default currency's; an object names currencies. */
-  max_amount_minor: z.union([positiveMinor, z.record(currency, positiveMinor)]).optional(),
-  /** The methods that are on (the others go off), or a change for some of them. */
-  methods: z.union([z.array(z.enum(paymentMethods)).min(1), perMethod(methodChange).partial()]).optional(),
-  fees: perMethod(feeSchema).partial().optional(),
-  wallet_frozen: z.record(currency, z.boolean()).optional(),
-  risk: riskSettingsSchema.partial().optional(),
-  settlement: settlementScheduleSchema.partial().optional(),
-});
+export const settingsChangeSchema = z
+  .strictObject({
+    suspended: z.boolean().optional(),
+    rate_limit_per_minute: z.int().min(1).max(100_000_000).optional(),
+    /** Each but the default one needs fees of its own for every method that is on, and a largest amount. */
+    currencies: z.array(currency).min(1).max(50).optional(),
+    /** A number is the default currency's; an object names currencies. */
+    max_amount_minor: z.union([positiveMinor, z.record(currency, positiveMinor)]).optional(),
+    /** The methods that are on (the others go off), or a change for some of them. */
+    methods: z.union([z.array(paymentMethodSchema).min(1), methodsChange]).optional(),
+    fees: feesChange.optional(),
+    wallet_frozen: z.record(currency, z.boolean()).optional(),
+    risk: riskChange.optional(),
+    settlement: scheduleChange.optional(),
+  })
+  .meta({
+    id: "UpdateMerchant",
+    examples: [{ rate_limit_per_minute: 600, fees: { qris: { basis_points: 50, flat_minor: 0 } } }],
+  });
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
 /** The settings after a change. Pure. */

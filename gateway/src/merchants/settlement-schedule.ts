@@ -22,26 +22,31 @@ const existingDate = z
   .refine((text) => parseWireTime(text)?.wholeDay === true, "is not a date YYYY-MM-DD of 1970 to 2199");
 
 /** When and how payments become payouts, as it stands in a merchant's settings. Days and times of day are local. */
-export const settlementScheduleSchema = z.strictObject({
-  /** Local time is UTC plus this; a fixed offset, without summer time. */
-  utc_offset_minutes: z.int().min(-720).max(840),
-  /** When a business day ends and runs start. "00:00" ends the day before; any other ends the day it stands in. */
-  cutoff: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "is not a time of day HH:MM"),
-  /** The n of T+n, in calendar days. T+0 with cutoff "00:00" is T+1: the day is over only when the next begins. */
-  delay_days: z.int().min(0).max(30),
-  /** 0 is Sunday. */
-  closed_weekdays: distinct(z.int().min(0).max(6)).max(6, "leaves no day open"),
-  holidays: distinct(existingDate).max(HOLIDAYS_MAX),
-  /** Minor units of the default currency; less than this waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
-  minimum_payout_minor: z.int().min(0),
-  /** The same of other currencies, each in its own minor units; none where there is none. */
-  minimum_payout_minor_per_currency: z.record(
-    z.string().refine(isCurrency, "is not a currency of ISO 4217"),
-    z.int().min(0),
-  ),
-  /** From the forming of a batch until its payout. */
-  pay_after_seconds: z.int().min(0).max(604_800),
-});
+export const settlementScheduleSchema = z
+  .strictObject({
+    /** Local time is UTC plus this; a fixed offset, without summer time. */
+    utc_offset_minutes: z.int().min(-720).max(840),
+    /** When a business day ends and runs start. "00:00" ends the day before; any other ends the day it stands in. */
+    cutoff: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "is not a time of day HH:MM"),
+    /** The n of T+n, in calendar days. T+0 with cutoff "00:00" is T+1: the day is over only when the next begins. */
+    delay_days: z.int().min(0).max(30),
+    /** 0 is Sunday. */
+    closed_weekdays: distinct(z.int().min(0).max(6)).max(6, "leaves no day open"),
+    holidays: distinct(existingDate).max(HOLIDAYS_MAX),
+    /** Minor units of the default currency; less than this waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
+    minimum_payout_minor: z.int().min(0),
+    /** The same of other currencies, each in its own minor units; none where there is none. */
+    minimum_payout_minor_per_currency: z.record(
+      z.string().refine(isCurrency, "is not a currency of ISO 4217"),
+      z.int().min(0),
+    ),
+    /** From the forming of a batch until its payout. */
+    pay_after_seconds: z.int().min(0).max(604_800),
+  })
+  .meta({
+    id: "SettlementSchedule",
+    description: "When and how payments become payouts. Days and times of day are local.",
+  });
 export type SettlementSchedule = z.infer<typeof settlementScheduleSchema>;
 
 /** Every working day at 00:00 in Jakarta, T+1. */

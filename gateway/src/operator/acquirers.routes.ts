@@ -3,37 +3,74 @@ import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { environments } from "../merchants/books.ts";
-import { paymentMethods } from "../merchants/settings.ts";
+import { environmentField, exampleOf } from "../http/shapes.ts";
+import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Router } from "../routing/router.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { acquirerParams } from "./params.ts";
 
-const health = z.enum(["healthy", "degraded", "down"]);
-const setAcquirerSchema = z.strictObject({ enabled: z.boolean().optional(), health: health.optional() });
-const acquirerSchema = z.strictObject({
-  gateway_code: z.string(),
-  name: z.string(),
-  environment: z.enum(environments),
-  enabled: z.boolean(),
-  health,
-  methods: z.array(z.enum(paymentMethods)),
-  circuits: z
-    .array(
-      z.strictObject({
-        payment_method: z.string(),
-        state: z.enum(["closed", "open", "probing"]),
-        calls: z.int(),
-        failures: z.int(),
-      }),
-    )
-    .meta({ description: "How its latest calls went, as this process saw them; none for one that is not called." }),
-  rules_version: z.int(),
+const health = z.enum(["healthy", "degraded", "down"]).meta({
+  id: "AcquirerHealth",
+  description: "As it is stated here. `degraded` comes after healthy ones, `down` is not asked.",
 });
+const setAcquirerSchema = z
+  .strictObject({ enabled: z.boolean().optional(), health: health.optional() })
+  .meta({ id: "UpdateAcquirer", examples: [{ health: "degraded" }] });
+const exampleCircuit = { payment_method: "qris", state: "closed" as const, calls: 20, failures: 0 };
+const circuitSchema = z
+  .strictObject({
+    payment_method: z.string().meta({ examples: ["qris"] }),
+    state: z.enum(["closed", "open", "probing"]).meta({ description: "`open`: not asked for a while." }),
+    calls: z
+      .int()
+      .min(0)
+      .meta({ description: "Latest calls that are counted.", examples: [20] }),
+    failures: z
+      .int()
+      .min(0)
+      .meta({ description: "Those of them that failed.", examples: [0] }),
+  })
+  .meta({ id: "Circuit", description: "How the latest calls for one method went." });
+const acquirerSchema = z
+  .strictObject({
+    gateway_code: z.string().meta({ examples: ["nusantara"] }),
+    name: z.string().meta({ examples: ["Nusantara QR"] }),
+    environment: environmentField,
+    enabled: z.boolean().meta({ description: "False: it takes no new payments." }),
+    health,
+    methods: z.array(paymentMethodSchema),
+    circuits: z
+      .array(circuitSchema)
+      .meta({ description: "How its latest calls went, as this process saw them; none for one that is not called." }),
+    rules_version: z
+      .int()
+      .min(0)
+      .meta({ description: "The version of the routing rules that decides.", examples: [3] }),
+  })
+  .meta({
+    id: "Acquirer",
+    examples: [
+      {
+        gateway_code: "nusantara",
+        name: "Nusantara QR",
+        environment: "sandbox",
+        enabled: true,
+        health: "healthy",
+        methods: ["qris", "va"],
+        circuits: [exampleCircuit],
+        rules_version: 3,
+      },
+    ],
+  });
+const acquirersSchema = z
+  .strictObject({ data: z.array(acquirerSchema) })
+  .meta({ id: "Acquirers", examples: [{ data: [exampleOf(acquirerSchema)] }] });
 
 export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listAcquirers",
       path: "/ops/v1/acquirers",
       summary: "List the acquirers and their state",
       tag: "Acquirers",
@@ -41,14 +78,16 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       success: {
         status: 200,
         description: "All acquirers.",
-        schema: z.strictObject({ data: z.array(acquirerSchema) }),
+        schema: acquirersSchema,
       },
       errors: [],
       handle: () => Promise.resolve(reply(200, { data: acquirersOf(router, clock) })),
     }),
     operatorEndpoint({
       method: "PATCH",
+      operationId: "updateAcquirer",
       path: "/ops/v1/acquirers/{gateway_code}",
+      params: acquirerParams,
       summary: "Switch an acquirer on or off, or state its health",
       tag: "Acquirers",
       role: "admin",

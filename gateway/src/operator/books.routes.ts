@@ -1,44 +1,76 @@
 // A book as its bookkeeper reads it: the totals of every account, and the entries behind any of them.
 import { z } from "zod";
-import { entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
+import { entriesParams, entriesQuerySchema, entriesSchema, listEntries } from "../balances/entries.ts";
 import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
+import { exampleIds, exampleSignature } from "../http/examples.ts";
+import { currencyCode, environmentField, exponentField, identity } from "../http/shapes.ts";
 import { accounts, isAccount } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
-import { type Book, environments } from "../merchants/books.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { bookParams } from "./params.ts";
 
 const totalMinor = z
   .int()
   .nullable()
-  .meta({ description: "Null when it is beyond what JSON numbers carry exactly; the export of the book has it." });
-const bookSchema = z.strictObject({
-  merchant_id: z.string(),
-  environment: z.enum(environments),
-  journals: z.int().min(0),
-  head_hash: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
-    .meta({ description: "Hash of the newest journal, and through it of all before it; zeros while there is none." }),
-  currencies: z.array(
-    z.strictObject({
-      currency: z.string(),
-      exponent: z.int().min(0).max(4),
-      accounts: z.array(
-        z.strictObject({
-          account: z.string(),
-          debit_minor: totalMinor,
-          credit_minor: totalMinor,
-          balance_minor: totalMinor.meta({ description: "Debits minus credits; in each currency they sum to zero." }),
-        }),
-      ),
-    }),
-  ),
-});
+  .meta({
+    description: "Null when it is beyond what JSON numbers carry exactly; the export of the book has it.",
+    examples: [14_895_000],
+  });
+const accountSchema = z
+  .strictObject({
+    account: z.string().meta({ examples: [accounts.available] }),
+    debit_minor: totalMinor,
+    credit_minor: totalMinor,
+    balance_minor: totalMinor.meta({ description: "Debits minus credits; in each currency they sum to zero." }),
+  })
+  .meta({ id: "AccountTotals" });
+const currencyTotalsSchema = z
+  .strictObject({ currency: currencyCode, exponent: exponentField, accounts: z.array(accountSchema) })
+  .meta({ id: "CurrencyTotals", description: "Every account in one currency." });
+const bookSchema = z
+  .strictObject({
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    journals: z
+      .int()
+      .min(0)
+      .meta({ description: "Journals in it.", examples: [1] }),
+    head_hash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .meta({
+        description: "Hash of the newest journal, and through it of all before it; zeros while there is none.",
+        examples: [exampleSignature],
+      }),
+    currencies: z.array(currencyTotalsSchema),
+  })
+  .meta({
+    id: "Book",
+    description: "The totals of a merchant's ledger in one environment.",
+    examples: [
+      {
+        merchant_id: exampleIds.merchant,
+        environment: "sandbox",
+        journals: 1,
+        head_hash: exampleSignature,
+        currencies: [
+          {
+            currency: "IDR",
+            exponent: 2,
+            accounts: [
+              { account: accounts.available, debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 },
+            ],
+          },
+        ],
+      },
+    ],
+  });
 
 const accountEntriesQuery = entriesQuerySchema
   .extend({
@@ -46,7 +78,11 @@ const accountEntriesQuery = entriesQuerySchema
       .string()
       .refine(isAccount, "is not an account of a book")
       .optional()
-      .meta({ description: "An account instead of a figure; amounts have the ledger's signs then, debits positive." }),
+      .meta({
+        description:
+          "An account instead of a figure, never both; amounts have the ledger's signs then, debits positive.",
+        examples: [accounts.available],
+      }),
   })
   .refine(({ account, figure }) => account === undefined || figure === undefined, {
     path: ["account"],
@@ -57,7 +93,9 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "getBook",
       path: OF_BOOK,
+      params: bookParams,
       summary: "Read a book: the totals of every account in every currency, and the end of its chain",
       tag: "Books",
       role: "viewer",
@@ -70,7 +108,9 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "listBookEntries",
       path: `${OF_BOOK}/balances/{currency}/entries`,
+      params: { ...bookParams, ...entriesParams },
       summary: "Why this number: the journal entries behind a figure of the balances, or behind any account",
       tag: "Books",
       role: "viewer",

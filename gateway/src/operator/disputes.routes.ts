@@ -1,13 +1,22 @@
 // Disputes as the operator handles them: recorded, answered for the merchant, looked into and decided.
 import { z } from "zod";
-import { type Evidence, disputeReasons, disputeView, outcomes } from "../disputes/dispute.ts";
-import { disputeSchema, disputesQuerySchema, listDisputes, readDispute } from "../disputes/disputes.routes.ts";
+import { type Evidence, disputeView } from "../disputes/dispute.ts";
+import { listDisputes, readDispute } from "../disputes/disputes.routes.ts";
+import {
+  disputeListSchema,
+  disputeParams,
+  disputeReason,
+  disputeSchema,
+  disputesQuerySchema,
+  resolveDisputeSchema,
+} from "../disputes/disputes.schema.ts";
 import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
 import { evidenceSchema, evidenceView, fileOf, keptEvidenceSchema, readEvidence } from "../disputes/evidence.ts";
 import { parseWireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { listSchema } from "../http/shapes.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { identity } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
@@ -15,6 +24,7 @@ import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { bookParams, fileNumber } from "./params.ts";
 
 export interface OperatorDisputeParts {
   database: Database;
@@ -22,13 +32,33 @@ export interface OperatorDisputeParts {
   lanes: Lanes;
 }
 
-const openSchema = z.strictObject({
-  payment_reference: z.string(),
-  reason: z.enum(disputeReasons),
-  amount_minor: amountMinor.optional(),
-});
-const resolveSchema = z.strictObject({ outcome: z.enum(outcomes) });
-const deadlineSchema = z.strictObject({ evidence_due_at: z.string().max(40) });
+const openSchema = z
+  .strictObject({
+    payment_reference: identity("payment").meta({ description: "The payment that is contested." }),
+    reason: disputeReason,
+    amount_minor: amountMinor.optional().meta({ description: "Minor units; all that was not refunded when absent." }),
+  })
+  .meta({
+    id: "RecordDispute",
+    examples: [{ payment_reference: exampleIds.payment, reason: "product_not_received" }],
+  });
+const deadlineSchema = z
+  .strictObject({
+    evidence_due_at: z
+      .string()
+      .max(40)
+      .meta({
+        description: "A timestamp.",
+        format: "date-time",
+        pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$",
+        examples: [exampleTimes.evidenceDue],
+      }),
+  })
+  .meta({ id: "MoveDeadline", examples: [{ evidence_due_at: exampleTimes.evidenceDue }] });
+
+const fileSchema = z
+  .string()
+  .meta({ id: "DownloadedFile", description: "The bytes.", format: "binary", examples: ["%PDF-1.7"] });
 
 export function operatorDisputeEndpoints(parts: OperatorDisputeParts): OperatorEndpoint[] {
   return [...decisionEndpoints(parts), ...evidenceEndpoints(parts)];
@@ -46,18 +76,22 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listMerchantDisputes",
       path: `${OF_BOOK}/disputes`,
+      params: bookParams,
       summary: "List a merchant's disputes, newest first",
       tag: "Disputes",
       role: "viewer",
       query: disputesQuerySchema,
-      success: { status: 200, description: "A page of disputes.", schema: listSchema(disputeSchema) },
+      success: { status: 200, description: "A page of disputes.", schema: disputeListSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) => listDisputes(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "recordDispute",
       path: `${OF_BOOK}/disputes`,
+      params: bookParams,
       summary: "Record that a payment is contested; the amount is held",
       tag: "Disputes",
       role: "admin",
@@ -72,11 +106,13 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "decideDispute",
       path: `${OF_BOOK}/disputes/{uuid}/resolve`,
+      params: { ...bookParams, ...disputeParams },
       summary: "Decide a dispute",
       tag: "Disputes",
       role: "admin",
-      body: resolveSchema,
+      body: resolveDisputeSchema,
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
       errors,
       async handle({ params, body }) {
@@ -87,7 +123,9 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "moveDisputeDeadline",
       path: `${OF_BOOK}/disputes/{uuid}/deadline`,
+      params: { ...bookParams, ...disputeParams },
       summary: "Move the moment at which the merchant's evidence is due",
       tag: "Disputes",
       role: "admin",
@@ -105,7 +143,9 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "submitEvidence",
       path: `${OF_BOOK}/disputes/{uuid}/evidence`,
+      params: { ...bookParams, ...disputeParams },
       summary: "Hand in the merchant's evidence, once",
       tag: "Disputes",
       role: "admin",
@@ -128,7 +168,9 @@ function evidenceEndpoints({ database, directory }: OperatorDisputeParts): Opera
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "getEvidence",
       path,
+      params: { ...bookParams, ...disputeParams },
       summary: "Read what the merchant said to a dispute",
       tag: "Disputes",
       role: "viewer",
@@ -142,14 +184,16 @@ function evidenceEndpoints({ database, directory }: OperatorDisputeParts): Opera
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "downloadEvidenceFile",
       path: `${path}/files/{number}`,
+      params: { ...bookParams, ...disputeParams, number: fileNumber },
       summary: "Download a file of the evidence; it came from outside",
       tag: "Disputes",
       role: "viewer",
       success: {
         status: 200,
         description: "The file, to be saved.",
-        schema: z.string().meta({ format: "binary" }),
+        schema: fileSchema,
         mediaType: "application/octet-stream",
       },
       errors: ["OBJECT_NOT_FOUND"],

@@ -1,8 +1,8 @@
 // What an endpoint of /ops/v1 is: its path, the least role that may call it, its shapes, and what it does.
 import type { z } from "zod";
-import type { FaultCode } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
+import type { Described, Examples } from "../http/openapi.ts";
 
 /** A viewer reads; an admin changes things as well. */
 export type OperatorRole = "viewer" | "admin";
@@ -17,12 +17,8 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   role: OperatorRole;
 }
 
-export interface OperatorEndpoint<Body = unknown, Query = unknown> {
+export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Described {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** In full, with `{name}` for a part that varies. */
-  path: string;
-  summary: string;
-  tag: string;
   /** The least role that may call it. */
   role: OperatorRole;
   /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
@@ -31,10 +27,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> {
   body?: FieldRules<Body> | z.ZodType<Body>;
   /** Without it no query parameter is accepted. */
   query?: z.ZodType<Query>;
-  /** `mediaType`: JSON unless it says otherwise. */
-  success: { status: number; description: string; schema: z.ZodType; mediaType?: string };
-  /** Codes beyond those of authentication, of format and of field rules. */
-  errors: readonly FaultCode[];
+  /** Bodies for the contract; the example of the body's schema when absent. */
+  bodyExamples?: Examples;
   handle(call: OperatorCall<Body, Query>): Promise<Reply>;
 }
 

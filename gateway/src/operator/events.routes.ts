@@ -10,6 +10,7 @@ import {
   attemptListSchema,
   attemptsQuerySchema,
   eventListSchema,
+  eventParams,
   eventSchema,
   eventView,
   eventsQuerySchema,
@@ -17,6 +18,7 @@ import {
 import { noSuchEvent, resendEvent } from "../webhooks/resend.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { bookParams } from "./params.ts";
 
 export interface OperatorEventParts {
   database: Database;
@@ -34,7 +36,9 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listMerchantEvents",
       path: `${OF_BOOK}/events`,
+      params: bookParams,
       summary: "List a merchant's events, newest first, with where their deliveries stand",
       tag: "Events",
       role: "viewer",
@@ -45,7 +49,9 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "getMerchantEvent",
       path: `${OF_BOOK}/events/{event_id}`,
+      params: { ...bookParams, event_id: eventParams.id },
       summary: "Read a merchant's event",
       tag: "Events",
       role: "viewer",
@@ -58,7 +64,9 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "listMerchantEventDeliveries",
       path: `${OF_BOOK}/events/{event_id}/deliveries`,
+      params: { ...bookParams, event_id: eventParams.id },
       summary: "List the attempts to deliver a merchant's event, newest first, each as it went",
       tag: "Events",
       role: "viewer",
@@ -72,7 +80,9 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "resendMerchantEvent",
       path: `${OF_BOOK}/events/{event_id}/resend`,
+      params: { ...bookParams, event_id: eventParams.id },
       summary: "Try a merchant's event once more, now, at the address where it belongs today",
       tag: "Events",
       role: "admin",

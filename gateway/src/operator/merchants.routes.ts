@@ -10,6 +10,7 @@ import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { bookParams, credentialParams, merchantParams } from "./params.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitOf } from "./lists.ts";
 import {
@@ -58,6 +59,7 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
   return [
     operatorEndpoint({
       method: "POST",
+      operationId: "createMerchant",
       path,
       summary: "Create a merchant with default settings and a book in each environment",
       tag,
@@ -73,6 +75,7 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "listMerchants",
       path,
       summary: "List merchants, newest first",
       tag,
@@ -90,7 +93,9 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "getMerchant",
       path: `${path}/{id}`,
+      params: merchantParams,
       summary: "Read a merchant's settings",
       tag,
       role: "viewer",
@@ -100,7 +105,9 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
     }),
     operatorEndpoint({
       method: "PATCH",
+      operationId: "updateMerchant",
       path: `${path}/{id}`,
+      params: merchantParams,
       summary: "Change some of a merchant's settings; the rest stays",
       tag,
       role: "admin",
@@ -120,7 +127,9 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
   return [
     operatorEndpoint({
       method: "POST",
+      operationId: "createCredential",
       path: `${path}/{id}/credentials`,
+      params: merchantParams,
       summary: "Create a credential; without `scopes` it has all of them",
       tag,
       role: "admin",
@@ -142,7 +151,9 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "listCredentials",
       path: `${path}/{id}/credentials`,
+      params: merchantParams,
       summary: "List a merchant's credentials, newest first, revoked ones too; never their secrets",
       tag,
       role: "viewer",
@@ -167,7 +178,9 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
     }),
     operatorEndpoint({
       method: "PATCH",
+      operationId: "updateCredential",
       path: `${path}/{id}/credentials/{client_id}`,
+      params: credentialParams,
       summary: "Change which signatures a live credential takes, in every process within a second",
       tag,
       role: "admin",
@@ -186,7 +199,9 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
     }),
     operatorEndpoint({
       method: "DELETE",
+      operationId: "revokeCredential",
       path: `${path}/{id}/credentials/{client_id}`,
+      params: credentialParams,
       summary: "Revoke a credential, in every process within a second",
       tag,
       role: "admin",
@@ -216,7 +231,9 @@ async function followAddress(database: Database, book: Book): Promise<void> {
 function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): OperatorEndpoint {
   return operatorEndpoint({
     method: "PUT",
+    operationId: "setWebhook",
     path: `${path}/{id}/webhook`,
+    params: merchantParams,
     summary:
       "Register the address of a book's events; what is still pending goes there, signed with the secret as it is",
     tag,
@@ -251,7 +268,9 @@ function verifyEndpoint({ merchants, database }: MerchantEndpointParts): Operato
   };
   return operatorEndpoint({
     method: "GET",
+    operationId: "verifyBook",
     path: `${path}/{id}/books/{environment}/verify`,
+    params: bookParams,
     summary: "Replay a book from its first journal; takes as long as the book is",
     tag,
     role: "viewer",

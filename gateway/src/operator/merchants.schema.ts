@@ -1,40 +1,87 @@
 // The shapes of merchants, credentials and webhook addresses on the operator's wire.
 import { z } from "zod";
-import { isId } from "../ground/ids.ts";
-import { listSchema, text, timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
+import {
+  exampleAddress,
+  exampleClientId,
+  exampleIds,
+  exampleSecret,
+  exampleTimes,
+  exampleWebhookSecret,
+} from "../http/examples.ts";
+import { HTTPS_PATTERN, environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
 import { scopes, signatureDemands } from "../merchants/directory.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
-import { settingsSchema } from "../merchants/settings.ts";
-import { pageFields } from "./lists.ts";
+import { defaultSettings, settingsSchema } from "../merchants/settings.ts";
+import { pageFields, pageFieldsOf } from "./lists.ts";
+import { CLIENT_ID_PATTERN } from "./params.ts";
 
-const environment = z.enum(environments);
+const exampleMerchant = {
+  merchant_id: exampleIds.merchant,
+  name: "Toko Melati",
+  suspended: false,
+  rate_limit_per_minute: 100,
+  ...defaultSettings,
+};
+
 const signature = z.enum(signatureDemands).meta({
+  id: "SignatureDemand",
   description: "Which signatures prove its requests: `any`, or those of RFC 9421 (HTTP Message Signatures) alone.",
 });
-const secret = z.string().meta({ description: "Shown this once." });
+const scope = z.enum(scopes).meta({ id: "Scope", description: "What a credential may do." });
+const webhookSecret = z.string().meta({ description: "Shown this once.", examples: [exampleWebhookSecret] });
 
-export const createMerchantSchema = z.strictObject({ name: text(1, 120) });
-export const createCredentialSchema = z.strictObject({
-  environment,
-  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length).optional(),
-  signature: signature.optional(),
-});
-export const changeCredentialSchema = z.strictObject({ signature });
-export const setWebhookSchema = z.strictObject({ environment, url: z.string().max(2048) });
+export const createMerchantSchema = z
+  .strictObject({ name: text(1, 120).meta({ description: "As payers see it.", examples: ["Toko Melati"] }) })
+  .meta({ id: "CreateMerchant", examples: [{ name: "Toko Melati" }] });
+export const createCredentialSchema = z
+  .strictObject({
+    environment: environmentField,
+    scopes: z
+      .array(scope)
+      .min(1)
+      .max(scopes.length)
+      .optional()
+      .meta({ description: "What it may do; everything when absent." }),
+    signature: signature.optional().meta({ description: "Which signatures it takes; `any` when absent." }),
+  })
+  .meta({ id: "CreateCredential", examples: [{ environment: "sandbox" }] });
+export const changeCredentialSchema = z
+  .strictObject({ signature })
+  .meta({ id: "UpdateCredential", examples: [{ signature: "rfc9421" }] });
+export const setWebhookSchema = z
+  .strictObject({
+    environment: environmentField,
+    url: z
+      .string()
+      .max(2048)
+      .meta({ description: "A public https address.", pattern: HTTPS_PATTERN, examples: [exampleAddress] }),
+  })
+  .meta({ id: "SetWebhook", examples: [{ environment: "sandbox", url: exampleAddress }] });
 
-export const merchantSchema = z.strictObject({
-  merchant_id: z.string(),
-  name: z.string(),
-  suspended: z.boolean(),
-  rate_limit_per_minute: z.int(),
-  ...settingsSchema.shape,
+export const merchantSchema = z
+  .strictObject({
+    merchant_id: identity("merchant"),
+    name: z.string().meta({ examples: ["Toko Melati"] }),
+    suspended: z.boolean().meta({ description: "True: every signed request is answered 403." }),
+    rate_limit_per_minute: z
+      .int()
+      .min(1)
+      .meta({ description: "Requests a minute, by credential.", examples: [100] }),
+    ...settingsSchema.shape,
+  })
+  .meta({ id: "Merchant", description: "A merchant and its settings.", examples: [exampleMerchant] });
+const webhookSecretsSchema = z
+  .strictObject({ sandbox: webhookSecret, production: webhookSecret })
+  .meta({ id: "WebhookSecrets", description: "The secret of each book, shown this once." });
+export const createdMerchantSchema = merchantSchema.extend({ webhook_secrets: webhookSecretsSchema }).meta({
+  id: "CreatedMerchant",
+  description: "A merchant and the secrets of its webhooks.",
+  examples: [
+    { ...exampleMerchant, webhook_secrets: { sandbox: exampleWebhookSecret, production: exampleWebhookSecret } },
+  ],
 });
-export const createdMerchantSchema = merchantSchema.extend({
-  webhook_secrets: z.strictObject({ sandbox: secret, production: secret }),
-});
-export const merchantListSchema = listSchema(merchantSchema);
-export const merchantListQuery = z.strictObject(pageFields("merchant_id", (value) => isId("merchant", value)));
+export const merchantListSchema = listSchema(merchantSchema, "MerchantList");
+export const merchantListQuery = z.strictObject(pageFieldsOf("merchant", "merchant_id"));
 
 export function merchantView(merchant: MerchantSummary): z.infer<typeof merchantSchema> {
   return {
@@ -46,31 +93,68 @@ export function merchantView(merchant: MerchantSummary): z.infer<typeof merchant
   };
 }
 
-export const isClientId = (value: string): boolean => /^ak_(test|live)_[0-9a-z]{20,60}$/.test(value);
+const clientIdForm = new RegExp(CLIENT_ID_PATTERN);
+export const isClientId = (value: string): boolean => clientIdForm.test(value);
 
-export const createdCredentialSchema = z.strictObject({
-  client_id: z.string(),
-  secret,
-  environment,
-  scopes: z.array(z.string()),
+const credentialFields = {
+  client_id: z.string().meta({ pattern: CLIENT_ID_PATTERN, examples: [exampleClientId] }),
+  environment: environmentField,
+  scopes: z.array(z.string()).meta({ description: "What it may do.", examples: [["payments:read"]] }),
   signature,
-});
-export const revokedCredentialSchema = z.strictObject({ client_id: z.string(), revoked: z.literal(true) });
-export const credentialSchema = z.strictObject({
-  client_id: z.string(),
-  environment,
-  scopes: z.array(z.string()),
-  signature,
-  created_at: timestamp,
-  revoked_at: timestamp.nullable().meta({ description: "Null while it is live." }),
-});
-export const credentialListSchema = listSchema(credentialSchema);
-export const credentialListQuery = z.strictObject(pageFields("client_id", isClientId));
+};
+const exampleCredential = {
+  client_id: exampleClientId,
+  environment: "sandbox" as const,
+  scopes: [...scopes] as string[],
+  signature: "any" as const,
+};
 
-export const webhookSchema = z.strictObject({ environment, url: z.string(), webhook_secret: secret });
+export const createdCredentialSchema = z
+  .strictObject({
+    ...credentialFields,
+    secret: z.string().meta({ description: "Signs requests. Shown this once.", examples: [exampleSecret] }),
+  })
+  .meta({
+    id: "CreatedCredential",
+    description: "A credential with its secret.",
+    examples: [{ ...exampleCredential, secret: exampleSecret }],
+  });
+export const revokedCredentialSchema = z
+  .strictObject({ client_id: credentialFields.client_id, revoked: z.literal(true) })
+  .meta({ id: "RevokedCredential", examples: [{ client_id: exampleClientId, revoked: true }] });
+export const credentialSchema = z
+  .strictObject({
+    ...credentialFields,
+    created_at: timestamp,
+    revoked_at: timestamp.nullable().meta({ description: "Null while it is live." }),
+  })
+  .meta({
+    id: "Credential",
+    examples: [{ ...exampleCredential, created_at: exampleTimes.created, revoked_at: null }],
+  });
+export const credentialListSchema = listSchema(credentialSchema, "CredentialList");
+export const credentialListQuery = z.strictObject(
+  pageFields("client_id", isClientId, CLIENT_ID_PATTERN, exampleClientId),
+);
 
-export const bookReportSchema = z.strictObject({
-  clean: z.boolean(),
-  journals: z.int().min(0).meta({ description: "Journals that were replayed." }),
-  wrong: z.string().optional().meta({ description: "The first thing found wrong; absent when the book is clean." }),
-});
+export const webhookSchema = z
+  .strictObject({
+    environment: environmentField,
+    url: z.string().meta({ description: "The address as it is kept.", examples: [exampleAddress] }),
+    webhook_secret: webhookSecret,
+  })
+  .meta({
+    id: "Webhook",
+    examples: [{ environment: "sandbox", url: exampleAddress, webhook_secret: exampleWebhookSecret }],
+  });
+
+export const bookReportSchema = z
+  .strictObject({
+    clean: z.boolean().meta({ description: "True when nothing is wrong." }),
+    journals: z
+      .int()
+      .min(0)
+      .meta({ description: "Journals that were replayed.", examples: [1] }),
+    wrong: z.string().optional().meta({ description: "The first thing found wrong; absent when the book is clean." }),
+  })
+  .meta({ id: "BookReport", examples: [{ clean: true, journals: 1 }] });

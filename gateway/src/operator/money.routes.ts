@@ -7,21 +7,24 @@ import { wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { listSchema, timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { currencyCode, environmentField, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { exampleCreatedPayment, exampleCustomer } from "../payments/payments.examples.ts";
+import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Directory } from "../merchants/directory.ts";
-import { amountMinor, createdPaymentSchema } from "../payments/payments.schema.ts";
+import { amountMinor, createdPaymentSchema, customerSchema, paymentParams } from "../payments/payments.schema.ts";
 import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
 import { type Payment, createdView } from "../payments/payment.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import { approvePayment, refusePayment } from "../payments/review.ts";
 import { settlementView } from "../settlements/settlement.ts";
+import { listSettlements, readSettlement } from "../settlements/settlements.routes.ts";
 import {
-  listSettlements,
-  readSettlement,
+  settlementListSchema,
+  settlementParams,
   settlementSchema,
   settlementsQuerySchema,
-} from "../settlements/settlements.routes.ts";
+} from "../settlements/settlements.schema.ts";
 import { itemOfRow, selectItems } from "../settlements/settlements.sql.ts";
 import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
 import type { Database } from "../store/database.ts";
@@ -29,7 +32,8 @@ import type { Lanes } from "../store/lanes.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page } from "../http/lists.ts";
-import { limitOf, pageFields } from "./lists.ts";
+import { limitOf, pageFieldsOf } from "./lists.ts";
+import { bookParams } from "./params.ts";
 
 export interface MoneyParts {
   database: Database;
@@ -38,29 +42,70 @@ export interface MoneyParts {
   payments: PaymentParts;
 }
 
-const reviewSchema = z.strictObject({
-  reference: z.string(),
-  merchant_id: z.string(),
-  environment: z.enum(environments),
-  amount_minor: amountMinor,
-  currency: z.string(),
-  payment_method: z.string(),
-  reference_id: z.string(),
-  customer: z.looseObject({}).nullable(),
-  score: z.int(),
-  reasons: z.array(z.strictObject({ sign: z.string(), points: z.int() })),
-  created_at: timestamp,
-  decide_before: timestamp,
-});
+const riskReasonSchema = z
+  .strictObject({
+    sign: z.string().meta({ examples: ["large_amount"] }),
+    points: z.int().meta({ examples: [30] }),
+  })
+  .meta({ id: "RiskReason", description: "A sign of fraud that was seen." });
+const reviewSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    amount_minor: amountMinor,
+    currency: currencyCode,
+    payment_method: paymentMethodSchema,
+    reference_id: z.string().meta({ description: "The merchant's own identity of the order." }),
+    customer: customerSchema.nullable().meta({ description: "Who pays, as far as the merchant knows." }),
+    score: z
+      .int()
+      .min(0)
+      .max(100)
+      .meta({ examples: [75] }),
+    reasons: z.array(riskReasonSchema),
+    created_at: timestamp,
+    decide_before: timestamp.meta({ description: "Without a decision by then the payment is refused." }),
+  })
+  .meta({
+    id: "Review",
+    description: "A payment that waits for a person's judgement.",
+    examples: [
+      {
+        reference: exampleIds.payment,
+        merchant_id: exampleIds.merchant,
+        environment: "sandbox",
+        amount_minor: 6_000_000_000,
+        currency: "IDR",
+        payment_method: "card",
+        reference_id: "order-1042",
+        customer: exampleCustomer,
+        score: 75,
+        reasons: [
+          { sign: "large_amount", points: 30 },
+          { sign: "disposable_email", points: 45 },
+        ],
+        created_at: exampleTimes.created,
+        decide_before: exampleTimes.disputed,
+      },
+    ],
+  });
 
-const judgedSchema = createdPaymentSchema.extend({ merchant_id: z.string() });
-const reviewsQuery = z.strictObject(pageFields("reference", (value) => isId("payment", value)));
-const paidSchema = z.strictObject({
-  bank_reference: z
-    .string()
-    .regex(/^[!-~]{1,64}$/, "must be 1 to 64 printable characters without spaces")
-    .optional(),
+const judgedSchema = createdPaymentSchema.extend({ merchant_id: identity("merchant") }).meta({
+  id: "JudgedPayment",
+  description: "A payment after its review.",
+  examples: [{ ...exampleCreatedPayment, merchant_id: exampleIds.merchant }],
 });
+const reviewsQuery = z.strictObject(pageFieldsOf("payment", "reference"));
+const paidSchema = z
+  .strictObject({
+    bank_reference: z
+      .string()
+      .regex(/^[!-~]{1,64}$/, "must be 1 to 64 printable characters without spaces")
+      .optional()
+      .meta({ description: "The bank's reference of the transfer.", examples: ["TRF20261122001"] }),
+  })
+  .meta({ id: "RecordSettlementPaid", examples: [{ bank_reference: "TRF20261122001" }] });
 
 export function moneyEndpoints(parts: MoneyParts): OperatorEndpoint[] {
   return [...reviewEndpoints(parts), ...settlementEndpoints(parts)];
@@ -73,7 +118,9 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
   ): OperatorEndpoint =>
     operatorEndpoint({
       method: "POST",
+      operationId: `${word}Payment`,
       path: `/ops/v1/reviews/{reference}/${word}`,
+      params: paymentParams,
       summary: word === "approve" ? "Let a payment under review go on" : "Refuse a payment under review",
       tag: "Reviews",
       role: "admin",
@@ -90,12 +137,13 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listReviews",
       path: "/ops/v1/reviews",
       summary: "Payments that wait for a judgement, oldest first",
       tag: "Reviews",
       role: "viewer",
       query: reviewsQuery,
-      success: { status: 200, description: "A page of the queue.", schema: listSchema(reviewSchema) },
+      success: { status: 200, description: "A page of the queue.", schema: listSchema(reviewSchema, "ReviewList") },
       errors: [],
       async handle({ query }) {
         const limit = limitOf(query);
@@ -136,18 +184,22 @@ function settlementEndpoints({ database, directory, lanes }: MoneyParts): Operat
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listMerchantSettlements",
       path: `${OF_BOOK}/settlements`,
+      params: bookParams,
       summary: "List a merchant's settlement batches, newest first",
       tag: "Settlements",
       role: "viewer",
       query: settlementsQuerySchema,
-      success: { status: 200, description: "A page of batches.", schema: listSchema(settlementSchema) },
+      success: { status: 200, description: "A page of batches.", schema: settlementListSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) => listSettlements(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "recordSettlementPaid",
       path: `${OF_BOOK}/settlements/{uuid}/pay`,
+      params: { ...bookParams, ...settlementParams },
       summary:
         "Record that the bank paid a batch, under its reference; without one in the sandbox, where there is no bank",
       tag: "Settlements",
@@ -165,7 +217,9 @@ function settlementEndpoints({ database, directory, lanes }: MoneyParts): Operat
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "recordSettlementReturned",
       path: `${OF_BOOK}/settlements/{uuid}/return`,
+      params: { ...bookParams, ...settlementParams },
       summary: "Record that the bank returned a batch; its funds are available again",
       tag: "Settlements",
       role: "admin",

@@ -1,17 +1,9 @@
-// The contract of /ops/v1 as OpenAPI 3.1, generated from the same values that validate and route.
+// The contract of /ops/v1: how an operator's endpoint is told in OpenAPI.
 import { z } from "zod";
 import type { FaultCode } from "../ground/fault.ts";
-import {
-  type Json,
-  content,
-  errorResponses,
-  operationId,
-  pathParameters,
-  queryParameters,
-  responseHeaders,
-  schemaOf,
-} from "../http/openapi.ts";
-import { errorSchema } from "../http/shapes.ts";
+import { allOptional } from "../http/fields.ts";
+import type { Json } from "../http/json-schema.ts";
+import { Document, type Operation } from "../http/openapi.ts";
 import { type OperatorEndpoint, isChange } from "./endpoint.ts";
 
 const generalCodes: FaultCode[] = [
@@ -23,65 +15,83 @@ const generalCodes: FaultCode[] = [
 ];
 const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
 
+const tags = [
+  ["Merchants", "Merchants, their settings, their credentials and where their events go."],
+  ["Acquirers", "The acquirers behind the gateway, and what they said that cannot be."],
+  ["Routing", "Which acquirer takes a payment: rules in versions, tried before they decide."],
+  ["Reviews", "Payments that fraud detection leaves to a person."],
+  ["Settlements", "What the bank did with the batches."],
+  ["Receipts", "Money that acquirers reported and that no payment awaited."],
+  ["Refunds", "Refunds of all merchants, and how they stand at their acquirer."],
+  ["Disputes", "Contested payments: recorded, answered with evidence, decided."],
+  ["Events", "What was sent to a merchant's receiver."],
+  ["Books", "A merchant's ledger: totals, and the entries behind them."],
+  ["Audit", "Who changed what."],
+  ["Contract", "This document."],
+].map(([name, description]) => ({ name, description }));
+
 /** The document as committed in openapi/operator.json: two spaces, a newline at the end. */
 export function operatorContract(endpoints: readonly OperatorEndpoint[], version: string): string {
   return `${JSON.stringify(operatorDocument(endpoints, version), null, 2)}\n`;
 }
 
 function operatorDocument(endpoints: readonly OperatorEndpoint[], version: string): Json {
-  const paths: Record<string, Json> = {};
-  for (const endpoint of endpoints) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operationOf(endpoint) };
-  }
-  return {
-    openapi: "3.1.1",
-    info: {
-      title: "Gerbang operator API",
-      version,
-      description:
-        "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. A viewer's token " +
-        "reads, the operator's token changes things as well. Every change, a refused one too, is written into the audit.",
-      license: { name: "MIT", identifier: "MIT" },
+  const document = new Document();
+  for (const endpoint of endpoints) document.add(operationOf(endpoint));
+  document.addTold("/ops/v1/openapi.json", "get", {
+    operationId: "getOperatorContract",
+    summary: "Read this document",
+    description: "Needs no token.",
+    tags: ["Contract"],
+    security: [],
+    responses: {
+      200: {
+        description: "OpenAPI 3.1.",
+        headers: document.headers(),
+        content: { "application/json": { schema: { type: "object", additionalProperties: true } } },
+      },
+      ...document.errorResponses(["MALFORMED_REQUEST", "RATE_LIMITED", "SERVICE_UNAVAILABLE"]),
     },
-    servers: [{ url: "/", description: "The address of the service; paths here are written in full." }],
-    security: [{ operator: [] }],
-    paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
-    components: {
-      securitySchemes: { operator: { type: "http", scheme: "bearer", description: "`Bearer <operator token>`" } },
-      schemas: { Error: schemaOf(errorSchema) },
+  });
+  return document.toJson(
+    {
+      info: {
+        title: "Gerbang operator API",
+        version,
+        description:
+          "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. A viewer's token " +
+          "reads, the operator's token changes things as well. Every change, a refused one too, is written into the audit.",
+        contact: { name: "Whoever runs this gateway" },
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      servers: [{ url: "/", description: "The address of the service; paths here are written in full." }],
+      tags,
+      security: [{ operator: [] }],
     },
-  };
+    {},
+    { operator: { type: "http", scheme: "bearer", description: "`Bearer <operator token>`" } },
+  );
 }
 
-function operationOf(endpoint: OperatorEndpoint): Json {
-  const { body, success } = endpoint;
-  const codes = new Set([
-    ...generalCodes,
-    ...(endpoint.role === "admin" ? (["FORBIDDEN"] as const) : []),
-    ...(body ? bodyCodes : []),
-    ...endpoint.errors,
-  ]);
+function operationOf(endpoint: OperatorEndpoint): Operation {
+  const { body, method, description } = endpoint;
+  const rules = body instanceof z.ZodType ? { schema: body, order: [] } : body;
+  const rights = `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`;
   return {
-    operationId: operationId(endpoint.method, endpoint.path),
-    summary: endpoint.summary,
-    tags: [endpoint.tag],
-    description: `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`,
-    parameters: [...pathParameters(endpoint.path), ...queryParameters(endpoint.query)],
-    ...(body
-      ? {
-          requestBody: {
-            required: true,
-            content: content(schemaOf(body instanceof z.ZodType ? body : body.schema, "input")),
-          },
-        }
-      : {}),
-    responses: {
-      [success.status]: {
-        description: success.description,
-        headers: responseHeaders,
-        content: content(schemaOf(success.schema), success.mediaType),
-      },
-      ...errorResponses([...codes]),
+    ...endpoint,
+    description: description === undefined ? rights : `${description}\n\n${rights}`,
+    errors: [
+      ...generalCodes,
+      ...(endpoint.role === "admin" ? (["FORBIDDEN"] as const) : []),
+      ...(rules ? bodyCodes : []),
+      ...endpoint.errors,
+    ],
+    body: rules && {
+      schema: rules.schema,
+      examples: endpoint.bodyExamples,
+      isRequired: !allOptional(rules),
+      // A change of some fields refuses null: it would ask for one to be emptied.
+      nullIsAbsent: method !== "PATCH",
     },
   };
 }

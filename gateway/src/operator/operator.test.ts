@@ -385,27 +385,8 @@ describe("books", () => {
 });
 
 describe("the contract", () => {
-  test("openapi/operator.json is up to date (renew it with `npm run openapi -- --operator`)", () => {
+  test("openapi/operator.json is up to date (renew it with `npx gerbang openapi --operator`)", () => {
     const committed = readFileSync(new URL("../../../openapi/operator.json", import.meta.url), "utf8");
     expect(committed).toBe(service.app.operatorContract);
-  });
-
-  test("operations are named once, name the parts of their path, and every reference leads somewhere", () => {
-    const document = JSON.parse(service.app.operatorContract) as {
-      paths: Record<string, Record<string, { operationId: string; parameters: { name: string; in: string }[] }>>;
-    };
-    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.values(methods).map((operation) => ({ path, operation })),
-    );
-    expect(operations.length).toBeGreaterThanOrEqual(endpoints.length);
-    const names = operations.map(({ operation }) => operation.operationId);
-    expect(new Set(names).size).toBe(names.length);
-    for (const { path, operation } of operations) {
-      const inPath = operation.parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
-      expect(inPath).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
-    }
-    for (const [, reference] of service.app.operatorContract.matchAll(/"\$ref": "([^"]+)"/g)) {
-      expect(reference).toBe("#/components/schemas/Error");
-    }
   });
 });

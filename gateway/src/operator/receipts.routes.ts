@@ -6,8 +6,8 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { page } from "../http/lists.ts";
-import { listSchema, timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { currencyCode, environmentField, identity, listSchema, timestamp } from "../http/shapes.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import { type ReceiptDecision, decideReceipt } from "../acquiring/receipts.ts";
 import { type KeptReceipt, receiptStatuses } from "../acquiring/receipt.ts";
@@ -16,31 +16,58 @@ import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf, pageFields } from "./lists.ts";
+import { limitOf, pageFieldsOf } from "./lists.ts";
+import { receiptParams } from "./params.ts";
 
-const receiptSchema = z.strictObject({
-  uuid: z.string(),
-  merchant_id: z.string(),
-  environment: z.enum(environments),
-  payment_reference: z.string(),
-  gateway_code: z.string(),
-  transaction_id: z.string(),
-  amount_minor: amountMinor,
-  currency: z.string(),
-  status: z.enum(receiptStatuses),
-  received_at: timestamp,
-  decided_at: timestamp.nullable(),
+const receiptStatus = z.enum(receiptStatuses).meta({
+  id: "ReceiptStatus",
+  description: "`unapplied`: no payment awaited it, and it waits for your decision.",
 });
+const receiptSchema = z
+  .strictObject({
+    uuid: identity("receipt"),
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    payment_reference: identity("payment").meta({ description: "The payment that it names." }),
+    gateway_code: z.string().meta({ examples: ["nusantara"] }),
+    transaction_id: z.string().meta({ description: "The acquirer's own.", examples: ["NQR-20261122-000418"] }),
+    amount_minor: amountMinor,
+    currency: currencyCode,
+    status: receiptStatus,
+    received_at: timestamp,
+    decided_at: timestamp.nullable().meta({ description: "Null before a decision." }),
+  })
+  .meta({
+    id: "Receipt",
+    description: "Money that an acquirer reported.",
+    examples: [
+      {
+        uuid: exampleIds.receipt,
+        merchant_id: exampleIds.merchant,
+        environment: "sandbox",
+        payment_reference: exampleIds.payment,
+        gateway_code: "nusantara",
+        transaction_id: "NQR-20261122-000418",
+        amount_minor: 15_000_000,
+        currency: "IDR",
+        status: "unapplied",
+        received_at: exampleTimes.paid,
+        decided_at: null,
+      },
+    ],
+  });
 const receiptsQuery = z.strictObject({
-  ...pageFields("uuid", (value) => isId("receipt", value)),
-  status: z.enum(receiptStatuses).optional(),
+  ...pageFieldsOf("receipt", "uuid"),
+  status: receiptStatus.optional().meta({ description: "Only receipts of this status." }),
 });
 
 export function receiptEndpoints(database: Database, directory: Directory, lanes: Lanes): OperatorEndpoint[] {
   const decide = (word: "return" | "credit", decision: ReceiptDecision, summary: string): OperatorEndpoint =>
     operatorEndpoint({
       method: "POST",
+      operationId: `${word}Receipt`,
       path: `/ops/v1/receipts/{uuid}/${word}`,
+      params: receiptParams,
       summary,
       tag: "Receipts",
       role: "admin",
@@ -60,12 +87,13 @@ export function receiptEndpoints(database: Database, directory: Directory, lanes
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listReceipts",
       path: "/ops/v1/receipts",
       summary: "Money that acquirers reported, oldest first; `status=unapplied` waits for a decision",
       tag: "Receipts",
       role: "viewer",
       query: receiptsQuery,
-      success: { status: 200, description: "A page of receipts.", schema: listSchema(receiptSchema) },
+      success: { status: 200, description: "A page of receipts.", schema: listSchema(receiptSchema, "ReceiptList") },
       errors: [],
       async handle({ query }) {
         const limit = limitOf(query);

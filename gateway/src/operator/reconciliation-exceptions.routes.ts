@@ -8,40 +8,74 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { page } from "../http/lists.ts";
-import { listSchema, text, timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf, pageFields } from "./lists.ts";
+import { limitOf, pageFieldsOf } from "./lists.ts";
+import { exceptionParams } from "./params.ts";
 
-const exceptionSchema = z.strictObject({
-  uuid: z.string(),
-  merchant_id: z.string(),
-  environment: z.enum(environments),
-  kind: z.enum(exceptionKinds),
-  gateway_code: z.string(),
-  operation: z.string().meta({ description: "The payment's reference or the refund's uuid." }),
-  attempt: z.int(),
-  noticed_at: timestamp,
-  closed_at: timestamp.nullable(),
-  note: z.string().nullable(),
-});
+const exampleNote = "The acquirer corrected its report; nothing moved.";
+const exceptionSchema = z
+  .strictObject({
+    uuid: identity("exception"),
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    kind: z.enum(exceptionKinds).meta({ id: "ExceptionKind" }),
+    gateway_code: z.string().meta({ examples: ["nusantara"] }),
+    operation: z
+      .string()
+      .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] }),
+    attempt: z
+      .int()
+      .min(0)
+      .meta({ description: "Which attempt at the acquirer.", examples: [1] }),
+    noticed_at: timestamp,
+    closed_at: timestamp.nullable().meta({ description: "Null while it is open." }),
+    note: z.string().nullable().meta({ description: "What was done about it." }),
+  })
+  .meta({
+    id: "ReconciliationException",
+    description: "What two records disagree about.",
+    examples: [
+      {
+        uuid: exampleIds.exception,
+        merchant_id: exampleIds.merchant,
+        environment: "sandbox",
+        kind: exceptionKinds[0],
+        gateway_code: "nusantara",
+        operation: exampleIds.payment,
+        attempt: 1,
+        noticed_at: exampleTimes.paid,
+        closed_at: null,
+        note: null,
+      },
+    ],
+  });
+const closeSchema = z
+  .strictObject({ note: text(1, 1_000).meta({ description: "What was done about it." }) })
+  .meta({ id: "CloseException", examples: [{ note: exampleNote }] });
 const exceptionsQuery = z.strictObject({
-  ...pageFields("uuid", (value) => isId("exception", value)),
-  status: z.enum(["open", "closed"]).optional(),
+  ...pageFieldsOf("exception", "uuid"),
+  status: z.enum(["open", "closed"]).optional().meta({ description: "`open` waits for a person." }),
 });
 
 export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listReconciliationExceptions",
       path: "/ops/v1/reconciliation-exceptions",
       summary: "What acquirers said or did that cannot be, oldest first; `status=open` waits for a person",
       tag: "Acquirers",
       role: "viewer",
       query: exceptionsQuery,
-      success: { status: 200, description: "A page of them.", schema: listSchema(exceptionSchema) },
+      success: {
+        status: 200,
+        description: "A page of them.",
+        schema: listSchema(exceptionSchema, "ReconciliationExceptionList"),
+      },
       errors: [],
       async handle({ query }) {
         const limit = limitOf(query);
@@ -52,11 +86,13 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "closeReconciliationException",
       path: "/ops/v1/reconciliation-exceptions/{uuid}/close",
+      params: exceptionParams,
       summary: "Close one, with what was done about it",
       tag: "Acquirers",
       role: "admin",
-      body: z.strictObject({ note: text(1, 1_000) }),
+      body: closeSchema,
       success: { status: 200, description: "It, closed.", schema: exceptionSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { uuid = "" }, body: { note } }) {

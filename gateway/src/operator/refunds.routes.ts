@@ -6,41 +6,64 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
-import { listSchema, timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
-import { refundStatuses, refundView } from "../refunds/refund.ts";
-import { refundStatusSchema } from "../refunds/refunds.schema.ts";
+import { exampleIds } from "../http/examples.ts";
+import { environmentField, exampleOf, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { refundView } from "../refunds/refund.ts";
+import { refundParams, refundStatus, refundStatusSchema } from "../refunds/refunds.schema.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { idField, limitOf, pageFields } from "./lists.ts";
+import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 import { type ToldRefund, selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
 
-const toldRefundSchema = refundStatusSchema.extend({
-  merchant_id: z.string(),
-  gateway_code: z.string(),
-  reason: z.string().nullable().meta({ description: "As the merchant gave it; it never changes." }),
-  operation: z
-    .strictObject({
-      step: z.enum(operationSteps).meta({
-        description:
-          "planned: it is to be asked. calling: it is being asked. asking: what came of it is unknown. following: it is open there. done.",
-      }),
-      operation_key: z.string().nullable().meta({ description: "Our name for the call; null before it is made." }),
-      attempt: z.int().min(1),
-      refusals: z.int().min(0),
-      questions: z.int().min(0),
-      next_at: timestamp.nullable().meta({ description: "When it is looked at again; null when nothing is left." }),
-    })
-    .nullable()
-    .meta({ description: "Null when its acquirer is not asked over a network." }),
-});
+const operationSchema = z
+  .strictObject({
+    step: z.enum(operationSteps).meta({
+      description:
+        "planned: it is to be asked. calling: it is being asked. asking: what came of it is unknown. following: it is open there. done.",
+    }),
+    operation_key: z.string().nullable().meta({ description: "Our name for the call; null before it is made." }),
+    attempt: z
+      .int()
+      .min(1)
+      .meta({ examples: [1] }),
+    refusals: z
+      .int()
+      .min(0)
+      .meta({ examples: [0] }),
+    questions: z
+      .int()
+      .min(0)
+      .meta({ examples: [0] }),
+    next_at: timestamp.nullable().meta({ description: "When it is looked at again; null when nothing is left." }),
+  })
+  .meta({ id: "AcquirerOperation", description: "How a refund stands at its acquirer." });
+const toldRefundSchema = refundStatusSchema
+  .extend({
+    merchant_id: identity("merchant"),
+    gateway_code: z.string().meta({ examples: ["nusantara"] }),
+    reason: z.string().nullable().meta({ description: "As the merchant gave it; it never changes." }),
+    operation: operationSchema.nullable().meta({ description: "Null when its acquirer is not asked over a network." }),
+  })
+  .meta({
+    id: "ToldRefund",
+    description: "A refund with its reason, and how it stands at its acquirer.",
+    examples: [
+      {
+        ...exampleOf(refundStatusSchema),
+        merchant_id: exampleIds.merchant,
+        gateway_code: "nusantara",
+        reason: "One bag arrived torn",
+        operation: null,
+      },
+    ],
+  });
 
 const refundsQuery = z.strictObject({
   merchant_id: idField("merchant"),
-  environment: z.enum(environments).optional(),
+  environment: environmentField.optional().meta({ description: "Only refunds of this environment." }),
   payment_reference: idField("payment"),
-  status: z.enum(refundStatuses).optional(),
-  ...pageFields("uuid", (value) => isId("refund", value)),
+  status: refundStatus.optional().meta({ description: "Only refunds of this status." }),
+  ...pageFieldsOf("refund", "uuid"),
 });
 
 const path = "/ops/v1/refunds";
@@ -54,12 +77,17 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listRefunds",
       path,
       summary: "List refunds of all merchants, newest first, with their reasons",
       tag,
       role: "viewer",
       query: refundsQuery,
-      success: { status: 200, description: "A page of refunds.", schema: listSchema(toldRefundSchema) },
+      success: {
+        status: 200,
+        description: "A page of refunds.",
+        schema: listSchema(toldRefundSchema, "ToldRefundList"),
+      },
       errors: [],
       async handle({ query }) {
         const { starting_after: after, environment, status } = query;
@@ -72,7 +100,9 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "getRefund",
       path: `${path}/{uuid}`,
+      params: refundParams,
       summary: "Read a refund, with its reason",
       tag,
       role: "viewer",

@@ -5,9 +5,9 @@ import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { wireMinor, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
-import { listSchema, timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
-import { paymentMethods } from "../merchants/settings.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { currencyCode, environmentField, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { paymentMethodSchema } from "../merchants/settings.ts";
 import { objectionsTo } from "../routing/objections.ts";
 import { Preview } from "../routing/preview.ts";
 import { routingRuleSchema, routingRulesSchema } from "../routing/routing.ts";
@@ -17,6 +17,7 @@ import type { RuleSet, RuleSetSummary } from "../routing/rules.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitOf, pageFields } from "./lists.ts";
+import { versionParams } from "./params.ts";
 
 export interface RoutingEndpointParts {
   ruleSets: RuleSets;
@@ -30,13 +31,30 @@ const PREVIEW_MAX = 10_000;
 /** Payments decided between two looks at other requests. */
 const PREVIEW_STEP = 100;
 
-const summarySchema = z.strictObject({
-  version: z.int().min(1),
-  active: z.boolean(),
-  created_at: timestamp,
-  rule_count: z.int(),
+const exampleSummary = { version: 3, active: true, created_at: exampleTimes.created, rule_count: 2 };
+const exampleRules = [
+  { gateway_code: "nusantara", payment_method: "qris" as const, priority: 10, weight: 100 },
+  { gateway_code: "cendana", priority: 50, weight: 100 },
+];
+const summarySchema = z
+  .strictObject({
+    version: z
+      .int()
+      .min(1)
+      .meta({ examples: [3] }),
+    active: z.boolean().meta({ description: "True for the one that decides." }),
+    created_at: timestamp,
+    rule_count: z
+      .int()
+      .min(0)
+      .meta({ examples: [2] }),
+  })
+  .meta({ id: "RoutingRuleSetSummary", examples: [exampleSummary] });
+const ruleSetSchema = summarySchema.extend({ rules: z.array(routingRuleSchema) }).meta({
+  id: "RoutingRuleSet",
+  description: "A version of the routing rules.",
+  examples: [{ ...exampleSummary, rules: exampleRules }],
 });
-const ruleSetSchema = summarySchema.extend({ rules: z.array(routingRuleSchema) });
 
 const count = z.int().min(0);
 const code = z.string().nullable().meta({ description: "Null: no acquirer would take it." });
@@ -44,58 +62,105 @@ const costMinor = z
   .int()
   .nullable()
   .meta({ description: "Minor units; null when the sum is beyond what JSON numbers carry exactly." });
-const previewSchema = z.strictObject({
-  rules_version: z.int().meta({ description: "The version tried: `after`." }),
-  active_version: z.int().meta({ description: "The version that decides today: `before`." }),
-  environment: z.enum(environments),
-  payments: count.meta({ description: "Payments looked at; `limit` or fewer." }),
-  changed: count.meta({ description: "Payments that would go to another acquirer." }),
-  gateways: z.array(z.strictObject({ gateway_code: code, before: count, after: count })),
-  acquirer_cost: z.array(z.strictObject({ currency: z.string(), before_minor: costMinor, after_minor: costMinor })),
-  examples: z.array(
-    z.strictObject({
-      reference: z.string(),
-      payment_method: z.enum(paymentMethods),
-      currency: z.string(),
-      amount_minor: z.int(),
-      before: code,
-      after: code,
-    }),
-  ),
-});
+const shareSchema = z
+  .strictObject({ gateway_code: code, before: count, after: count })
+  .meta({ id: "RoutingShare", description: "Payments that an acquirer takes." });
+const acquirerCostSchema = z
+  .strictObject({ currency: currencyCode, before_minor: costMinor, after_minor: costMinor })
+  .meta({ id: "AcquirerCost", description: "What the acquirers cost in one currency." });
+const changedPaymentSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    payment_method: paymentMethodSchema,
+    currency: currencyCode,
+    amount_minor: z
+      .int()
+      .min(1)
+      .meta({ examples: [15_000_000] }),
+    before: code,
+    after: code,
+  })
+  .meta({ id: "ChangedPayment", description: "A payment that would go to another acquirer." });
+const previewSchema = z
+  .strictObject({
+    rules_version: z.int().meta({ description: "The version tried: `after`." }),
+    active_version: z.int().meta({ description: "The version that decides today: `before`." }),
+    environment: environmentField,
+    payments: count.meta({ description: "Payments looked at; `limit` or fewer." }),
+    changed: count.meta({ description: "Payments that would go to another acquirer." }),
+    gateways: z.array(shareSchema),
+    acquirer_cost: z.array(acquirerCostSchema),
+    examples: z.array(changedPaymentSchema).meta({ description: "Some of the payments that would go elsewhere." }),
+  })
+  .meta({
+    id: "RoutingPreview",
+    examples: [
+      {
+        rules_version: 4,
+        active_version: 3,
+        environment: "sandbox",
+        payments: 1,
+        changed: 1,
+        gateways: [
+          { gateway_code: "nusantara", before: 1, after: 0 },
+          { gateway_code: "cendana", before: 0, after: 1 },
+        ],
+        acquirer_cost: [{ currency: "IDR", before_minor: 60_000, after_minor: 75_000 }],
+        examples: [
+          {
+            reference: exampleIds.payment,
+            payment_method: "qris",
+            currency: "IDR",
+            amount_minor: 15_000_000,
+            before: "nusantara",
+            after: "cendana",
+          },
+        ],
+      },
+    ],
+  });
 
-const previewBodySchema = z.strictObject({
-  environment: z
-    .enum(environments)
-    .optional()
-    .meta({ description: "Whose payments: `sandbox` when absent. Rules for both stand in one version." }),
-  limit: z
-    .int()
-    .min(1)
-    .max(PREVIEW_MAX)
-    .optional()
-    .meta({ description: `${PREVIEW_DEFAULT} when absent.` }),
-});
+const previewBodySchema = z
+  .strictObject({
+    environment: environmentField
+      .optional()
+      .meta({ description: "Whose payments: `sandbox` when absent. Rules for both stand in one version." }),
+    limit: z
+      .int()
+      .min(1)
+      .max(PREVIEW_MAX)
+      .optional()
+      .meta({ description: `${PREVIEW_DEFAULT} when absent.` }),
+  })
+  .meta({ id: "PreviewRules", examples: [{ environment: "sandbox", limit: 1_000 }] });
 
 /** Rules each of which can decide something. */
 function newRulesSchema(router: Router) {
-  return z.strictObject({ rules: routingRulesSchema }).superRefine(({ rules }, context) => {
-    for (const { at, field, message } of objectionsTo(rules, router.table.acquirers)) {
-      context.addIssue({ code: "custom", path: ["rules", at, ...(field ? [field] : [])], message });
-    }
-  });
+  return z
+    .strictObject({ rules: routingRulesSchema })
+    .superRefine(({ rules }, context) => {
+      for (const { at, field, message } of objectionsTo(rules, router.table.acquirers)) {
+        context.addIssue({ code: "custom", path: ["rules", at, ...(field ? [field] : [])], message });
+      }
+    })
+    .meta({ id: "CreateRoutingRuleSet", examples: [{ rules: exampleRules }] });
 }
 
 export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "GET",
+      operationId: "listRoutingRuleSets",
       path,
       summary: "List the versions of the routing rules, newest first",
       tag,
       role: "viewer",
-      query: z.strictObject(pageFields("version", (value) => versionOf(value) !== undefined)),
-      success: { status: 200, description: "A page of versions.", schema: listSchema(summarySchema) },
+      query: z.strictObject(pageFields("version", (value) => versionOf(value) !== undefined, "^[1-9]\\d{0,8}$", "3")),
+      success: {
+        status: 200,
+        description: "A page of versions.",
+        schema: listSchema(summarySchema, "RoutingRuleSetList"),
+      },
       errors: [],
       async handle({ query }) {
         const { starting_after: cursor } = query;
@@ -108,7 +173,9 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "getRoutingRuleSet",
       path: `${path}/{version}`,
+      params: versionParams,
       summary: "Read a version of the routing rules",
       tag,
       role: "viewer",
@@ -118,6 +185,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "createRoutingRuleSet",
       path,
       summary: "Store rules as the next version; it decides nothing until it is activated",
       tag,
@@ -129,7 +197,9 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "previewRoutingRuleSet",
       path: `${path}/{version}/preview`,
+      params: versionParams,
       summary: "Try a version on the newest payments of an environment; changes nothing",
       tag,
       role: "viewer",
@@ -153,7 +223,9 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
     }),
     operatorEndpoint({
       method: "POST",
+      operationId: "activateRoutingRuleSet",
       path: `${path}/{version}/activate`,
+      params: versionParams,
       summary: "Let a version decide, in every process within a second",
       tag,
       role: "admin",

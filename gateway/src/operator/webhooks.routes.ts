@@ -4,47 +4,64 @@ import { type Micros, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
+import { exampleAddress, exampleWebhookSecret } from "../http/examples.ts";
+import { environmentField, timestamp } from "../http/shapes.ts";
 import type { Merchants } from "../merchants/merchants.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { merchantParams } from "./params.ts";
 
 const DAY = 86_400;
-const environment = z.enum(environments);
-const rotateSchema = z.strictObject({
-  environment,
-  overlap_seconds: z
-    .int()
-    .min(0)
-    .max(30 * DAY)
-    .optional()
-    .meta({ description: "How long the secret before signs as well; a day when absent." }),
-});
-const rotatedSchema = z.strictObject({
-  environment,
-  webhook_secret: z.string().meta({ description: "Shown this once." }),
-});
-const registrationSchema = z.strictObject({
-  environment,
-  url: z.string().nullable(),
-  rotated_at: timestamp.nullable(),
-  previous: z
-    .strictObject({
-      until: timestamp,
-      last_accepted_at: timestamp.nullable().meta({
-        description:
-          "When a delivery that carried both signatures was last accepted; which one was verified, that does not tell.",
-      }),
-      last_needed_at: timestamp.nullable().meta({
-        description: "When a delivery was last refused with the new signature alone, and accepted with both.",
-      }),
-      last_not_needed_at: timestamp.nullable().meta({
-        description: "When a delivery was last accepted with the new signature alone: now and then one is sent so.",
-      }),
-    })
-    .nullable()
-    .meta({ description: "The secret before the last rotation, while it signs as well." }),
-});
+const rotateSchema = z
+  .strictObject({
+    environment: environmentField,
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(30 * DAY)
+      .optional()
+      .meta({ description: "How long the secret before signs as well; a day when absent." }),
+  })
+  .meta({ id: "RotateWebhookSecret", examples: [{ environment: "sandbox", overlap_seconds: DAY }] });
+const rotatedSchema = z
+  .strictObject({
+    environment: environmentField,
+    webhook_secret: z.string().meta({ description: "Shown this once." }),
+  })
+  .meta({
+    id: "RotatedWebhookSecret",
+    examples: [{ environment: "sandbox", webhook_secret: exampleWebhookSecret }],
+  });
+const previousSchema = z
+  .strictObject({
+    until: timestamp.meta({ description: "Until when it signs as well." }),
+    last_accepted_at: timestamp.nullable().meta({
+      description:
+        "When a delivery that carried both signatures was last accepted; which one was verified, that does not tell.",
+    }),
+    last_needed_at: timestamp.nullable().meta({
+      description: "When a delivery was last refused with the new signature alone, and accepted with both.",
+    }),
+    last_not_needed_at: timestamp.nullable().meta({
+      description: "When a delivery was last accepted with the new signature alone: now and then one is sent so.",
+    }),
+  })
+  .meta({ id: "PreviousWebhookSecret", description: "How far a rotation is." });
+const registrationSchema = z
+  .strictObject({
+    environment: environmentField,
+    url: z
+      .string()
+      .nullable()
+      .meta({ description: "Where events go; null while they go nowhere.", examples: [exampleAddress] }),
+    rotated_at: timestamp.nullable().meta({ description: "Null before the first rotation." }),
+    previous: previousSchema
+      .nullable()
+      .meta({ description: "The secret before the last rotation, while it signs as well." }),
+  })
+  .meta({
+    id: "WebhookRegistration",
+    examples: [{ environment: "sandbox", url: exampleAddress, rotated_at: null, previous: null }],
+  });
 
 const time = (at: Micros | undefined): string | null => (at === undefined ? null : wireTime(at));
 
@@ -52,7 +69,9 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
   return [
     operatorEndpoint({
       method: "POST",
+      operationId: "rotateWebhookSecret",
       path: "/ops/v1/merchants/{id}/webhook/rotate",
+      params: merchantParams,
       summary: "Issue a new signing secret; the one before signs as well for a while",
       tag: "Merchants",
       role: "admin",
@@ -69,11 +88,13 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
     }),
     operatorEndpoint({
       method: "GET",
+      operationId: "getWebhook",
       path: "/ops/v1/merchants/{id}/webhook",
+      params: merchantParams,
       summary: "Where a merchant's events go, and how far the rotation of its secret is",
       tag: "Merchants",
       role: "viewer",
-      query: z.strictObject({ environment }),
+      query: z.strictObject({ environment: environmentField }),
       success: { status: 200, description: "The registration.", schema: registrationSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, query }) {

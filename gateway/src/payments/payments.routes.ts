@@ -22,6 +22,7 @@ import {
   createdView,
   statusView,
 } from "./payment.ts";
+import { createPaymentExamples, paymentExamples } from "./payments.examples.ts";
 import {
   type CreatePayment,
   type ListQuery,
@@ -32,6 +33,7 @@ import {
   invalidAmount,
   listQuerySchema,
   paymentListSchema,
+  paymentParams,
   paymentStatusSchema,
 } from "./payments.schema.ts";
 import {
@@ -65,8 +67,12 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
   const standing = new SharedRead(parts.database, selectStandings);
   return [
     writeEndpoint<CreatePayment>({
+      operationId: "createPayment",
       path: "/v1/payments",
       summary: "Create a payment",
+      description:
+        "Chooses an acquirer and answers with the instructions for the payer. What comes of it arrives by webhook. A payment that must be " +
+        "looked at by a person is answered 202 with `RISK_REVIEW`.",
       tag: "Payments",
       scope: "payments:write",
       errors: [
@@ -85,7 +91,26 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         description: "The payment, with the instructions for the payer.",
         schema: createdPaymentSchema,
       },
+      links: [
+        { operationId: "getPayment", description: "Read what came of it.", path: { reference: "reference" } },
+        {
+          operationId: "cancelPayment",
+          description: "Cancel it while it is pending.",
+          path: { reference: "reference" },
+        },
+        {
+          operationId: "createRefund",
+          description: "Refund it once it has succeeded.",
+          body: { payment_reference: "reference" },
+        },
+        {
+          operationId: "simulatePayment",
+          description: "In the sandbox: let the acquirer report an outcome.",
+          path: { reference: "reference" },
+        },
+      ],
       body: createPaymentRules,
+      bodyExamples: createPaymentExamples,
       judge: (call, input, found) => judgeCreation(parts, call, input, found),
       command: (call, body) =>
         answering(createPayment(parts, call, body, call), ({ payment, awaitsAcquirer }) =>
@@ -96,18 +121,21 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       resume: (call, intent) => parts.acquiring.resume(call, intent),
     }),
     readEndpoint({
+      operationId: "getPayment",
       path: "/v1/payments/{reference}",
+      params: paymentParams,
       summary: "Read a payment's status",
       tag: "Payments",
       scope: "payments:read",
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "The payment.", schema: paymentStatusSchema },
+      success: { status: 200, description: "The payment.", schema: paymentStatusSchema, examples: paymentExamples },
       async handle(call) {
         const payment = await findStanding(standing, call);
         return reply(200, (await statusViewer(parts, call, [payment]))(payment));
       },
     }),
     readEndpoint({
+      operationId: "listPayments",
       path: "/v1/payments",
       summary: "Find payments, newest first; by `reference_id`, zero or one",
       tag: "Payments",
@@ -118,7 +146,9 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       handle: (call) => listPayments(parts, call),
     }),
     writeEndpoint({
+      operationId: "cancelPayment",
       path: "/v1/payments/{reference}/cancel",
+      params: paymentParams,
       summary: "Cancel a pending payment",
       tag: "Payments",
       scope: "payments:write",

@@ -1,15 +1,42 @@
 // The shapes of payments on the wire, and the order in which their errors prevail. The contract is generated from these.
 import { z } from "zod";
 import { Fault, showable } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
 import { MINOR_MAX, type Minor, wireAmount } from "../ground/money.ts";
-import { environments } from "../merchants/books.ts";
-import { paymentMethods } from "../merchants/settings.ts";
+import { paymentMethodSchema } from "../merchants/settings.ts";
+import { exampleAddress, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
-import { limitQuery, listSchema, text, timestamp } from "../http/shapes.ts";
+import {
+  HTTPS_PATTERN,
+  currencyCode,
+  environmentField,
+  exponentField,
+  identity,
+  inPath,
+  limitQuery,
+  listSchema,
+  minorAmount,
+  rangeBound,
+  startingAfter,
+  text,
+  timestamp,
+} from "../http/shapes.ts";
+import {
+  exampleCanceledPayment,
+  exampleCreatePayment,
+  exampleCreatedPayment,
+  exampleCustomer,
+  exampleInstructions,
+  exampleMetadata,
+  examplePayment,
+  examplePaymentEventData,
+} from "./payments.examples.ts";
 import { paymentStatuses } from "./states.ts";
 
-export const amountMinor = z.int().min(1).max(Number(MINOR_MAX)).meta({ description: "Minor units of the currency." });
+export const amountMinor = z
+  .int()
+  .min(1)
+  .max(Number(MINOR_MAX))
+  .meta({ description: "Minor units of the currency.", examples: [15_000_000] });
 
 /** INVALID_AMOUNT, with the bounds that the amount breaks. */
 export function invalidAmount(value: unknown, maximum: Minor = MINOR_MAX, minimum: Minor = 1n): Fault {
@@ -23,16 +50,22 @@ export function invalidAmount(value: unknown, maximum: Minor = MINOR_MAX, minimu
   });
 }
 
-export const customerSchema = z.strictObject({
-  name: text(1, 120).optional(),
-  email: text(3, 254)
-    .refine((value) => value.split("@").length === 2, "must have exactly one @")
-    .optional(),
-  phone: z
-    .string()
-    .regex(/^\+\d{8,15}$/, "must be + and 8 to 15 digits")
-    .optional(),
-});
+export const customerSchema = z
+  .strictObject({
+    name: text(1, 120)
+      .optional()
+      .meta({ examples: [exampleCustomer.name] }),
+    email: text(3, 254)
+      .refine((value) => value.split("@").length === 2, "must have exactly one @")
+      .optional()
+      .meta({ pattern: "^[^@\\u0000]*@[^@\\u0000]*$", examples: [exampleCustomer.email] }),
+    phone: z
+      .string()
+      .regex(/^\+\d{8,15}$/, "must be + and 8 to 15 digits")
+      .optional()
+      .meta({ examples: [exampleCustomer.phone] }),
+  })
+  .meta({ id: "Customer", description: "Who pays, as far as you know: it lowers the risk score." });
 
 const METADATA_MAX = 20;
 const metadataName = text(1, 40);
@@ -54,10 +87,13 @@ const metadataSchema = z
     }
   })
   .meta({
+    id: "Metadata",
+    description: "Your own pairs of texts, returned as they were sent.",
     type: "object",
-    propertyNames: { minLength: 1, maxLength: 40 },
-    additionalProperties: { type: "string", maxLength: 500 },
+    propertyNames: { minLength: 1, maxLength: 40, pattern: "^[^\\u0000]*$" },
+    additionalProperties: { type: "string", maxLength: 500, pattern: "^[^\\u0000]*$" },
     maxProperties: METADATA_MAX,
+    examples: [exampleMetadata],
   });
 
 /** An address that a browser is sent to: https, and without a name and password in it. */
@@ -70,26 +106,37 @@ const returnUrl = z
   }, "must be an https address without user information")
   .refine((text) => text.isWellFormed(), "must be Unicode text");
 
-export const createPaymentSchema = z.strictObject({
-  amount_minor: amountMinor,
-  currency: z.string().meta({ description: "ISO 4217 code.", examples: ["IDR"] }),
-  payment_method: z.enum(paymentMethods),
-  reference_id: text(1, 64).meta({
-    description: "Your own identity of the order, unique per merchant and environment.",
-  }),
-  description: text(0, 255).optional(),
-  expires_in: z.int().min(60).max(86_400).optional().meta({ description: "Seconds; 1800 when absent." }),
-  customer: customerSchema.optional(),
-  callback_url: z
-    .string()
-    .max(2048)
-    .optional()
-    .meta({ description: "https address that overrides the registered one for this payment." }),
-  return_url: returnUrl.optional().meta({
-    description: "https address to which the payer's browser goes back after paying by wallet or card.",
-  }),
-  metadata: metadataSchema.optional(),
-});
+export const createPaymentSchema = z
+  .strictObject({
+    amount_minor: amountMinor,
+    currency: currencyCode.meta({ description: "ISO 4217 code of a currency that is enabled for you." }),
+    payment_method: paymentMethodSchema,
+    reference_id: text(1, 64).meta({
+      description: "Your own identity of the order, unique per merchant and environment.",
+      examples: ["order-1042"],
+    }),
+    description: text(0, 255)
+      .optional()
+      .meta({ examples: ["Two bags of coffee"] }),
+    expires_in: z.int().min(60).max(86_400).optional().meta({ description: "Seconds to pay in; 1800 when absent." }),
+    customer: customerSchema.optional(),
+    callback_url: z
+      .string()
+      .max(2048)
+      .optional()
+      .meta({
+        description: "https address that overrides the registered one for this payment.",
+        pattern: HTTPS_PATTERN,
+        examples: [exampleAddress],
+      }),
+    return_url: returnUrl.optional().meta({
+      description: "https address to which the payer's browser goes back after paying by wallet or card.",
+      pattern: "^https://[^\\s\\\\]+$",
+      examples: ["https://shop.example.com/orders/1042"],
+    }),
+    metadata: metadataSchema.optional(),
+  })
+  .meta({ id: "CreatePayment", examples: [exampleCreatePayment] });
 export type CreatePayment = z.infer<typeof createPaymentSchema>;
 
 /** Field rules of creation, in the order of the interface's table. */
@@ -99,120 +146,210 @@ export const createPaymentRules: FieldRules<CreatePayment> = {
   faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
 };
 
-export const cancelSchema = z.strictObject({ reason: text(0, 255).optional() });
+export const cancelSchema = z
+  .strictObject({ reason: text(0, 255).optional().meta({ description: "Yours; returned in the answer." }) })
+  .meta({ id: "CancelPayment", examples: [{ reason: exampleCanceledPayment.reason }] });
 export const cancelRules: FieldRules<z.infer<typeof cancelSchema>> = { schema: cancelSchema, order: ["reason"] };
 
+const paymentStatus = z.enum(paymentStatuses).meta({
+  id: "PaymentStatus",
+  description:
+    "`pending`: awaits the payer. `processing`: the acquirer works on it. `succeeded`: paid and in your books. `failed`, `expired`, " +
+    "`canceled`: never paid. `partially_refunded`, `refunded`: paid, and given back in part or as a whole.",
+});
+
 export const listQuerySchema = z.strictObject({
-  reference_id: text(1, 64).optional(),
-  status: z.enum(paymentStatuses).optional(),
-  payment_method: z.enum(paymentMethods).optional(),
-  created_from: z.string().optional().meta({ description: "YYYY-MM-DD or a timestamp; inclusive." }),
-  created_to: z.string().optional().meta({ description: "YYYY-MM-DD (the whole day) or a timestamp; inclusive." }),
-  limit: limitQuery,
-  starting_after: z
-    .string()
-    .refine((value) => isId("payment", value), "is not the reference of a payment")
+  reference_id: text(1, 64)
     .optional()
-    .meta({ description: "`reference` of the last payment received." }),
+    .meta({ description: "Your own identity of the order: finds one payment or none.", examples: ["order-1042"] }),
+  status: paymentStatus.optional().meta({ description: "Only payments of this status." }),
+  payment_method: paymentMethodSchema.optional().meta({ description: "Only payments by this method." }),
+  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
+  limit: limitQuery,
+  starting_after: startingAfter(
+    "payment",
+    "is not the reference of a payment",
+    "`reference` of the last payment received.",
+  ),
 });
 export type ListQuery = z.infer<typeof listQuerySchema>;
 
-const nonNegative = z.int().min(0).max(Number(MINOR_MAX));
-
 const amounts = {
   amount_minor: amountMinor,
-  currency: z.string(),
-  exponent: z.int().min(0).max(4),
-  fee_minor: nonNegative,
-  net_minor: nonNegative,
+  currency: currencyCode,
+  exponent: exponentField,
+  fee_minor: minorAmount("What the service costs you.", 105_000),
+  net_minor: minorAmount("The amount less the fee.", 14_895_000),
+};
+const refundedMinor = minorAmount("What was given back so far.", 0);
+const gatewayCode = z
+  .string()
+  .nullable()
+  .meta({ description: "The acquirer that was chosen; null before one is.", examples: ["nusantara"] });
+const referenceId = z.string().meta({ description: "Your own identity of the order.", examples: ["order-1042"] });
+
+const paid = (description: string) => ({
+  value: z.string().meta({ description }),
+  expires_at: timestamp.meta({ examples: [exampleTimes.expires] }),
+});
+const account = {
+  bank_name: z.string().meta({ examples: ["Bank Nusantara"] }),
+  bank_code: z.string().meta({ examples: ["914"] }),
+  account_number: z.string(),
+  account_name: z.string().meta({ examples: ["TOKO MELATI"] }),
 };
 
 const instructionsSchema = z
-  .looseObject({
-    type: z.enum(["qr_string", "va_number", "bank_account", "redirect"]),
-    value: z.string(),
-    expires_at: timestamp,
-    qr_string: z.string().optional(),
-    bank_name: z.string().optional(),
-    bank_code: z.string().optional(),
-    account_number: z.string().optional(),
-    account_name: z.string().optional(),
-    transfer_code: z.string().optional(),
-    redirect_url: z.string().optional(),
-  })
-  .meta({ description: "How the payer pays. The object may gain fields." });
+  .discriminatedUnion("type", [
+    z
+      .looseObject({
+        type: z.literal("qr_string"),
+        ...paid("The text of the QR code."),
+        qr_string: z.string().meta({ description: "The same text: draw it as a QR code." }),
+      })
+      .meta({ id: "QrInstructions", description: "Of `qris`.", examples: [exampleInstructions.qr] }),
+    z.looseObject({ type: z.literal("va_number"), ...paid("The number of the virtual account."), ...account }).meta({
+      id: "VirtualAccountInstructions",
+      description: "Of `va`: an account for this payment alone.",
+      examples: [exampleInstructions.virtualAccount],
+    }),
+    z
+      .looseObject({
+        type: z.literal("bank_account"),
+        ...paid("The number of the account."),
+        ...account,
+        transfer_code: z.string().meta({ description: "The payer gives it with the transfer." }),
+      })
+      .meta({
+        id: "BankTransferInstructions",
+        description: "Of `bank_transfer`.",
+        examples: [exampleInstructions.bankTransfer],
+      }),
+    z
+      .looseObject({
+        type: z.literal("redirect"),
+        ...paid("The address of the page."),
+        redirect_url: z.string().meta({ description: "The same address: send the payer's browser there." }),
+      })
+      .meta({
+        id: "RedirectInstructions",
+        description: "Of `card` and `ewallet`.",
+        examples: [exampleInstructions.redirect],
+      }),
+  ])
+  .meta({
+    id: "Instructions",
+    description: "How the payer pays, by method. Each kind may gain fields, and more kinds may come.",
+  });
+const instructions = instructionsSchema
+  .nullable()
+  .meta({ description: "How the payer pays. Null under review and where no acquirer took the payment." });
 
 /** While a payment is pending: in every answer and in `payment.created`. */
 const payingFields = {
-  instructions: instructionsSchema.nullable().optional(),
-  expires_at: timestamp.optional(),
-};
-
-export const createdPaymentSchema = z.strictObject({
-  reference: z.string(),
-  status: z.enum(paymentStatuses),
-  ...amounts,
-  refunded_minor: nonNegative,
-  payment_method: z.enum(paymentMethods),
-  reference_id: z.string(),
-  description: z.string().nullable(),
-  gateway_code: z.string().nullable(),
-  environment: z.enum(environments),
-  risk: z.strictObject({ decision: z.enum(["approve", "review", "reject"]), score: z.int().min(0).max(100) }),
-  instructions: instructionsSchema.nullable(),
-  expires_at: timestamp,
-  return_url: z.string().nullable(),
-  metadata: z.record(z.string(), z.string()),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
-
-export const paymentStatusSchema = z.strictObject({
-  reference: z.string(),
-  status: z.enum(paymentStatuses),
-  ...amounts,
-  refunded_minor: nonNegative,
-  payment_method: z.enum(paymentMethods),
-  reference_id: z.string(),
-  gateway_code: z.string().nullable(),
-  environment: z.enum(environments),
-  ...payingFields,
-  paid_at: timestamp.optional(),
-  settlement: z
-    .strictObject({
-      status: z.enum(["pending", "processing", "paid"]),
-      estimated_date: z.iso
-        .date()
-        .nullable()
-        .meta({
-          description:
-            "The day of the payout: of its batch once it is in one, before that as things stand. Null while no batch can take it: " +
-            "in a running dispute, below the minimum payout, or with a frozen wallet.",
-        }),
-    })
+  instructions: instructions.optional().meta({ description: "How the payer pays. Present while it is pending." }),
+  expires_at: timestamp
     .optional()
-    .meta({ description: "Present once the payment has succeeded." }),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+    .meta({ description: "Until when it can be paid. Present while it is pending.", examples: [exampleTimes.expires] }),
+};
+const paidAt = timestamp.optional().meta({ description: "Present once it is paid.", examples: [exampleTimes.paid] });
 
-export const paymentListSchema = listSchema(paymentStatusSchema);
+const riskSchema = z
+  .strictObject({
+    decision: z.enum(["approve", "review", "reject"]).meta({ description: "`review`: a person decides." }),
+    score: z
+      .int()
+      .min(0)
+      .max(100)
+      .meta({ description: "0 is no risk that we see.", examples: [0] }),
+  })
+  .meta({ id: "Risk", description: "What fraud detection made of it." });
 
-export const canceledPaymentSchema = z.strictObject({
-  reference: z.string(),
-  status: z.literal("canceled"),
-  canceled_at: timestamp,
-  reason: z.string().nullable(),
-});
+export const createdPaymentSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    status: paymentStatus,
+    ...amounts,
+    refunded_minor: refundedMinor,
+    payment_method: paymentMethodSchema,
+    reference_id: referenceId,
+    description: z.string().nullable().meta({ description: "As you gave it; null when you gave none." }),
+    gateway_code: gatewayCode,
+    environment: environmentField,
+    risk: riskSchema,
+    instructions,
+    expires_at: timestamp.meta({ description: "Until when it can be paid.", examples: [exampleTimes.expires] }),
+    return_url: z.string().nullable().meta({ description: "As you gave it; null when you gave none." }),
+    metadata: metadataSchema,
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({
+    id: "CreatedPayment",
+    description: "A payment, as its creation answers.",
+    examples: [exampleCreatedPayment],
+  });
 
-export const paymentEventSchema = z.strictObject({
-  reference: z.string(),
-  status: z.enum(paymentStatuses),
-  ...amounts,
-  payment_method: z.enum(paymentMethods),
-  reference_id: z.string(),
-  gateway_code: z.string().nullable(),
-  ...payingFields,
-  paid_at: timestamp.optional(),
-  metadata: z.record(z.string(), z.string()),
-});
+const paymentSettlementSchema = z
+  .strictObject({
+    status: z.enum(["pending", "processing", "paid"]).meta({ description: "`pending`: in no batch yet." }),
+    estimated_date: z.iso
+      .date()
+      .nullable()
+      .meta({
+        description:
+          "The day of the payout: of its batch once it is in one, before that as things stand. Null while no batch can take it: " +
+          "in a running dispute, below the minimum payout, or with a frozen wallet.",
+        examples: ["2026-11-23"],
+      }),
+  })
+  .meta({ id: "PaymentSettlement", description: "When a payment becomes money on your account." });
+
+export const paymentStatusSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    status: paymentStatus,
+    ...amounts,
+    refunded_minor: refundedMinor,
+    payment_method: paymentMethodSchema,
+    reference_id: referenceId,
+    gateway_code: gatewayCode,
+    environment: environmentField,
+    ...payingFields,
+    paid_at: paidAt,
+    settlement: paymentSettlementSchema.optional().meta({ description: "Present once the payment has succeeded." }),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "Payment", description: "A payment, as it stands.", examples: [examplePayment] });
+
+export const paymentListSchema = listSchema(paymentStatusSchema, "PaymentList");
+
+export const canceledPaymentSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    status: z.literal("canceled"),
+    canceled_at: timestamp,
+    reason: z.string().nullable().meta({ description: "As you gave it." }),
+  })
+  .meta({ id: "CanceledPayment", examples: [exampleCanceledPayment] });
+
+export const paymentEventSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    status: paymentStatus,
+    ...amounts,
+    payment_method: paymentMethodSchema,
+    reference_id: referenceId,
+    gateway_code: gatewayCode,
+    ...payingFields,
+    paid_at: paidAt,
+    metadata: metadataSchema,
+  })
+  .meta({ id: "PaymentEventData", description: "The payment as it was.", examples: [examplePaymentEventData] });
+
+/** The payment that a path names. */
+export const paymentParams = {
+  reference: inPath("payment", "PaymentReference", "`reference` of the payment."),
+};

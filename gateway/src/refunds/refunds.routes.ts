@@ -1,5 +1,5 @@
 // The HTTP of refunds: sections 4.6 and 4.7, and the sandbox's word of a slow acquirer.
-import { z } from "zod";
+import type { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
@@ -11,6 +11,8 @@ import {
   type CreateRefund,
   createRefundRules,
   createdRefundSchema,
+  refundOutcomeSchema,
+  refundParams,
   refundStatusSchema,
   refundsQuerySchema,
 } from "./refunds.schema.ts";
@@ -18,12 +20,13 @@ import { refundOfRow, selectRefund, selectRefunds } from "./refunds.sql.ts";
 import { type Refund, createdRefundView, refundView } from "./refund.ts";
 import { type RefundParts, completeRefund, createRefund } from "./refunds.ts";
 
-const outcomeSchema = z.strictObject({ outcome: z.enum(["succeeded", "failed"]) });
-
 export function refundEndpoints(parts: RefundParts & { database: Database }): Endpoint[] {
   return [
     writeEndpoint<CreateRefund>({
+      operationId: "createRefund",
       path: "/v1/refunds",
+      description:
+        "Only a payment that has succeeded and is in no running dispute can be refunded. Several refunds may add up to its amount.",
       summary: "Refund all or part of a payment",
       tag: "Refunds",
       scope: "refunds:write",
@@ -40,6 +43,19 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
         "INSUFFICIENT_FUNDS",
       ],
       success: { status: 201, description: "The refund; its funds are reversed.", schema: createdRefundSchema },
+      links: [
+        { operationId: "getRefund", description: "Read what came of it.", path: { uuid: "uuid" } },
+        {
+          operationId: "getPayment",
+          description: "Read the payment after it.",
+          path: { reference: "payment_reference" },
+        },
+        {
+          operationId: "simulateRefund",
+          description: "In the sandbox: let the acquirer report the outcome of a pending one.",
+          path: { uuid: "uuid" },
+        },
+      ],
       body: createRefundRules,
       command: (call, body) =>
         answering(createRefund(parts, call, body), ({ refund, remainingMinor }) =>
@@ -48,17 +64,20 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       lane: "move",
     }),
     readEndpoint({
+      operationId: "listRefunds",
       path: "/v1/refunds",
       summary: "List refunds, newest first",
       tag: "Refunds",
       scope: "refunds:read",
       errors: ["VALIDATION_ERROR"],
-      success: { status: 200, description: "A page of refunds.", schema: listSchema(refundStatusSchema) },
+      success: { status: 200, description: "A page of refunds.", schema: listSchema(refundStatusSchema, "RefundList") },
       query: refundsQuerySchema,
       handle: (call) => listRefunds(parts.database, call),
     }),
     readEndpoint({
+      operationId: "getRefund",
       path: "/v1/refunds/{uuid}",
+      params: refundParams,
       summary: "Read a refund's status",
       tag: "Refunds",
       scope: "refunds:read",
@@ -71,15 +90,17 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
         return reply(200, refundView(refund));
       },
     }),
-    writeEndpoint<z.infer<typeof outcomeSchema> & { refund?: Refund | undefined }>({
+    writeEndpoint<z.infer<typeof refundOutcomeSchema> & { refund?: Refund | undefined }>({
+      operationId: "simulateRefund",
       path: "/v1/sandbox/refunds/{uuid}/simulate",
+      params: refundParams,
       summary: "Let the simulated acquirer report the outcome of a pending refund",
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
       errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_PAYABLE"],
       success: { status: 200, description: "The refund after it.", schema: refundStatusSchema },
-      body: { schema: outcomeSchema, order: ["outcome"] },
+      body: { schema: refundOutcomeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
         return { ...found.value, refund: await findRefund(parts.database, call) };

@@ -1,19 +1,50 @@
 // The shapes of refunds on the wire, and the order in which their errors prevail.
 import { z } from "zod";
-import { isId } from "../ground/ids.ts";
-import { MINOR_MAX } from "../ground/money.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
-import { limitQuery, text, timestamp } from "../http/shapes.ts";
-import { environments } from "../merchants/books.ts";
+import {
+  checkedIdentity,
+  currencyCode,
+  environmentField,
+  exponentField,
+  identity,
+  inPath,
+  limitQuery,
+  minorAmount,
+  startingAfter,
+  text,
+  timestamp,
+} from "../http/shapes.ts";
 import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
 
-export const createRefundSchema = z.strictObject({
-  payment_reference: z.string().meta({ description: "The payment to refund." }),
-  amount_minor: amountMinor.optional().meta({ description: "The whole remainder when absent." }),
-  reason: text(0, 255).optional().meta({ description: "Kept in the audit trail." }),
-  currency: z.string().optional().meta({ description: "Must be the payment's, when given." }),
-});
+const exampleRefund = {
+  uuid: exampleIds.refund,
+  payment_reference: exampleIds.payment,
+  status: "succeeded" as const,
+  amount_minor: 5_000_000,
+  currency: "IDR",
+  exponent: 2,
+  environment: "sandbox" as const,
+  created_at: exampleTimes.refunded,
+};
+const exampleReason = "One bag arrived torn";
+
+export const createRefundSchema = z
+  .strictObject({
+    payment_reference: identity("payment").meta({ description: "The payment to refund." }),
+    amount_minor: amountMinor
+      .optional()
+      .meta({ description: "Minor units; the whole remainder when absent.", examples: [5_000_000] }),
+    reason: text(0, 255)
+      .optional()
+      .meta({ description: "Kept in the audit trail.", examples: [exampleReason] }),
+    currency: currencyCode.optional().meta({ description: "Must be the payment's, when given." }),
+  })
+  .meta({
+    id: "CreateRefund",
+    examples: [{ payment_reference: exampleIds.payment, amount_minor: 5_000_000, reason: exampleReason }],
+  });
 export type CreateRefund = z.infer<typeof createRefundSchema>;
 
 export const createRefundRules: FieldRules<CreateRefund> = {
@@ -22,41 +53,64 @@ export const createRefundRules: FieldRules<CreateRefund> = {
   faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
 };
 
+export const refundStatus = z.enum(refundStatuses).meta({
+  id: "RefundStatus",
+  description:
+    "`pending`: the acquirer has not answered yet; the funds are reversed already. `failed`: no funds moved.",
+});
+
 export const refundsQuerySchema = z.strictObject({
-  payment_reference: z
-    .string()
-    .refine((value) => isId("payment", value), "is not the reference of a payment")
-    .optional(),
-  status: z.enum(refundStatuses).optional(),
-  limit: limitQuery,
-  starting_after: z
-    .string()
-    .refine((value) => isId("refund", value), "is not the uuid of a refund")
+  payment_reference: checkedIdentity("payment", "is not the reference of a payment")
     .optional()
-    .meta({ description: "`uuid` of the last refund received." }),
+    .meta({ description: "Only refunds of this payment." }),
+  status: refundStatus.optional().meta({ description: "Only refunds of this status." }),
+  limit: limitQuery,
+  starting_after: startingAfter("refund", "is not the uuid of a refund", "`uuid` of the last refund received."),
 });
 
 const refundFields = {
-  uuid: z.string(),
-  payment_reference: z.string(),
-  status: z.enum(refundStatuses),
-  amount_minor: amountMinor,
-  currency: z.string(),
-  exponent: z.int().min(0).max(4),
+  uuid: identity("refund"),
+  payment_reference: identity("payment").meta({ description: "The payment that is refunded." }),
+  status: refundStatus,
+  amount_minor: amountMinor.meta({ examples: [5_000_000] }),
+  currency: currencyCode,
+  exponent: exponentField,
 };
 
-export const createdRefundSchema = z.strictObject({
-  ...refundFields,
-  remaining_refundable_minor: z.int().min(0).max(Number(MINOR_MAX)),
-  reason: z.string().nullable(),
-  environment: z.enum(environments),
-  created_at: timestamp,
-});
+export const createdRefundSchema = z
+  .strictObject({
+    ...refundFields,
+    remaining_refundable_minor: minorAmount("What of the payment can still be refunded.", 10_000_000),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: "As you gave it.", examples: [exampleReason] }),
+    environment: environmentField,
+    created_at: timestamp,
+  })
+  .meta({
+    id: "CreatedRefund",
+    description: "A refund, as its creation answers.",
+    examples: [{ ...exampleRefund, remaining_refundable_minor: 10_000_000, reason: exampleReason }],
+  });
 
 /** Also the data of refund events. */
-export const refundStatusSchema = z.strictObject({
-  ...refundFields,
-  environment: z.enum(environments),
-  created_at: timestamp,
-  completed_at: timestamp.nullable(),
-});
+export const refundStatusSchema = z
+  .strictObject({
+    ...refundFields,
+    environment: environmentField,
+    created_at: timestamp,
+    completed_at: timestamp.nullable().meta({ description: "Null while it is pending." }),
+  })
+  .meta({
+    id: "Refund",
+    description: "A refund, as it stands.",
+    examples: [{ ...exampleRefund, completed_at: exampleTimes.refunded }],
+  });
+
+/** The refund that a path names. */
+export const refundParams = { uuid: inPath("refund", "RefundUuid", "`uuid` of the refund.") };
+
+export const refundOutcomeSchema = z
+  .strictObject({ outcome: z.enum(["succeeded", "failed"]).meta({ description: "What the acquirer reports." }) })
+  .meta({ id: "SimulateRefund", examples: [{ outcome: "succeeded" }] });

@@ -4,20 +4,37 @@ import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { MINOR_MAX, type Minor, isCurrency } from "../ground/money.ts";
 import type { Environment } from "../merchants/books.ts";
-import { type PaymentMethod, paymentMethods } from "../merchants/settings.ts";
+import { type PaymentMethod, paymentMethodSchema } from "../merchants/settings.ts";
 
 const minor = z.int().min(1).max(Number(MINOR_MAX));
 
 /** One rule: this acquirer may take payments of this shape. Lower priority comes first; equal priorities share by weight. */
-export const routingRuleSchema = z.strictObject({
-  gateway_code: z.string().regex(/^[a-z_]{1,30}$/),
-  payment_method: z.enum(paymentMethods).optional(),
-  currency: z.string().refine(isCurrency, "is not a currency of ISO 4217").optional(),
-  amount_from_minor: minor.optional(),
-  amount_to_minor: minor.optional(),
-  priority: z.int().min(1).max(1000),
-  weight: z.int().min(1).max(1000),
-});
+export const routingRuleSchema = z
+  .strictObject({
+    gateway_code: z
+      .string()
+      .regex(/^[a-z_]{1,30}$/)
+      .meta({ examples: ["nusantara"] }),
+    payment_method: paymentMethodSchema.optional().meta({ description: "Any method when absent." }),
+    currency: z
+      .string()
+      .refine(isCurrency, "is not a currency of ISO 4217")
+      .optional()
+      .meta({ description: "Any currency when absent.", pattern: "^[A-Z]{3}$", examples: ["IDR"] }),
+    amount_from_minor: minor.optional().meta({ description: "From this amount on." }),
+    amount_to_minor: minor.optional().meta({ description: "Up to this amount." }),
+    priority: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({ description: "The lowest comes first.", examples: [10] }),
+    weight: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({ description: "Share among equal priorities.", examples: [100] }),
+  })
+  .meta({ id: "RoutingRule", description: "This acquirer may take payments of this shape." });
 export const routingRulesSchema = z.array(routingRuleSchema).min(1).max(500);
 export type RoutingRule = z.infer<typeof routingRuleSchema>;
 

@@ -25,9 +25,11 @@ const meanings: Record<Mode, string> = {
 };
 const description = modes.map((mode) => `\`${mode}\`: ${meanings[mode]}`).join("; ");
 
+const faultMode = z.enum(modes).meta({ id: "FaultMode", description: `${description}.` });
+
 const switchSchema = z
   .strictObject({
-    mode: z.enum(modes).meta({ description: `${description}.` }),
+    mode: faultMode,
     for_next: z
       .int()
       .min(1)
@@ -38,19 +40,35 @@ const switchSchema = z
   .refine(({ mode, for_next }) => mode !== "none" || for_next === undefined, {
     path: ["for_next"],
     message: "means nothing with mode none; leave it out",
+  })
+  .meta({
+    id: "SwitchFaultInjection",
+    if: { properties: { mode: { const: "none" } }, additionalProperties: true },
+    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema, and nobody awaits it
+    then: { properties: { for_next: { type: "null" } }, additionalProperties: true },
+    examples: [{ mode: "duplicate", for_next: 3 }],
   });
-const shownSchema = z.strictObject({
-  mode: z.enum(modes),
-  for_next: z.int().min(1).max(FOR_NEXT_MAX).nullable().meta({ description: "Attempts left; null when unlimited." }),
-});
+const shownSchema = z
+  .strictObject({
+    mode: faultMode,
+    for_next: z
+      .int()
+      .min(1)
+      .max(FOR_NEXT_MAX)
+      .nullable()
+      .meta({ description: "Attempts left; null when unlimited.", examples: [3] }),
+  })
+  .meta({ id: "FaultInjection", examples: [{ mode: "duplicate", for_next: 3 }] });
 
 /** `refreshMs`: after this time every process knows a new setting. */
 export function faultInjectionEndpoints(database: Database, refreshMs = deliveryTiming.faultRefreshMs): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof switchSchema>>({
       method: "PUT",
+      operationId: "switchFaultInjection",
       path,
-      summary: "Let the webhooks of your sandbox misbehave; it holds from the answer on",
+      summary: "Let the webhooks of your sandbox misbehave",
+      description: "It holds from the answer on, for so many attempts or until it is switched off.",
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
@@ -73,8 +91,9 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       after: () => pause(refreshMs),
     }),
     readEndpoint({
+      operationId: "getFaultInjection",
       path,
-      summary: "How the webhooks of your sandbox misbehave, and for how many attempts more",
+      summary: "Read how the webhooks of your sandbox misbehave",
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,

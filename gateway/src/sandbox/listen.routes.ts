@@ -3,10 +3,11 @@
 import { z } from "zod";
 import { type Clock, type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { idOf, isId } from "../ground/ids.ts";
+import { idOf, idPattern, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { timestamp } from "../http/shapes.ts";
+import { exampleIds } from "../http/examples.ts";
+import { checkedIdentity, headersSchema, identity, timestamp, wholeNumber } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client, Directory, Webhook } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
@@ -30,7 +31,9 @@ export interface ListenParts {
   serviceName: string;
 }
 
-const eventId = z.string().refine((value) => isId("event", value), "must be an event's id (evt_…)");
+const eventId = checkedIdentity("event", "must be an event's id (evt_…)");
+
+const eventPattern = idPattern("event").slice(1, -1);
 
 const listenQuery = z.strictObject({
   after: eventId.optional().meta({
@@ -44,41 +47,51 @@ const listenQuery = z.strictObject({
       return ids.length <= SEEN_MAX && ids.every((id) => isId("event", id));
     }, `must be at most ${SEEN_MAX} ids of events with commas between them`)
     .optional()
-    .meta({ description: "What was handed on beyond `after`: ids with commas between them." }),
-  wait: z
-    .string()
-    .regex(/^(\d|1\d|2[0-5])$/, "must be 0 to 25")
-    .optional()
-    .meta({ description: `Seconds to wait for an event, 0 to 25; ${WAIT_DEFAULT_SECONDS} when absent.` }),
+    .meta({
+      description: `What was handed on beyond \`after\`: at most ${SEEN_MAX} ids with commas between them.`,
+      pattern: `^(${eventPattern}(,${eventPattern})*)?$`,
+      examples: [exampleIds.event],
+    }),
+  wait: wholeNumber(/^(\d|1\d|2[0-5])$/, 0, 25, WAIT_DEFAULT_SECONDS, "Seconds to wait for an event."),
 });
 
-const heardSchema = z.strictObject({
-  data: z.array(
-    z.strictObject({
-      id: z.string(),
-      type: z.string(),
-      created_at: timestamp,
-      body: z.string().meta({ description: "The exact body of the delivery: hand on these bytes." }),
-      headers: z
-        .record(z.string(), z.string())
-        .meta({ description: "The headers of the delivery, signed just now as its first attempt." }),
+const heardEventSchema = z
+  .strictObject({
+    id: identity("event"),
+    type: z.string().meta({ description: "Type of the event.", examples: ["payment.succeeded"] }),
+    created_at: timestamp,
+    body: z.string().meta({
+      description: "The exact body of the delivery: hand on these bytes.",
+      contentMediaType: "application/json",
     }),
-  ),
-  next_after: z.string().meta({
-    description:
-      "The `after` to go on with once all of `data` are handed on. Events beyond it that were handed on go into `seen`.",
-  }),
-  has_more: z.boolean(),
-  forgotten_before: timestamp.nullable().meta({
-    description:
-      "Set when events behind `after` are forgotten and cannot be told any more: those from before this moment, by the sandbox's clock.",
-  }),
-  seen: z
-    .array(z.string())
-    .max(SEEN_MAX)
-    .optional()
-    .meta({ description: "Where it begins: what is there already beyond `next_after`, for the first `seen`." }),
-});
+    headers: headersSchema.meta({
+      description: "The headers of the delivery, signed just now as its first attempt.",
+    }),
+  })
+  .meta({ id: "HeardEvent", description: "An event and its delivery, ready to be handed on." });
+
+const heardSchema = z
+  .strictObject({
+    data: z.array(heardEventSchema),
+    next_after: identity("event").meta({
+      description:
+        "The `after` to go on with once all of `data` are handed on. Events beyond it that were handed on go into `seen`.",
+    }),
+    has_more: z.boolean(),
+    forgotten_before: timestamp.nullable().meta({
+      description:
+        "Set when events behind `after` are forgotten and cannot be told any more: those from before this moment, by the sandbox's clock.",
+    }),
+    seen: z
+      .array(identity("event"))
+      .max(SEEN_MAX)
+      .optional()
+      .meta({ description: "Where it begins: what is there already beyond `next_after`, for the first `seen`." }),
+  })
+  .meta({
+    id: "HeardEvents",
+    examples: [{ data: [], next_after: exampleIds.event, has_more: false, forgotten_before: null }],
+  });
 
 interface HeardEvent {
   eventId: string;
@@ -101,8 +114,10 @@ export class Listening {
   endpoints(): Endpoint[] {
     return [
       readEndpoint({
+        operationId: "listenToEvents",
         path: "/v1/sandbox/events/listen",
-        summary: "Wait for events of your sandbox, to hand them on to your own machine (`gerbang listen` does)",
+        summary: "Wait for events of your sandbox",
+        description: "To hand them on to your own machine, as `gerbang listen` does.",
         tag: "Sandbox",
         scope: "sandbox:write",
         sandboxOnly: true,

@@ -4,13 +4,14 @@ import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
-import { timestamp } from "../http/shapes.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { environmentField, timestamp } from "../http/shapes.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
-import { type Book, environments } from "../merchants/books.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { nextRun, payoutDate, settlingRun } from "../merchants/settlement-schedule.ts";
 import { type Payment, statusView } from "../payments/payment.ts";
-import { paymentStatusSchema } from "../payments/payments.schema.ts";
+import { paymentParams, paymentStatusSchema } from "../payments/payments.schema.ts";
 import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
 import type { Database } from "../store/database.ts";
 import { type Clocks, sendClock } from "./clock.ts";
@@ -29,18 +30,40 @@ function settledOn({ settings }: Merchant, { paidAt }: Payment): string | null {
 
 const ADVANCE_MAX_SECONDS = 31_622_400;
 
-const simulateSchema = z.strictObject({ outcome: z.enum(["processing", "succeeded", "failed"]) });
-const advanceSchema = z.strictObject({ seconds: z.int().min(1).max(ADVANCE_MAX_SECONDS) });
-const clockSchema = z.strictObject({
-  environment: z.enum(environments),
-  now: timestamp.meta({ description: "The time in your sandbox." }),
-  offset_seconds: z.int().min(0),
-});
+const simulateSchema = z
+  .strictObject({
+    outcome: z.enum(["processing", "succeeded", "failed"]).meta({ description: "What the acquirer reports." }),
+  })
+  .meta({ id: "SimulatePayment", examples: [{ outcome: "succeeded" }] });
+const advanceSchema = z
+  .strictObject({
+    seconds: z
+      .int()
+      .min(1)
+      .max(ADVANCE_MAX_SECONDS)
+      .meta({ description: "How far; at most 366 days.", examples: [3_600] }),
+  })
+  .meta({ id: "AdvanceClock", examples: [{ seconds: 3_600 }] });
+const clockSchema = z
+  .strictObject({
+    environment: environmentField,
+    now: timestamp.meta({ description: "The time in your sandbox." }),
+    offset_seconds: z
+      .int()
+      .min(0)
+      .meta({ description: "How far it is ahead of the real time.", examples: [3_600] }),
+  })
+  .meta({
+    id: "SandboxClock",
+    examples: [{ environment: "sandbox", now: exampleTimes.created, offset_seconds: 3_600 }],
+  });
 
 export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof simulateSchema>>({
+      operationId: "simulatePayment",
       path: "/v1/sandbox/payments/{reference}/simulate",
+      params: paymentParams,
       summary: "Let the simulated acquirer report an outcome",
       tag: "Sandbox",
       scope: "sandbox:write",
@@ -60,6 +83,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       },
     }),
     writeEndpoint<z.infer<typeof advanceSchema>>({
+      operationId: "advanceSandboxClock",
       path: "/v1/sandbox/clock/advance",
       summary: "Move your sandbox's clock forward; whatever falls due happens",
       tag: "Sandbox",
@@ -76,6 +100,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       after: (call) => parts.clocks.move(call.book),
     }),
     readEndpoint({
+      operationId: "getSandboxClock",
       path: "/v1/sandbox/clock",
       summary: "Read your sandbox's clock",
       tag: "Sandbox",

@@ -1,28 +1,37 @@
 // Trigger an event: a sample of any type, sent to the registered address by the same way as a real one.
 import { bookCommand } from "../commands/command-context.ts";
 import { z } from "zod";
-import { eventTypes } from "../events/event.ts";
 import { type Endpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
+import { exampleIds } from "../http/examples.ts";
+import { identity } from "../http/shapes.ts";
+import { eventTypeSchema } from "../webhooks/envelopes.schema.ts";
 import { noReceiver, receiverOf } from "./receiver.ts";
 import { sampleData } from "./samples.ts";
 
-const triggerSchema = z.strictObject({ type: z.enum(eventTypes) });
-const triggeredSchema = z.strictObject({
-  event_id: z.string().meta({ description: "Identity of the event that is on its way." }),
-  type: z.enum(eventTypes),
-});
+const triggerSchema = z
+  .strictObject({ type: eventTypeSchema })
+  .meta({ id: "TriggerEvent", examples: [{ type: "payment.succeeded" }] });
+const triggeredSchema = z
+  .strictObject({
+    event_id: identity("event").meta({ description: "Identity of the event that is on its way." }),
+    type: eventTypeSchema,
+  })
+  .meta({ id: "TriggeredEvent", examples: [{ event_id: exampleIds.event, type: "payment.succeeded" }] });
 
 export function triggerEndpoints(): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof triggerSchema>>({
+      operationId: "triggerEvent",
       path: "/v1/sandbox/events/trigger",
-      summary: "Send an event of any type with sample data (`data.sample` is true) to your registered address",
+      summary: "Send an event of any type to your registered address",
+      description: "The data is a sample, and says so: `data.sample` is true.",
       tag: "Sandbox",
       scope: "sandbox:write",
       sandboxOnly: true,
       errors: ["OBJECT_NOT_FOUND"],
       success: { status: 200, description: "The event was recorded and will be delivered.", schema: triggeredSchema },
+      links: [{ operationId: "listEventDeliveries", description: "Read how it arrived.", path: { id: "event_id" } }],
       body: { schema: triggerSchema, order: ["type"] },
       lane: "move",
       command: (call, { type }) =>

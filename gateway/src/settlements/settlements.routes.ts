@@ -1,15 +1,22 @@
 // The HTTP of settlements: the list of section 4.9, a batch's statement, and the sandbox's way to form and pay one.
-import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { MINOR_MAX } from "../ground/money.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
-import { limitQuery, listSchema, timestamp } from "../http/shapes.ts";
-import { type Book, environments } from "../merchants/books.ts";
+import { nothing } from "../http/shapes.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import { type Settlement, settlementStatuses, settlementView, statementOf } from "./settlement.ts";
+import { type Settlement, settlementView, statementOf } from "./settlement.ts";
+import {
+  type SettlementsQuery,
+  formedSettlementsSchema,
+  settlementListSchema,
+  settlementParams,
+  settlementSchema,
+  settlementsQuerySchema,
+  statementSchema,
+} from "./settlements.schema.ts";
 import {
   selectSettlement,
   selectSettlements,
@@ -19,48 +26,6 @@ import {
 } from "./settlements.sql.ts";
 import { paySettlement, runNow } from "./settlements.ts";
 
-const minor = z.int().min(0).max(Number(MINOR_MAX));
-
-/** Also the data of settlement events. */
-export const settlementSchema = z.strictObject({
-  uuid: z.string(),
-  environment: z.enum(environments),
-  status: z.enum(settlementStatuses),
-  currency: z.string(),
-  exponent: z.int().min(0).max(4),
-  period_start: timestamp,
-  period_end: timestamp,
-  gross_minor: minor,
-  fee_minor: minor,
-  refund_minor: minor,
-  net_minor: minor,
-  payment_count: z.int().min(0),
-  paid_at: timestamp.nullable(),
-  bank_reference: z.string().nullable(),
-});
-
-const date = z
-  .string()
-  .optional()
-  .meta({ description: "YYYY-MM-DD or a timestamp; compares `period_end`, inclusive." });
-
-export const settlementsQuerySchema = z.strictObject({
-  status: z.enum(settlementStatuses).optional(),
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/, "must be a currency code")
-    .optional(),
-  date_from: date,
-  date_to: date,
-  limit: limitQuery,
-  starting_after: z
-    .string()
-    .refine((value) => isId("settlement", value), "is not the uuid of a settlement")
-    .optional(),
-});
-
-const nothing = z.strictObject({});
-
 export interface SettlementParts {
   database: Database;
 }
@@ -68,17 +33,20 @@ export interface SettlementParts {
 export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
   return [
     readEndpoint({
+      operationId: "listSettlements",
       path: "/v1/settlements",
       summary: "List settlement batches, newest first",
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["VALIDATION_ERROR"],
-      success: { status: 200, description: "A page of batches.", schema: listSchema(settlementSchema) },
+      success: { status: 200, description: "A page of batches.", schema: settlementListSchema },
       query: settlementsQuerySchema,
       handle: (call) => listSettlements(parts.database, call.book, call.query),
     }),
     readEndpoint({
+      operationId: "getSettlement",
       path: "/v1/settlements/{uuid}",
+      params: settlementParams,
       summary: "Read a settlement batch",
       tag: "Settlements",
       scope: "settlements:read",
@@ -87,12 +55,20 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       handle: async (call) => reply(200, settlementView(await findSettlement(parts.database, call))),
     }),
     readEndpoint({
+      operationId: "getSettlementStatement",
       path: "/v1/settlements/{uuid}/statement",
-      summary: "A batch as CSV: one line a payment, credited receipt, refund and lost dispute, adding up to the batch",
+      params: settlementParams,
+      summary: "Download a batch as CSV",
+      description: "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch.",
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "Comma-separated values.", schema: z.string(), mediaType: "text/csv" },
+      success: {
+        status: 200,
+        description: "Comma-separated values, the names of the columns first.",
+        schema: statementSchema,
+        mediaType: "text/csv",
+      },
       async handle(call) {
         const settlement = await findSettlement(parts.database, call);
         const lines = (await parts.database.query(selectStatement(settlement))).map(statementLineOfRow);
@@ -100,6 +76,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       },
     }),
     writeEndpoint({
+      operationId: "runSettlements",
       path: "/v1/sandbox/settlements/run",
       summary: "Form batches of everything that waits, now",
       tag: "Sandbox",
@@ -109,7 +86,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       success: {
         status: 200,
         description: "The batches formed.",
-        schema: z.strictObject({ data: z.array(settlementSchema) }),
+        schema: formedSettlementsSchema,
       },
       body: { schema: nothing, order: [] },
       command(call) {
@@ -119,7 +96,9 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       lane: "move",
     }),
     writeEndpoint({
+      operationId: "paySettlement",
       path: "/v1/sandbox/settlements/{uuid}/pay",
+      params: settlementParams,
       summary: "Let the bank pay a batch",
       tag: "Sandbox",
       scope: "sandbox:write",
@@ -155,11 +134,7 @@ export async function readSettlement(
 }
 
 /** A page of a book's list. `query` has passed `settlementsQuerySchema`. */
-export async function listSettlements(
-  database: Database,
-  book: Book,
-  query: z.infer<typeof settlementsQuerySchema>,
-): Promise<Reply> {
+export async function listSettlements(database: Database, book: Book, query: SettlementsQuery): Promise<Reply> {
   const after = query.starting_after;
   if (after !== undefined) {
     const cursor = await readSettlement(database, book.merchantId, after);

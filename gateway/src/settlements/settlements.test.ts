@@ -9,7 +9,7 @@ import { type TestService, asOwner, openDatabase, paymentBody, startService } fr
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { type SettlementItem, select } from "./settlement.ts";
-import { settlementSchema } from "./settlements.routes.ts";
+import { settlementSchema } from "./settlements.schema.ts";
 
 describe("what a batch takes", () => {
   const item = fc

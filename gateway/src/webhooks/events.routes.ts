@@ -1,5 +1,5 @@
 // The HTTP of events: reading them and their attempts (section 6.6), and sending them again (section 6.4).
-import { z } from "zod";
+import type { z } from "zod";
 import {
   type Attempt,
   type StoredEvent,
@@ -17,6 +17,7 @@ import { idOf, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import {
@@ -25,9 +26,11 @@ import {
   attemptView,
   attemptsQuerySchema,
   eventListSchema,
+  eventParams,
   eventSchema,
   eventView,
   eventsQuerySchema,
+  resendExamples,
   resendRules,
   resentSchema,
 } from "./events.schema.ts";
@@ -36,8 +39,6 @@ import { type Chosen, noSuchEvent, resendEvent, resendEvents } from "./resend.ts
 /** How many events one call sends again. */
 const RESEND_MAX = 1_000;
 
-const nothing = z.strictObject({});
-
 export function eventEndpoints(database: Database): Endpoint[] {
   return [...readingEndpoints(database), resendEndpoint(database), bulkEndpoint(database)];
 }
@@ -45,6 +46,7 @@ export function eventEndpoints(database: Database): Endpoint[] {
 function readingEndpoints(database: Database): Endpoint[] {
   return [
     readEndpoint({
+      operationId: "listEvents",
       path: "/v1/events",
       summary: "List events, newest first, with where their deliveries stand",
       tag: "Events",
@@ -55,7 +57,9 @@ function readingEndpoints(database: Database): Endpoint[] {
       handle: (call) => listEvents(database, call.book, call.query),
     }),
     readEndpoint({
+      operationId: "getEvent",
       path: "/v1/events/{id}",
+      params: eventParams,
       summary: "Read an event",
       tag: "Events",
       scope: "events:read",
@@ -64,7 +68,9 @@ function readingEndpoints(database: Database): Endpoint[] {
       handle: async (call) => reply(200, eventView(await findEvent(database, call))),
     }),
     readEndpoint({
+      operationId: "listEventDeliveries",
       path: "/v1/events/{id}/deliveries",
+      params: eventParams,
       summary: "List the attempts to deliver an event, newest first, each as it went",
       tag: "Events",
       scope: "events:read",
@@ -78,7 +84,9 @@ function readingEndpoints(database: Database): Endpoint[] {
 
 function resendEndpoint(database: Database): Endpoint {
   return writeEndpoint<{ event?: StoredEvent | undefined }>({
+    operationId: "resendEvent",
     path: "/v1/events/{id}/resend",
+    params: eventParams,
     summary: "Try an event once more, now, at the address where it belongs today",
     tag: "Events",
     scope: "events:write",
@@ -99,13 +107,17 @@ function resendEndpoint(database: Database): Endpoint {
 
 function bulkEndpoint(database: Database): Endpoint {
   return writeEndpoint<ResendBody & { choice?: Choice }>({
+    operationId: "resendEvents",
     path: "/v1/events/resend",
-    summary: "Try several events once more: those named, or those since a moment, oldest first, at most 1,000",
+    summary: "Try several events once more",
+    description:
+      "Those that `event_ids` names, all or none; or those since a moment, oldest first, at most 1,000 in one call. Name either, never both.",
     tag: "Events",
     scope: "events:write",
     errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
     success: { status: 200, description: "How many are due now.", schema: resentSchema },
     body: resendRules,
+    bodyExamples: resendExamples,
     async judge(call, _input, found) {
       if ("fault" in found) throw found.fault;
       return { ...found.value, choice: await selectEventsToResend(database, call.book, found.value) };

@@ -1,0 +1,91 @@
+// The shapes of disputes on the wire.
+import { z } from "zod";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import {
+  checkedIdentity,
+  currencyCode,
+  environmentField,
+  exponentField,
+  identity,
+  inPath,
+  limitQuery,
+  listSchema,
+  startingAfter,
+  timestamp,
+} from "../http/shapes.ts";
+import { disputeStatuses } from "../payments/payment.ts";
+import { amountMinor } from "../payments/payments.schema.ts";
+import { disputeReasons, outcomes } from "./dispute.ts";
+
+const disputeStatus = z.enum(disputeStatuses).meta({
+  id: "DisputeStatus",
+  description:
+    "`needs_response`: evidence is awaited. `under_review`: it is looked at. `won` and `withdrawn`: the held funds are released. `lost`: they " +
+    "are gone.",
+});
+export const disputeReason = z
+  .enum(disputeReasons)
+  .meta({ id: "DisputeReason", description: "Why the payer contests the payment." });
+export const disputeOutcome = z.enum(outcomes).meta({ id: "DisputeOutcome", description: "How it was decided." });
+
+/** Also the data of dispute events. */
+export const disputeSchema = z
+  .strictObject({
+    uuid: identity("dispute"),
+    environment: environmentField,
+    payment_reference: identity("payment").meta({ description: "The payment that is contested." }),
+    status: disputeStatus,
+    reason: disputeReason,
+    amount_minor: amountMinor.meta({ description: "What is contested and held, in minor units." }),
+    currency: currencyCode,
+    exponent: exponentField,
+    evidence_due_at: timestamp.meta({ examples: [exampleTimes.evidenceDue] }),
+    opened_at: timestamp.meta({ examples: [exampleTimes.disputed] }),
+    resolved_at: timestamp.nullable().meta({ description: "Null while it runs." }),
+    outcome: disputeOutcome.nullable().meta({ description: "Null while it runs." }),
+  })
+  .meta({
+    id: "Dispute",
+    description: "A payment that its payer contests. While it runs the contested amount is held.",
+    examples: [
+      {
+        uuid: exampleIds.dispute,
+        environment: "sandbox",
+        payment_reference: exampleIds.payment,
+        status: "needs_response",
+        reason: "product_not_received",
+        amount_minor: 10_000_000,
+        currency: "IDR",
+        exponent: 2,
+        evidence_due_at: exampleTimes.evidenceDue,
+        opened_at: exampleTimes.disputed,
+        resolved_at: null,
+        outcome: null,
+      },
+    ],
+  });
+
+export const disputeListSchema = listSchema(disputeSchema, "DisputeList");
+
+export const disputesQuerySchema = z.strictObject({
+  status: disputeStatus.optional().meta({ description: "Only disputes of this status." }),
+  payment_reference: checkedIdentity("payment", "is not the reference of a payment")
+    .optional()
+    .meta({ description: "Only disputes about this payment." }),
+  limit: limitQuery,
+  starting_after: startingAfter("dispute", "is not the uuid of a dispute", "`uuid` of the last dispute received."),
+});
+
+export const openDisputeSchema = z
+  .strictObject({
+    reason: disputeReason,
+    amount_minor: amountMinor.optional().meta({ description: "Minor units; all that was not refunded when absent." }),
+  })
+  .meta({ id: "OpenDispute", examples: [{ reason: "product_not_received" }] });
+
+export const resolveDisputeSchema = z
+  .strictObject({ outcome: disputeOutcome })
+  .meta({ id: "ResolveDispute", examples: [{ outcome: "won" }] });
+
+/** The dispute that a path names. */
+export const disputeParams = { uuid: inPath("dispute", "DisputeUuid", "`uuid` of the dispute.") };

@@ -1,0 +1,170 @@
+// JSON Schema of the shapes on the wire, as zod makes it: each shape with an `id` becomes a component that is said once.
+import { z } from "zod";
+import { nullsIn } from "./fields.ts";
+
+export type Json = Record<string, unknown>;
+
+const INT32_MAX = 2 ** 31 - 1;
+
+/** What a document says once and refers to, by kind and name. */
+export class Components {
+  private readonly kinds = new Map<string, Map<string, Json>>();
+  /** Shapes by name. Those that are sent to us refuse fields they do not know; answers may gain fields. */
+  private readonly shapes = new Map<string, { definition: Json; isSent: boolean }>();
+  /** Shapes whose examples stand beside the bodies that have them. */
+  private readonly shown = new Set<string>();
+
+  /** A reference to the component, which is kept. Throws when the name stands for something else already. */
+  keep(kind: string, name: string, value: Json): Json {
+    const named = this.kinds.get(kind) ?? new Map<string, Json>();
+    this.kinds.set(kind, named);
+    refuseSecond(kind, name, value, named.get(name));
+    named.set(name, value);
+    return { $ref: `#/components/${kind}/${name}` };
+  }
+
+  /** The shape of an answer. */
+  output(schema: z.ZodType): Json {
+    return this.convert(schema, "output", false);
+  }
+
+  /** The shape of a body or a parameter; `nullIsAbsent` as `judgeBody` has it. */
+  input(schema: z.ZodType, nullIsAbsent = false): Json {
+    return this.convert(schema, "input", nullIsAbsent);
+  }
+
+  /** The examples of this shape stand elsewhere in the document: they are not repeated in it. */
+  showsElsewhere(name: string): void {
+    this.shown.add(name);
+  }
+
+  /** All of them, each kind in alphabetical order. */
+  toJson(): Json {
+    const shapes = [...this.shapes].map(([name, { definition, isSent }]): [string, Json] => {
+      const { examples, ...shape } = isSent ? definition : open(definition);
+      return [name, examples === undefined || this.shown.has(name) ? shape : { ...shape, examples }];
+    });
+    return Object.fromEntries(
+      [["schemas", shapes] as const, ...this.kinds].map(([kind, named]) => [
+        kind,
+        Object.fromEntries([...named].sort(([a], [b]) => (a < b ? -1 : 1))),
+      ]),
+    );
+  }
+
+  private convert(schema: z.ZodType, io: "input" | "output", nullIsAbsent: boolean): Json {
+    // As an item of something else a shape with a name becomes a reference, like everywhere.
+    const { prefixItems, $defs = {} } = z.toJSONSchema(z.tuple([schema]), {
+      target: "draft-2020-12",
+      unrepresentable: "any",
+      io,
+      override: ({ zodSchema, jsonSchema }) => addDiscriminator(zodSchema, jsonSchema as Json),
+    }) as unknown as { prefixItems: [Json]; $defs?: Record<string, Json> };
+    if (nullIsAbsent) admitNulls(schema, prefixItems[0], $defs);
+    for (const [name, untidy] of Object.entries($defs)) {
+      const definition = tidy(untidy);
+      const kept = this.shapes.get(name);
+      refuseSecond("schemas", name, open(definition), kept && open(kept.definition));
+      this.shapes.set(name, { definition, isSent: io === "input" || kept?.isSent === true });
+    }
+    return tidy(prefixItems[0]);
+  }
+}
+
+function refuseSecond(kind: string, name: string, value: Json, known: Json | undefined): void {
+  if (known && JSON.stringify(known) !== JSON.stringify(value)) throw new Error(`two ${kind} are called ${name}`);
+}
+
+/** Which field tells the members of a union apart, and by which values. */
+function addDiscriminator(schema: z.core.$ZodType, json: Json): void {
+  if (!(schema instanceof z.ZodDiscriminatedUnion)) return;
+  const propertyName = schema.def.discriminator;
+  const mapping = Object.fromEntries(
+    (schema.options as z.ZodObject[]).flatMap((option) => {
+      const field = option.shape[propertyName] as z.ZodLiteral | z.ZodEnum;
+      const values = field instanceof z.ZodLiteral ? [...field.values] : field.options;
+      return values.map((value) => [value, `#/components/schemas/${option.meta()?.id}`]);
+    }),
+  );
+  Object.assign(json, { discriminator: { propertyName, mapping } });
+}
+
+/** `null` in every field where the service reads it as the field left out: in an object, and in the objects inside it. */
+function admitNulls(schema: z.core.$ZodType, shape: Json, named: Record<string, Json>): void {
+  const nulls = nullsIn(schema);
+  if (!nulls) return;
+  const { $ref } = shape;
+  const object = typeof $ref === "string" ? named[$ref.replace("#/$defs/", "")] : shape;
+  const { properties } = object as { properties: Record<string, Json> };
+  for (const [name, own] of nulls.inside) admitNulls(own, properties[name] ?? {}, named);
+  for (const name of nulls.left) properties[name] = { anyOf: [properties[name], { type: "null" }] };
+}
+
+/** The same schema as a person would write it, with references into the document. */
+function tidy(schema: Json): Json {
+  const { $ref, anyOf, additionalProperties, propertyNames, ...rest } = inside(schema, tidy);
+  const tidied: Json = { ...rest };
+  if (typeof $ref === "string") tidied.$ref = $ref.replace("#/$defs/", "#/components/schemas/");
+  if (additionalProperties !== undefined)
+    tidied.additionalProperties = isEmpty(additionalProperties) ? true : additionalProperties;
+  // That names are texts goes without saying.
+  if (propertyNames !== undefined && JSON.stringify(propertyNames) !== '{"type":"string"}')
+    tidied.propertyNames = propertyNames;
+  if (tidied.type === "integer") tidied.format = isInt32(tidied) ? "int32" : "int64";
+  return inOrder(Array.isArray(anyOf) ? { ...nullable(anyOf as Json[]), ...tidied } : tidied);
+}
+
+/** Words first, examples last. */
+function inOrder({ title, description, examples, ...rest }: Json): Json {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...rest,
+    ...(examples === undefined ? {} : { examples }),
+  };
+}
+
+const isEmpty = (value: unknown): boolean => JSON.stringify(value) === "{}";
+
+const isInt32 = ({ minimum = 0, maximum = Infinity }: { minimum?: number; maximum?: number }): boolean =>
+  minimum >= -INT32_MAX && maximum <= INT32_MAX;
+
+/** `X or null` in one: `type: [x, null]` where X has a type, and what describes X moves out of the choice. */
+function nullable(anyOf: Json[]): Json {
+  const [shape, other] = anyOf;
+  if (anyOf.length !== 2 || !shape || JSON.stringify(other) !== '{"type":"null"}') return { anyOf };
+  const { type, description, examples, ...rest } = shape;
+  const words = {
+    ...(description === undefined ? {} : { description }),
+    ...(examples === undefined ? {} : { examples }),
+  };
+  if (typeof type !== "string" || rest.const !== undefined)
+    return { ...words, anyOf: [type === undefined ? rest : { type, ...rest }, { type: "null" }] };
+  const values = Array.isArray(rest.enum) ? { enum: [...(rest.enum as unknown[]), null] } : {};
+  return { ...words, type: [type, "null"], ...rest, ...values };
+}
+
+/** The schema without its refusals of unknown fields. */
+function open(schema: Json): Json {
+  const { additionalProperties, ...rest } = inside(schema, open);
+  return additionalProperties === undefined || additionalProperties === false
+    ? rest
+    : { ...rest, additionalProperties };
+}
+
+/** Applies `change` to the schemas directly inside a schema; examples and the like are values, and stay. */
+function inside(schema: Json, change: (inner: Json) => Json): Json {
+  const isSchema = (value: unknown): value is Json => typeof value === "object" && value !== null;
+  return Object.fromEntries(
+    Object.entries(schema).map(([word, value]) => {
+      if (["anyOf", "oneOf", "allOf", "prefixItems"].includes(word)) return [word, (value as Json[]).map(change)];
+      if (word === "properties")
+        return [
+          word,
+          Object.fromEntries(Object.entries(value as Json).map(([name, own]) => [name, change(own as Json)])),
+        ];
+      const one = ["items", "additionalProperties", "propertyNames", "contentSchema", "not", "then"].includes(word);
+      return [word, one && isSchema(value) ? change(value) : value];
+    }),
+  );
+}

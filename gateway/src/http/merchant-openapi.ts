@@ -1,0 +1,265 @@
+// The contract of /v1: how a merchant's endpoint, health and the webhooks are told in OpenAPI.
+import type { z } from "zod";
+import type { FaultCode } from "../ground/fault.ts";
+import { type Endpoint, methodOf } from "./endpoint.ts";
+import { exampleClientId, exampleIds, exampleSignature } from "./examples.ts";
+import { allOptional } from "./fields.ts";
+import type { Json } from "./json-schema.ts";
+import { Document, type Operation } from "./openapi.ts";
+
+/** What is sent to a merchant's receiver for an event of this type. */
+export interface WebhookShape {
+  type: string;
+  summary: string;
+  tag: string;
+  schema: z.ZodType;
+  example: unknown;
+}
+
+export interface MerchantDocumentParts {
+  version: string;
+  endpoints: readonly Endpoint[];
+  health: { well: z.ZodType; unwell: z.ZodType };
+  webhooks: readonly WebhookShape[];
+  /** Begins the service's own webhook headers. */
+  headerPrefix: string;
+}
+
+const generalCodes: FaultCode[] = [
+  "UNAUTHORIZED",
+  "CLIENT_NOT_FOUND",
+  "SIGNATURE_MISSING",
+  "SIGNATURE_INVALID",
+  "TIMESTAMP_OUT_OF_WINDOW",
+  "SIGNATURE_REPLAYED",
+  "FORBIDDEN",
+  "MERCHANT_SUSPENDED",
+  "RATE_LIMITED",
+  "INTERNAL_ERROR",
+  "SERVICE_UNAVAILABLE",
+];
+
+const writeCodes: FaultCode[] = [
+  "MALFORMED_JSON",
+  "PAYLOAD_TOO_LARGE",
+  "VALIDATION_ERROR",
+  "IDEMPOTENCY_KEY_REQUIRED",
+  "IDEMPOTENCY_KEY_INVALID",
+  "IDEMPOTENCY_CONFLICT",
+  "IDEMPOTENCY_IN_PROGRESS",
+];
+
+const tags = [
+  ["Payments", "Take money: create a payment, hand its instructions to the payer, read what came of it, cancel it."],
+  ["Refunds", "Give money back, all of a payment or part of it."],
+  ["Balances", "What is yours in each currency, and the journal entries behind each figure."],
+  ["Settlements", "Batches in which your money is paid out, and their statements."],
+  ["Disputes", "Payments that a payer contests. Evidence is handed in through the portal."],
+  ["Events", "What was sent to your webhook receiver, how each attempt went, and sending it again."],
+  [
+    "Sandbox",
+    "What only a sandbox key can do: play the acquirer, the bank and the payer, move the clock, test a receiver.",
+  ],
+  ["Health", "Whether the service works. The only call without a signature."],
+].map(([name, description]) => ({ name, description }));
+
+const description = `Payments through several acquirers, recorded in a double-entry ledger.
+
+**Amounts** are integers in minor units: \`150000\` IDR is Rp 1,500.00. **Times** are UTC, in whole seconds.
+
+**Signing.** Every request but health carries \`Authorization: Bearer <client_id>\`, \`X-Timestamp\` (Unix seconds) and \`X-Signature\`: the
+lower-case hex HMAC-SHA256, by your secret, of the timestamp, a full stop and the exact bytes of the body (none for a GET). A signature is
+good once, within 300 seconds. HTTP Message Signatures (RFC 9421, HMAC-SHA256) are taken as well.
+
+**Idempotency.** Every write carries an \`Idempotency-Key\`: one for one intent, the same on each retry. A repeated request is answered 200 with
+the stored answer and \`X-Idempotent-Replay: true\`.
+
+**Growth.** Answers and events may gain fields, and lists of values may gain members: ignore what you do not know. Requests may not carry
+fields that are not listed here; an optional field that is \`null\` counts as left out.`;
+
+const idempotencyKey: Json = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: true,
+  description: "One key for one intent, the same on each retry; kept for 72 hours.",
+  schema: {
+    type: "string",
+    minLength: 8,
+    maxLength: 255,
+    pattern: "^[ -~]+$",
+    examples: ["order-1042-pay"],
+  },
+};
+
+const securitySchemes: Json = {
+  client: {
+    type: "http",
+    scheme: "bearer",
+    description: `\`Bearer <client_id>\`, such as \`Bearer ${exampleClientId}\`.`,
+  },
+  timestamp: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Timestamp",
+    description: "Unix seconds, at most 300 from our clock.",
+  },
+  signature: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Signature",
+    description: "Lower-case hex HMAC-SHA256 of timestamp + '.' + body, by your secret. Good once.",
+  },
+  contentDigest: {
+    type: "apiKey",
+    in: "header",
+    name: "Content-Digest",
+    description: "With RFC 9421: `sha-256` or `sha-512` of the body, of the empty body too.",
+  },
+  signatureInput: {
+    type: "apiKey",
+    in: "header",
+    name: "Signature-Input",
+    description: "With RFC 9421: the components and parameters of the signature.",
+  },
+  messageSignature: {
+    type: "apiKey",
+    in: "header",
+    name: "Signature",
+    description: "With RFC 9421, in place of X-Timestamp and X-Signature: HMAC-SHA256 in base64.",
+  },
+};
+
+/** The whole document, as a value. */
+export function merchantDocument(parts: MerchantDocumentParts): Json {
+  const document = new Document();
+  for (const endpoint of parts.endpoints) document.add(operationOf(document, endpoint));
+  document.addTold("/v1/health", "get", healthOperation(document, parts));
+  return document.toJson(
+    {
+      info: {
+        title: "Gerbang merchant API",
+        version: parts.version,
+        description,
+        contact: { name: "Whoever runs this gateway" },
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      servers: [{ url: "/", description: "The base address ends in /v1; paths here are written in full." }],
+      tags,
+      security: [
+        { client: [], timestamp: [], signature: [] },
+        { client: [], contentDigest: [], signatureInput: [], messageSignature: [] },
+      ],
+    },
+    { webhooks: webhooksOf(document, parts) },
+    securitySchemes,
+  );
+}
+
+function operationOf(document: Document, endpoint: Endpoint): Operation {
+  const { scope, sandboxOnly, success } = endpoint;
+  const rights = `Scope: \`${scope}\`.${sandboxOnly ? " Sandbox keys only." : ""}`;
+  const told = {
+    ...endpoint,
+    method: methodOf(endpoint),
+    description: endpoint.description === undefined ? rights : `${endpoint.description}\n\n${rights}`,
+    errors: [
+      ...generalCodes,
+      ...(sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
+      ...(endpoint.kind === "write" ? writeCodes : []),
+      ...endpoint.errors,
+    ],
+  };
+  if (endpoint.kind === "read") return { ...told, query: endpoint.query, body: undefined };
+  const replay = { ...success, status: 200, description: "A replay of the stored answer." };
+  return {
+    ...told,
+    body: {
+      schema: endpoint.body.schema,
+      examples: endpoint.bodyExamples,
+      isRequired: !allOptional(endpoint.body),
+      nullIsAbsent: true,
+    },
+    headers: { IdempotencyKey: idempotencyKey },
+    // A replay of an operation that answers 200 anyway is told apart by its header alone.
+    replies: success.status === 200 ? {} : { 200: withReplayHeader(document, document.response(replay)) },
+  };
+}
+
+function withReplayHeader(document: Document, response: Json): Json {
+  return { ...response, headers: document.headers("X-Idempotent-Replay") };
+}
+
+function healthOperation(document: Document, { health }: MerchantDocumentParts): Json {
+  const unwell = document.response({
+    status: 503,
+    description: "The same object, beside the error.",
+    schema: health.unwell,
+  });
+  return {
+    operationId: "getHealth",
+    summary: "Read the service's health",
+    description: "Asks the database and the ledger. The only call without authentication.",
+    tags: ["Health"],
+    security: [],
+    responses: {
+      200: document.response({ status: 200, description: "All is well.", schema: health.well }),
+      ...document.errorResponses(["MALFORMED_REQUEST", "RATE_LIMITED"]),
+      503: { ...unwell, headers: document.headers("Retry-After") },
+    },
+  };
+}
+
+function webhooksOf(document: Document, { webhooks, headerPrefix }: MerchantDocumentParts): Json {
+  const { components } = document;
+  const header = (name: string, said: string, schema: Json): Json =>
+    components.keep("parameters", `Webhook${name.replaceAll("-", "")}`, {
+      name: headerPrefix + name,
+      in: "header",
+      required: true,
+      description: said,
+      schema,
+    });
+  const parameters = [
+    header("Event-Id", "The same on every retry: deduplicate on it.", { type: "string", examples: [exampleIds.event] }),
+    header("Event-Type", "Equal to `type` in the body.", { type: "string", examples: ["payment.succeeded"] }),
+    header("Timestamp", "Unix seconds when this attempt was formed.", {
+      type: "integer",
+      format: "int64",
+      examples: [1_795_317_240],
+    }),
+    header("Signature", "Hex HMAC-SHA256 with the webhook secret over timestamp + '.' + raw body.", {
+      type: "string",
+      examples: [exampleSignature],
+    }),
+    header("Delivery-Attempt", "1 for the first attempt.", {
+      type: "integer",
+      format: "int32",
+      minimum: 1,
+      examples: [1],
+    }),
+  ];
+  return Object.fromEntries(
+    webhooks.map(({ type, summary, tag, schema, example }) => [
+      type,
+      {
+        post: {
+          operationId: `on${type
+            .split(".")
+            .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+            .join("")}`,
+          summary,
+          description:
+            "Verify the signature over the raw body first, deduplicate by the event's id, then answer 2xx and work on.",
+          tags: [tag],
+          security: [],
+          parameters,
+          requestBody: { required: true, content: document.content(components.output(schema), example) },
+          responses: {
+            "2XX": { description: "Taken. Anything else is retried, eight attempts in twelve hours." },
+            "4XX": { description: "Not taken: it is tried again." },
+          },
+        },
+      },
+    ]),
+  );
+}

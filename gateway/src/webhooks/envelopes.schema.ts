@@ -1,0 +1,87 @@
+// What arrives at a receiver (sections 6.2 and 6.5): the envelope of each kind of event, and an example of each type.
+import { z } from "zod";
+import { disputeSchema } from "../disputes/disputes.schema.ts";
+import { type EventType, eventTypes } from "../events/event.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { environmentField, exampleOf, identity, timestamp } from "../http/shapes.ts";
+import { exampleCreatedPayment, examplePaymentEventData } from "../payments/payments.examples.ts";
+import { paymentEventSchema } from "../payments/payments.schema.ts";
+import { refundStatusSchema } from "../refunds/refunds.schema.ts";
+import { settlementSchema } from "../settlements/settlements.schema.ts";
+
+export const eventTypeSchema = z
+  .enum(eventTypes)
+  .meta({ id: "EventType", description: "The list will grow: ignore types that you do not know." });
+
+/** What every event has beside its type and its data. */
+export const envelopeFields = {
+  id: identity("event").meta({ description: "The same on every retry: deduplicate on it." }),
+  created_at: timestamp.meta({ description: "When it happened. Events may arrive in another order." }),
+  environment: environmentField,
+  api_version: z.literal("v1"),
+};
+
+const envelope = <Data extends z.ZodType>(id: string, kind: string, data: Data) => {
+  const types = eventTypes.filter((type) => type.startsWith(`${kind}.`));
+  return z.strictObject({ ...envelopeFields, type: z.enum(types), data }).meta({
+    id,
+    description: `An event of a ${kind}. The data of one that was triggered by hand have \`sample: true\`.`,
+  });
+};
+
+const envelopes: Readonly<Record<string, z.ZodType>> = {
+  payment: envelope("PaymentEvent", "payment", paymentEventSchema),
+  refund: envelope("RefundEvent", "refund", refundStatusSchema),
+  settlement: envelope("SettlementEvent", "settlement", settlementSchema),
+  dispute: envelope("DisputeEvent", "dispute", disputeSchema),
+};
+
+/** A whole event for the contract. */
+export const exampleEnvelope = <Type extends EventType, Data>(type: Type, data: Data) => ({
+  id: exampleIds.event,
+  type,
+  created_at: exampleTimes.paid,
+  environment: "sandbox" as const,
+  api_version: "v1" as const,
+  data,
+});
+
+const { paid_at: _, ...unpaid } = examplePaymentEventData;
+const { instructions, expires_at } = exampleCreatedPayment;
+const payment = (status: string): unknown => ({ ...unpaid, status });
+const settlement = exampleOf(settlementSchema);
+const dispute = exampleOf(disputeSchema);
+
+/** Interface 6.5: when each type is sent, and its data. */
+const sent: Readonly<Record<EventType, [when: string, data: unknown]>> = {
+  "payment.created": [
+    "A payment was created and its instructions are ready",
+    { ...unpaid, status: "pending", instructions, expires_at },
+  ],
+  "payment.processing": ["The acquirer works on a payment", payment("processing")],
+  "payment.succeeded": ["A payment was paid and is in your books", examplePaymentEventData],
+  "payment.failed": ["A payment was refused by the acquirer or by fraud detection", payment("failed")],
+  "payment.expired": ["A payment was not paid in time", payment("expired")],
+  "payment.canceled": ["You canceled a payment", payment("canceled")],
+  "refund.succeeded": ["A refund, full or partial, is in your books", exampleOf(refundStatusSchema)],
+  "refund.failed": ["A refund failed; no funds moved", { ...exampleOf(refundStatusSchema), status: "failed" }],
+  "settlement.created": [
+    "A batch was formed and awaits the bank",
+    { ...settlement, status: "processing", paid_at: null, bank_reference: null },
+  ],
+  "settlement.paid": ["A batch was paid to your account", settlement],
+  "dispute.opened": ["A payer contests a payment; the amount is held", dispute],
+  "dispute.updated": ["A dispute's status or its deadline changed", { ...dispute, status: "under_review" }],
+  "dispute.resolved": [
+    "A dispute was decided; the funds are released or gone",
+    { ...dispute, status: "won", resolved_at: exampleTimes.evidenceDue, outcome: "won" },
+  ],
+};
+
+/** Every type that is sent, for the contract. */
+export const webhookShapes = eventTypes.map((type) => {
+  const [kind = ""] = type.split(".");
+  const [summary, data] = sent[type];
+  const tag = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}s`;
+  return { type, summary, tag, schema: envelopes[kind] as z.ZodType, example: exampleEnvelope(type, data) };
+});

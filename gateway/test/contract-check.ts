@@ -1,0 +1,128 @@
+// A contract as a validator: whether its own examples and live answers are what it says, with no field beyond it.
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+
+type Json = Record<string, unknown>;
+
+export interface ToldOperation {
+  path: string;
+  method: string;
+  operation: {
+    operationId: string;
+    tags: string[];
+    parameters?: Json[];
+    requestBody?: { content: Json };
+    responses: Record<string, Json>;
+  };
+}
+
+/** Something with a schema, and where it stands. */
+interface Example {
+  at: string;
+  schema: string;
+  value: unknown;
+}
+
+export class ContractCheck {
+  readonly document: Json;
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true, discriminator: false });
+
+  /** `text`: an OpenAPI document as JSON. */
+  constructor(text: string) {
+    this.document = JSON.parse(text) as Json;
+    formats.default(this.ajv);
+    // Answers may gain fields, and the contract leaves that open. What we send today has none beyond it.
+    this.ajv.addSchema(closed(JSON.parse(text)) as Json, "contract");
+  }
+
+  get operations(): ToldOperation[] {
+    return Object.entries(this.document.paths as Record<string, Json>).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation }) as ToldOperation),
+    );
+  }
+
+  /** What a reference leads to; anything else as it is. */
+  resolve(value: unknown): Json {
+    const { $ref } = value as { $ref?: string };
+    return $ref === undefined ? (value as Json) : this.resolve(this.at($ref.slice(1)));
+  }
+
+  private at(pointer: string): unknown {
+    return pointer
+      .split("/")
+      .slice(1)
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce<unknown>((at, part) => (at as Json | undefined)?.[part], this.document);
+  }
+
+  /** Every example in the document that stands beside or in a schema. */
+  examples(): Example[] {
+    const found: Example[] = [];
+    this.collect(this.document, "", found);
+    return found;
+  }
+
+  private collect(node: unknown, at: string, found: Example[]): void {
+    if (typeof node !== "object" || node === null) return;
+    const { schema, example, examples } = node as Json;
+    if (schema !== undefined) {
+      if (example !== undefined) found.push({ at, schema: `${at}/schema`, value: example });
+      for (const [name, one] of Object.entries((examples ?? {}) as Json))
+        found.push({ at: `${at} ${name}`, schema: `${at}/schema`, value: this.resolve(one).value });
+    } else if (Array.isArray(examples)) {
+      for (const value of examples) found.push({ at, schema: at, value });
+    }
+    for (const [name, inner] of Object.entries(node)) {
+      if (name === "example" || (name === "examples" && !at.endsWith("/properties"))) continue;
+      this.collect(inner, `${at}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`, found);
+    }
+  }
+
+  /** What is wrong with the value by the schema at this place of the document; empty when nothing is. */
+  faults(schema: string, value: unknown): string[] {
+    const validate = this.ajv.getSchema(`contract#${encodeURI(schema)}`);
+    if (!validate) return [`no schema at ${schema}`];
+    if (validate(value) === true) return [];
+    return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+      `${instancePath} ${message} ${JSON.stringify(params)}`.trim(),
+    );
+  }
+
+  /** What is wrong with an answer to `method` on the actual `path`, by the contract. */
+  answerFaults(method: string, path: string, answer: { status: number; headers: Headers; text: string }): string[] {
+    const told = this.operationFor(method, path);
+    if (!told) return [`${method} ${path} is not in the contract`];
+    const place = `/paths/${told.path.replaceAll("/", "~1")}/${told.method}/responses/${answer.status}`;
+    const declared = told.operation.responses[answer.status];
+    if (!declared) return [`${told.operation.operationId} does not declare ${answer.status}`];
+    const { $ref } = declared as { $ref?: string };
+    const response = this.resolve(declared);
+    const missing = Object.keys((response.headers ?? {}) as Json).filter((name) => !answer.headers.has(name));
+    const [mediaType = ""] = (answer.headers.get("content-type") ?? "").split(";");
+    const isKnown = Object.hasOwn(response.content as Json, mediaType);
+    if (!isKnown) return [`${told.operation.operationId} ${answer.status} does not declare ${mediaType}`];
+    const value: unknown = mediaType === "application/json" ? JSON.parse(answer.text) : answer.text;
+    const schema = `${$ref?.slice(1) ?? place}/content/${mediaType.replaceAll("/", "~1")}/schema`;
+    return [...missing.map((name) => `lacks the header ${name}`), ...this.faults(schema, value)].map(
+      (fault) => `${told.operation.operationId} ${answer.status}: ${fault}`,
+    );
+  }
+
+  /** A path without parts that vary comes before one with them. */
+  operationFor(method: string, path: string): ToldOperation | undefined {
+    const [bare = ""] = path.split("?");
+    return this.operations
+      .filter((told) => told.method === method.toLowerCase())
+      .toSorted((a, b) => a.path.split("{").length - b.path.split("{").length)
+      .find((told) => new RegExp(`^${told.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(bare));
+  }
+}
+
+/** The document with every object closed that says nothing of further fields. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== "object" || node === null) return node;
+  const inner = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closed(value)]));
+  const isObject = inner.type === "object" && typeof inner.properties === "object" && inner.properties !== null;
+  return isObject && inner.additionalProperties === undefined ? { ...inner, additionalProperties: false } : inner;
+}
