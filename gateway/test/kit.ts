@@ -135,7 +135,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   };
   const { operate, hands } = operatorAt(origin);
   return {
-    app: { ...app, ...hands },
+    app: Object.assign(app, hands),
     operate,
     askOperator: async (path) =>
       readAnswer(await fetch(`${origin}/ops/v1${path}`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })),
