@@ -29,7 +29,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     customerKey: null,
     customer: undefined,
     metadata: undefined,
-    instructions: { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" },
+    instructions: { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z", qr_string: "000201" },
     risk: { decision: "approve", score: 0, reasons: [] },
     routing: { rules_version: 0, candidates: [] },
     expiresAt: NOW + 1_800 * SECOND,

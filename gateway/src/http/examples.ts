@@ -14,6 +14,9 @@ export const exampleIds: Readonly<Record<IdKind, string>> = {
   delivery: "dlv_01kan3t6c9t4wb7ye5m2rh8qkx",
   receipt: "rcp_01kan4r8d2q7ng5zx3v6wk9tme",
   exception: "ctr_01kas2n4y8b6wh1qf9t5zd3xrc",
+  person: "prs_01kan2b7k4c9vz6ye3m8qt1xhd",
+  session: "ses_01kan2c5t8w3mx7bq1z6vy4ned",
+  invitation: "inv_01kan2a9q6h4zt8cw2n5xb7ymd",
 };
 
 /** The example day, hour by hour. */
