@@ -30,7 +30,7 @@ import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
-import { estimatePayouts } from "./settlements/outlook.ts";
+import { Outlooks } from "./settlements/outlook.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
@@ -59,6 +59,7 @@ export function merchantSurface(
     clock,
     timing?.deadlineMs,
   );
+  const outlooks = new Outlooks(database, clock);
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
   const endpoints: Endpoint[] = [
     ...paymentEndpoints({
@@ -66,7 +67,7 @@ export function merchantSurface(
       database,
       acquiring: paymentOperations,
       checkCallbackUrl: callbackUrlCheck(allowed),
-      estimatePayouts: (owner, waiting) => estimatePayouts(database, owner, waiting),
+      estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database }),

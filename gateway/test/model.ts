@@ -262,13 +262,17 @@ export class Model {
       const deductions = [
         ...this.refunds.filter((refund) => refund.completedAt < until && refund.status === "succeeded"),
         ...this.disputes.filter((dispute) => dispute.resolvedAt < until && dispute.status === "lost"),
-      ].filter((item) => free(item, item.payment) && !running(item.payment.dispute));
+      ]
+        .filter((item) => free(item, item.payment) && !running(item.payment.dispute))
+        // A payment that waits because a refund of it is under way has its other refunds wait with it.
+        .filter((item) => item.payment.batch || item.payment.pending === 0 || this.disputes.includes(item as Dispute));
       const refund = deductions.reduce((sum, { amount }) => sum + amount, 0);
       const sums = { gross: 0, fee: 0, refund, net: 0, count: 0 };
       const batch: Batch = { id: "", currency, status: "processing", ...sums, payDueAt: formedAt + PAY_AFTER };
       const taken: Payment[] = [];
       for (const payment of this.paid) {
-        if (!free(payment, payment) || payment.paidAt >= until || running(payment.dispute)) continue;
+        if (!free(payment, payment) || payment.paidAt >= until || running(payment.dispute) || payment.pending > 0)
+          continue;
         const net = batch.gross + payment.amount - batch.fee - payment.fee - batch.refund;
         if (net > balance.available) break;
         batch.gross += payment.amount;

@@ -4,15 +4,15 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { NOW, given, ownerWith, row } from "../../test/given.ts";
-import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { owning } from "../../test/refunds.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { newId } from "../ground/ids.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import { defaultSchedule, nextRun } from "../merchants/settlement-schedule.ts";
 import { defaultSettings } from "../merchants/settings.ts";
-import { runsToCome } from "./outlook.ts";
+import { payoutDay, runsToCome } from "./outlook.ts";
 import type { SettlementItem } from "./settlement.ts";
-import { batchItems, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
+import { ITEMS_MAX, batchItems, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
 import { runSchedule } from "./settlements.ts";
 
 const DAY = 86_400 * SECOND;
@@ -80,8 +80,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function paid(client: Client): Promise<string> {
-  const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000 }));
+async function paid(client: Client, changes: Record<string, unknown> = {}): Promise<string> {
+  const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes }));
   const path = `/v1/sandbox/payments/${json.reference}/simulate`;
   const { json: told } = await client.post(path, { outcome: "succeeded" });
   expect(told.settlement.status).toBe("pending");
@@ -146,6 +146,64 @@ test("what the bank returned is paid out by the next run", async () => {
   await service.operate("POST", `/merchants/${merchantId}/books/sandbox/settlements/${formed.uuid}/return`, {});
   expect((await settlementOf(client, reference)).status).toBe("pending");
   await comesTrue(client, reference);
+});
+
+test("a refund under way keeps its payment waiting, and no other one", async () => {
+  const { client } = await service.merchant();
+  const slow = { metadata: { "sandbox.scenario": "slow" } };
+  const [first, second] = [await paid(client, slow), await paid(client)];
+  const { json: refund } = await client.post("/v1/refunds", { payment_reference: first, amount_minor: 600_000 });
+  expect(refund.status).toBe("pending");
+  expect((await settlementOf(client, first)).estimated_date).toBeNull();
+  await comesTrue(client, second);
+  await client.post(`/v1/sandbox/refunds/${refund.uuid}/simulate`, { outcome: "succeeded" });
+  await comesTrue(client, first);
+});
+
+test("a deduction that waits in an earlier period moves the day of what would have to make up for it", async () => {
+  const settlement = { delay_days: 2, closed_weekdays: [] };
+  const { client } = await service.merchant({ settings: { settlement } });
+  const day = () => client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  const settled = await paid(client);
+  for (let days = 0; days < 4; days++) await day();
+  expect((await settlementOf(client, settled)).status).toBe("paid");
+  const { json } = await client.post(`/v1/sandbox/payments/${settled}/dispute`, { reason: "fraudulent" });
+  await client.post(`/v1/sandbox/disputes/${json.uuid}/resolve`, { outcome: "lost" });
+  const small = await paid(client, { amount_minor: 100_000 });
+  await day();
+  await paid(client, { amount_minor: 3_000_000 });
+  const [listed] = (await client.get("/v1/payments?limit=100")).json.data.filter(
+    (one: { reference: string }) => one.reference === small,
+  );
+  expect(listed.settlement).toEqual(await settlementOf(client, small));
+  await comesTrue(client, small);
+});
+
+test("a day that is over is never told: a run that is late pays out today at the earliest", () => {
+  const run = nextRun(schedule, NOW);
+  const day = payoutDay(schedule, run, NOW);
+  expect(payoutDay(schedule, run, run + 2 * 3_600 * SECOND)).toBe(day);
+  expect(payoutDay(schedule, run, run + 9 * DAY)).toBe(payoutDay(schedule, run + 9 * DAY, NOW));
+  expect(payoutDay(schedule, run, run + 9 * DAY) > day).toBe(true);
+});
+
+test("with more than a run looks at, the day is the schedule's", async () => {
+  const { client, merchantId } = await service.merchant({ settings: { settlement: { minimum_payout_minor: 1 } } });
+  const reference = await paid(client);
+  await asOwner(service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica");
+    await owner.query(
+      `insert into payments select (jsonb_populate_record(p, jsonb_build_object('payment_id', gen_random_uuid(), 'reference_id', 'many-' || n,
+  'paid_at', p.paid_at - interval '1 hour'))).*
+from payments p, generate_series(1, ${ITEMS_MAX}) n where p.merchant_id = $1`,
+      [uuidOf(merchantId)],
+    );
+  });
+  expect((await settlementOf(client, reference)).estimated_date).toMatch(/^\d{4}/);
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: 20 }, () => client.get(`/v1/payments/${reference}`)));
+  // Read once and not twenty times, which is some thirty milliseconds each.
+  expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
 test("a frozen wallet pays nothing out", async () => {

@@ -1,11 +1,12 @@
 // When what waits will be paid out, as things stand: the runs to come are gone through as they will happen. It forms no batches.
 import type { BookOwner } from "../commands/command-context.ts";
-import type { Micros } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import type { Minor } from "../ground/money.ts";
 import { accounts } from "../ledger/journal.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookKey } from "../merchants/books.ts";
 import {
   type SettlementSchedule,
+  localDate,
   minimumPayoutOf,
   nextRun,
   payoutDate,
@@ -16,7 +17,14 @@ import { isFrozen } from "../merchants/settings.ts";
 import { type PaymentStanding, isRunning } from "../payments/payment.ts";
 import type { Database } from "../store/database.ts";
 import { type SettlementItem, select } from "./settlement.ts";
-import { type OutlookRow, selectOutlook, selectWaiting, waitingOfRow } from "./settlements.sql.ts";
+import {
+  ITEMS_MAX,
+  type OutlookRow,
+  type Waiting,
+  selectOutlook,
+  selectWaiting,
+  waitingOfRow,
+} from "./settlements.sql.ts";
 
 /** What the runs of one currency will find. */
 export interface Outlook {
@@ -54,59 +62,112 @@ export function runsToCome(schedule: SettlementSchedule, minimum: Minor, outlook
   }
 }
 
+/** The day of a run's payout; of a run that is late, today. Pure. */
+export function payoutDay(schedule: SettlementSchedule, run: Micros, now: Micros): string {
+  const [day, today] = [payoutDate(schedule, run), localDate(schedule, now)];
+  return day < today ? today : day;
+}
+
 /** What is asked of a book before its payments' dates are told. */
 interface Standing {
+  /** The book's time. */
+  now: Micros;
   nextRunAt: Micros | undefined;
+  hasDeductions: boolean;
   /** By currency. */
   available: ReadonlyMap<string, Minor>;
   held: ReadonlyMap<string, Minor>;
 }
 
-/**
- * The day on which each payment that awaits settlement is paid out as things stand, by reference; null when no run can take it. The runs
- * are gone through only where more than the schedule decides: a minimum payout, money held by disputes, or too little available.
- */
-export async function estimatePayouts(
-  database: Database,
-  { book, merchant }: BookOwner,
-  waiting: readonly PaymentStanding[],
-): Promise<ReadonlyMap<string, string | null>> {
-  const dates = new Map<string, string | null>();
-  if (waiting.length === 0) return dates;
-  const { settlement: schedule } = merchant.settings;
-  const standing = standingOf(await database.query(selectOutlook(book)));
-  for (const [currency, own] of Map.groupBy(waiting, (payment) => payment.currency)) {
-    const minimum = minimumPayoutOf(schedule, currency);
-    const available = standing.available.get(currency) ?? 0n;
-    const due = own.reduce((sum, { amountMinor, feeMinor }) => sum + amountMinor - feeMinor, 0n);
-    const bySchedule = minimum === 0n && (standing.held.get(currency) ?? 0n) === 0n && available >= due;
-    const items = bySchedule ? [] : await itemsOf(database, book, currency);
-    const runs = runsToCome(schedule, minimum, { nextRunAt: standing.nextRunAt, available, items });
-    for (const payment of own) {
-      const { reference, paidAt = 0 } = payment;
-      const planned = settlingRun(schedule, paidAt, standing.nextRunAt ?? nextRun(schedule, paidAt));
-      const run = bySchedule ? planned : runs.get(reference);
-      const never = isFrozen(merchant.settings, currency) || isRunning(payment.disputeStatus) || run === undefined;
-      dates.set(reference, never ? null : payoutDate(schedule, run));
-    }
+/** What waits in a book is not read again within this time. */
+const KEPT_MS = 1_000;
+const BOOKS_MAX = 1_000;
+/** Between the time that stands in a payment and its commit. */
+const COMMIT_MAX: Micros = 10 * SECOND;
+
+/** Tells when payments that await settlement will be paid out. */
+export class Outlooks {
+  private readonly database: Database;
+  private readonly clock: Clock;
+  /** What waits in books that were asked about lately, or is being read. Merchants ask often, and there may be thousands of items. */
+  private readonly lately = new Map<string, { readAt: number; at: Micros; waiting: Promise<Waiting> }>();
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
   }
-  return dates;
+
+  /**
+   * The day on which each payment is paid out as things stand, by reference; null when no run can take it. The runs are gone through only
+   * where more than the schedule decides: a minimum payout, money held by disputes, deductions that wait, a refund under way. Where more
+   * waits than a run looks at, it is the schedule's day: the run goes on at the same cutoff.
+   */
+  async estimate(
+    { book, merchant }: BookOwner,
+    asked: readonly PaymentStanding[],
+  ): Promise<Map<string, string | null>> {
+    const dates = new Map<string, string | null>();
+    if (asked.length === 0) return dates;
+    const { settings } = merchant;
+    const schedule = settings.settlement;
+    const standing = standingOf(await this.database.query(selectOutlook(book)), this.clock.now());
+    for (const [currency, own] of Map.groupBy(asked, (payment) => payment.currency)) {
+      const minimum = minimumPayoutOf(schedule, currency);
+      const held = standing.held.get(currency) ?? 0n;
+      const simple = minimum === 0n && held === 0n && !standing.hasDeductions;
+      const waiting = simple ? undefined : await this.waitingOf(book, own, standing);
+      const items = waiting?.items.get(currency) ?? [];
+      const bySchedule = simple || isCut(items);
+      const available = standing.available.get(currency) ?? 0n;
+      const runs = bySchedule ? undefined : runsToCome(schedule, minimum, { ...standing, available, items });
+      for (const payment of own) {
+        const { reference, paidAt = 0 } = payment;
+        const planned = settlingRun(schedule, paidAt, standing.nextRunAt ?? nextRun(schedule, paidAt));
+        const run = runs ? runs.get(reference) : planned;
+        const never = isFrozen(settings, currency) || isRunning(payment.disputeStatus) || run === undefined;
+        dates.set(reference, never ? null : payoutDay(schedule, run, standing.now));
+      }
+    }
+    return dates;
+  }
+
+  /** What waits in a book. What was read is good for a second, unless one of these payments has just changed. */
+  private waitingOf(book: Book, own: readonly PaymentStanding[], { now }: Standing): Promise<Waiting> {
+    const key = bookKey(book);
+    const kept = this.lately.get(key);
+    const lately = kept !== undefined && stopwatchMs() - kept.readAt < KEPT_MS;
+    if (lately && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.waiting;
+    const [oldest] = this.lately.keys();
+    if (this.lately.size >= BOOKS_MAX && oldest !== undefined) this.lately.delete(oldest);
+    const waiting = this.read(book);
+    this.lately.set(key, { readAt: stopwatchMs(), at: now, waiting });
+    waiting.catch(() => this.lately.delete(key));
+    return waiting;
+  }
+
+  private async read(book: Book): Promise<Waiting> {
+    const [row] = await this.database.query(selectWaiting([book]));
+    return row ? waitingOfRow(row) : { book, items: new Map() };
+  }
 }
 
-async function itemsOf(database: Database, book: Book, currency: string): Promise<readonly SettlementItem[]> {
-  const rows = await database.query(selectWaiting([book]));
-  return rows.map(waitingOfRow).flatMap(({ items }) => items.get(currency) ?? []);
+/** True when a run looks at a part of what waits. */
+function isCut(items: readonly SettlementItem[]): boolean {
+  return [...Map.groupBy(items, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
 }
 
-function standingOf(rows: readonly OutlookRow[]): Standing {
+function standingOf(rows: readonly OutlookRow[], realNow: Micros): Standing {
   const owned = (account: string): Map<string, Minor> =>
     new Map(
       rows
         .filter((row) => row.account === account)
         .map((row) => [row.currency ?? "", (row.credit_minor ?? 0n) - (row.debit_minor ?? 0n)]),
     );
+  const [first] = rows;
   return {
-    nextRunAt: rows[0]?.next_run_at ?? undefined,
+    now: realNow + Number(first?.clock_offset_seconds ?? 0n) * SECOND,
+    nextRunAt: first?.next_run_at ?? undefined,
+    hasDeductions: first?.has_deductions === true,
     available: owned(accounts.available),
     held: owned(accounts.held),
   };

@@ -98,6 +98,8 @@ left join lateral (
     from payments p
     where p.merchant_id = w.merchant_id and p.environment = w.environment and p.currency = w.currency
       and p.paid_at is not null and p.settlement_id is null
+      -- what a refund under way took is not available, and whether it comes back is not known
+      and p.refund_pending_minor = 0
       and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
     order by p.paid_at
     limit ${ITEMS_MAX}
@@ -114,6 +116,7 @@ left join lateral (
     join payments p using (merchant_id, environment, payment_id)
     where r.merchant_id = w.merchant_id and r.environment = w.environment and r.currency = w.currency
       and r.status = 'succeeded' and r.settlement_id is null
+      and (p.refund_pending_minor = 0 or p.settlement_id is not null)
       and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
     order by r.completed_at
     limit ${ITEMS_MAX}
@@ -141,18 +144,31 @@ export function waitingOfRow(row: Row): Waiting {
 }
 
 export interface OutlookRow extends Record<string, unknown> {
+  clock_offset_seconds: bigint;
   next_run_at: Micros | null;
+  /** True when more than payments decides what a run takes. */
+  has_deductions: boolean;
   account: string | null;
   currency: string | null;
   debit_minor: bigint | null;
   credit_minor: bigint | null;
 }
 
-/** When a book's next run is due, beside each balance that the merchant owns. Gives `OutlookRow`s, one at least. */
+/** When a book's next run is due, and whether anything but payments waits, beside each balance that the merchant owns. Gives `OutlookRow`s, one at least. */
 export function selectOutlook(book: Book): Statement {
   return {
     name: "select settlement outlook",
-    text: `select c.next_run_at, a.account, a.currency, a.debit_minor, a.credit_minor
+    text: `select b.clock_offset_seconds, c.next_run_at, a.account, a.currency, a.debit_minor, a.credit_minor,
+  exists (
+    select from refunds r
+    where r.merchant_id = b.merchant_id and r.environment = b.environment and r.status = 'pending'
+  ) or exists (
+    select from refunds r
+    where r.merchant_id = b.merchant_id and r.environment = b.environment and r.status = 'succeeded' and r.settlement_id is null
+  ) or exists (
+    select from disputes d
+    where d.merchant_id = b.merchant_id and d.environment = b.environment and d.status = 'lost' and d.settlement_id is null
+  ) as has_deductions
 from books b
 left join settlement_clocks c using (merchant_id, environment)
 left join balances a on a.merchant_id = b.merchant_id and a.environment = b.environment

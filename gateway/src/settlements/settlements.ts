@@ -100,7 +100,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
     if (isFrozen(merchant.settings, currency)) continue;
     const past = items.filter((item) => item.occurredAt < until);
     const due = past.filter(
-      (item) => !set.get(marks[item.kind], { book, id: item.id })?.settlement && !isContested(set, book, item),
+      (item) => !set.get(marks[item.kind], { book, id: item.id })?.settlement && !mustWait(set, book, item),
     );
     const available = -balanceOf(set, book, accounts.available, currency);
     const cut = [...Map.groupBy(past, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
@@ -137,9 +137,11 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
   return { formed, more };
 }
 
-/** True when a dispute was opened over its payment since what waits was read: by a command before this one, in its batch. */
-function isContested(set: WorkingSet, book: Book, { kind, paymentReference: reference }: SettlementItem): boolean {
-  return (kind === "payment" || kind === "refund") && isRunning(set.get(payments, { book, reference })?.disputeStatus);
+/** True when its payment was contested, or a refund of it begun, since what waits was read: by a command before this one, in its batch. */
+function mustWait(set: WorkingSet, book: Book, { kind, paymentReference: reference }: SettlementItem): boolean {
+  if (kind !== "payment" && kind !== "refund") return false;
+  const payment = set.get(payments, { book, reference });
+  return payment !== undefined && (isRunning(payment.disputeStatus) || payment.refundPendingMinor > 0n);
 }
 
 function moved({ currency, netMinor }: Settlement): { currency: string; amountMinor: bigint } {
