@@ -85,6 +85,18 @@ test.each<
   },
 );
 
+test("a write that fails for a reason that nobody foresaw uses its signature up, too", async () => {
+  const { client, merchantId } = await service.merchant();
+  await asOwner(service.database, async (owner) => {
+    await owner.query(`create function break_down() returns trigger language plpgsql as $$ begin raise exception 'broken' using errcode = 'XX000'; end $$;
+create trigger broken before insert on payments for each row when (new.reference_id = 'broken-${merchantId}') execute function break_down()`);
+  });
+  const send = captured(client, "/v1/payments", paymentBody({ reference_id: `broken-${merchantId}` }));
+  expect(await send(service)).toBe("500 INTERNAL_ERROR");
+  expect(await send(service)).toBe("401 SIGNATURE_REPLAYED");
+  expect(await restarted((next) => send(next, "another-key"))).toBe("401 SIGNATURE_REPLAYED");
+});
+
 test("a replayed signature costs the client none of its quota", async () => {
   const { client } = await service.merchant({ settings: { rate_limit_per_minute: 50 } });
   const send = captured(client, "/v1/payments", paymentBody());

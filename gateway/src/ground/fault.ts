@@ -157,8 +157,10 @@ declare global {
   }
 }
 
+/** As a number where every reader of JSON can take it, else as text. */
 function numberAsWritten(text: string): unknown {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : JSON.rawJSON(text);
+  if (text.length > 100) return `${text.slice(0, 100)}…`;
+  return Number.isFinite(Number(text)) ? JSON.rawJSON(text) : text;
 }
 
 /** A state that the code excludes. Whoever meets one stops instead of going on with wrong money. */

@@ -209,7 +209,8 @@ describe("JSON", () => {
     for (const number of [...unusual, "1.50", "-1.0", "0e1"]) {
       const { amount, text } = parse(`{"amount":${number},"text":"1.0e5"}`) as { amount: unknown; text: string };
       expect([typeof amount, text], number).toEqual(["symbol", "1.0e5"]);
-      expect(JSON.stringify(showable(amount))).toBe(number);
+      // What no double can hold is shown as text: readers of JSON would stop at it.
+      expect(JSON.stringify(showable(amount))).toBe(number === "1e999" ? '"1e999"' : number);
     }
     expect(parse('{"a":[-5,12],"b":true,"c":false,"d":0,"e":1.5,"f":9007199254740991}')).toEqual({
       a: [-5, 12],

@@ -80,7 +80,7 @@ describe("POST /v1/payments", () => {
     ...rows("amount_minor", [absent, null, 0, -0, -1, 1.5, 1e300, "150", "", true, [1], {}], amount),
     // The default maximum of one transaction and one more; the largest number that may be sent, and the next.
     ...rows("amount_minor", [10_000_000_001, 2 ** 53 - 1, 2 ** 53], amount),
-    ...badField("currency", [absent, null, 360, true, ["IDR"], {}]),
+    ...badField("currency", [absent, null, 360, true, ["IDR"], {}, { toString: null }, { toString: 1, valueOf: 1 }]),
     ...rows("currency", ["", "idr", "ID", "IDRR", "XXX", "USD", " IDR"], "422 CURRENCY_NOT_SUPPORTED"),
     ...rows("currency", ["constructor", "\0", "I".repeat(5000)], "422 CURRENCY_NOT_SUPPORTED"),
     ...badField("payment_method", [absent, null, 1, true, ["qris"], {}, "", "QRIS", "cash", "toString", "__proto__"]),
@@ -119,6 +119,13 @@ describe("POST /v1/payments", () => {
       "https://a.example.com/\t",
       "https://a.example.com/\ud800",
     ]),
+    ...badField("return_url", [
+      "https://a.example.com/\0",
+      "https://a\0.example.com",
+      "https:///a",
+      "https://a.example.com/\u202e",
+    ]),
+    ...badField("return_url", ['https://a.example.com/"><script>', "https://a.example.com/é"]),
     ...badField("return_url", [`https://example.com/${"x".repeat(2029)}`]),
     ...badField("metadata", ["x", 5, true, [], pairs(21)]),
     ...badPart("metadata", "order", [null, 5, true, {}, [], nested(1000), "x".repeat(501), "a\0", "\udc00"]),

@@ -233,6 +233,8 @@ export class Edge {
       });
     } catch (error) {
       if (!begun) await this.consume(call);
+      // Whether its transaction has used the signature up is not known of a command that failed unexpectedly.
+      else if (error instanceof Fault && error.code === "INTERNAL_ERROR") await this.consumeUnlessConsumed(call);
       throw error;
     }
   }
@@ -281,6 +283,14 @@ export class Edge {
     const { nonce } = call;
     call.nonce = undefined;
     if (nonce) await this.parts.lanes.create(consumeOnly(call.book, nonce));
+  }
+
+  private async consumeUnlessConsumed(call: Call): Promise<void> {
+    try {
+      await this.consume(call);
+    } catch (error) {
+      if (!(error instanceof Fault && error.code === "SIGNATURE_REPLAYED")) throw error;
+    }
   }
 
   /** What follows from a change is no part of it: the change is committed, and its answer stands whatever happens here. */

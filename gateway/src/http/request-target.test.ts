@@ -23,6 +23,8 @@ test.each([
   ["a slash that is none", "/v1%2Fbalances", "/v1%2Fbalances"],
   ["an escape of an escape", "/v1/%2562alances", "/v1/%2562alances"],
   ["an empty query", "/v1/balances?", "/v1/balances"],
+  ["a query of nothing", "/v1/balances?&&", "/v1/balances"],
+  ["nothing between two pairs", "/v1/payments?&a=1&&b=2&", "/v1/payments?a=1&b=2"],
   ["a query of a question mark", "/v1/balances??", "/v1/balances??"],
   ["the query too", "/v1/payments?re%66erence_id=%61%2b", "/v1/payments?reference_id=a%2B"],
   ["what should have been escaped", '/v1/payments?reference_id="a|b"', "/v1/payments?reference_id=%22a%7Cb%22"],
@@ -65,7 +67,11 @@ describe("over generated targets", () => {
     const decoded = (text: string): string[][] | undefined => {
       const [path = "", ...query] = text.replaceAll("#", "%23").split("?");
       try {
-        return [path.split("/"), query.join("?").split(/[&=]/)].map((parts) => parts.map(decodeURIComponent));
+        const pairs = query
+          .join("?")
+          .split("&")
+          .filter((pair) => pair !== "");
+        return [path.split("/"), ...pairs.map((pair) => pair.split("="))].map((parts) => parts.map(decodeURIComponent));
       } catch {
         return undefined;
       }

@@ -5,21 +5,31 @@ const PLAIN = /^\/[\w.~!$&'()*+,;=:@/?[\]-]*$/;
 const ESCAPE_OR_OTHER = /%[0-9A-Fa-f]{2}|[^\w.~!$&'()*+,;=:@/?[\]-]/g;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const UNRESERVED = /[\w.~-]/;
+/** A query that says nothing, or nothing between two of its separators. */
+const EMPTY_PAIR = /\?(?:&|$)|\?.*&(?:&|$)/;
 
 /**
- * A target in the one form of all its spellings (RFC 3986, section 6.2.2): path and query alone, no empty query, escapes only where they are
+ * A target in the one form of all its spellings (RFC 3986, section 6.2.2): path and query alone, nothing empty in the query, escapes only where they are
  * needed, in capitals. An escaped slash stays one, and nothing is decoded twice. A part whose escapes are broken stays as it is: nobody can
  * say what it means.
  */
 export function canonicalTarget(sent: string): string {
-  if (PLAIN.test(sent) && !sent.endsWith("?")) return sent;
+  if (PLAIN.test(sent) && !EMPTY_PAIR.test(sent)) return sent;
   const target = originForm(sent);
   if (target === undefined) return sent;
   const mark = target.indexOf("?");
   const path = mark < 0 ? target : target.slice(0, mark);
-  const query = mark < 0 ? "" : target.slice(mark + 1);
+  const query = mark < 0 ? "" : withoutEmptyPairs(target.slice(mark + 1));
   if (BROKEN_ESCAPE.test(path)) return sent;
   return query === "" ? canonical(path) : `${canonical(path)}?${BROKEN_ESCAPE.test(query) ? query : canonical(query)}`;
+}
+
+/** `a=1&&b=2&` and `a=1&b=2` ask for the same. */
+function withoutEmptyPairs(query: string): string {
+  return query
+    .split("&")
+    .filter((pair) => pair !== "")
+    .join("&");
 }
 
 /** Path and query of a target in origin or absolute form; undefined for what is neither. */

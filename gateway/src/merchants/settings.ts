@@ -190,14 +190,8 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
   }
   const fees = { ...settings.fees };
   for (const method of paymentMethods) fees[method] = change.fees?.[method] ?? fees[method];
-  const risk = { ...settings.risk };
-  for (const [name, value] of Object.entries(change.risk ?? {})) {
-    if (value !== undefined) Object.assign(risk, { [name]: value });
-  }
-  const settlement = { ...settings.settlement };
-  for (const [name, value] of Object.entries(change.settlement ?? {})) {
-    if (value !== undefined) Object.assign(settlement, { [name]: value });
-  }
+  const risk = changed(settings.risk, change.risk);
+  const settlement = changed(settings.settlement, change.settlement);
   return {
     settlement,
     currencies: change.currencies === undefined ? settings.currencies : [...new Set(change.currencies)],
@@ -207,6 +201,18 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
     wallet_frozen: { ...settings.wallet_frozen, ...change.wallet_frozen },
     risk,
   };
+}
+
+/** What is named is replaced; of amounts by currency only the currencies that are named. */
+function changed<Part extends object>(before: Part, change: object | undefined): Part {
+  const after = { ...before };
+  for (const [name, value] of Object.entries(change ?? {})) {
+    if (value === undefined) continue;
+    const own: unknown = Reflect.get(before, name);
+    const merged = name.endsWith("_per_currency") ? { ...(own as object), ...(value as object) } : (value as unknown);
+    Object.assign(after, { [name]: merged });
+  }
+  return after;
 }
 
 function maximaAfter(

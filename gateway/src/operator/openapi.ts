@@ -74,7 +74,7 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
 }
 
 function operationOf(endpoint: OperatorEndpoint): Operation {
-  const { body, method, description } = endpoint;
+  const { body, description } = endpoint;
   const rules = body instanceof z.ZodType ? { schema: body, order: [] } : body;
   const rights = `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`;
   return {
@@ -90,8 +90,7 @@ function operationOf(endpoint: OperatorEndpoint): Operation {
       schema: rules.schema,
       examples: endpoint.bodyExamples,
       isRequired: !allOptional(rules),
-      // A change of some fields refuses null: it would ask for one to be emptied.
-      nullIsAbsent: method !== "PATCH",
+      nullIsAbsent: false,
     },
   };
 }

@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Reply } from "../ground/reply.ts";
-import { type FieldRules, allOptional, judgeBody, judgeFields } from "../http/fields.ts";
+import { type FieldRules, allOptional, judgeFields } from "../http/fields.ts";
 import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
@@ -134,8 +134,8 @@ async function answer(
   if (sent.malformed) throw new Fault("MALFORMED_JSON");
   const query = judged({ schema: endpoint.query ?? nothingAsked, order: [] }, request.query);
   const rules = endpoint.body && rulesOf(endpoint.body);
-  // In a change of some fields `null` would ask for one to be emptied: that is refused rather than passed over.
-  const body = rules && judged(rules, sent.object, endpoint.method === "PATCH" ? judgeFields : judgeBody);
+  // Unlike in the merchants' API `null` never stands for a field left out here: where leaving one out means "all", that would be too easy.
+  const body = rules && judged(rules, sent.object);
   const params = request.params as Record<string, string>;
   return endpoint.handle({ params, body, query, requestId: request.id, role });
 }
@@ -155,8 +155,8 @@ function rulesOf<Body>(body: FieldRules<Body> | z.ZodType<Body>): FieldRules<Bod
   return body instanceof z.ZodType ? { schema: body, order: [] } : body;
 }
 
-function judged<Value>(rules: FieldRules<Value>, input: unknown, judge = judgeFields<Value>): Value {
-  const found = judge(rules, input);
+function judged<Value>(rules: FieldRules<Value>, input: unknown): Value {
+  const found = judgeFields(rules, input);
   if ("fault" in found) throw found.fault;
   return found.value;
 }

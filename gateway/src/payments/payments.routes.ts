@@ -181,9 +181,9 @@ function judgeCreation(
   const { settings } = call.merchant;
   const { amount_minor: amount, currency, payment_method: named } = input;
   const method = paymentMethods.find((candidate) => candidate === named);
-  const enabled = isCurrency(currency as string) && settings.currencies.includes(currency as string);
+  const enabled = typeof currency === "string" && isCurrency(currency) && settings.currencies.includes(currency);
   // A currency that is not enabled has no limit of its own; its own error comes after the amount's.
-  const maximum = maximumOf(settings, method, enabled ? (currency as string) : DEFAULT_CURRENCY);
+  const maximum = maximumOf(settings, method, enabled ? currency : DEFAULT_CURRENCY);
   if (!before("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
   if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
   // Production without an acquirer of its own has no route rather than no method (the rulings).

@@ -100,11 +100,16 @@ const metadataSchema = z
 const returnUrl = z
   .string()
   .max(2048)
+  // As RFC 3986 writes addresses: printable ASCII without what it never holds, with a host. It goes into a page and back to the merchant.
+  .regex(/^https:\/\/[^/?#]+([/?#].*)?$/, "must be an https address")
+  .refine(
+    (text) => /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text),
+    "must be an https address in ASCII; escape what is not",
+  )
   .refine((text) => {
-    const url = text.startsWith("https://") ? URL.parse(text) : null;
-    return url !== null && url.username === "" && url.password === "" && !/[\s\\]/.test(text);
-  }, "must be an https address without user information")
-  .refine((text) => text.isWellFormed(), "must be Unicode text");
+    const url = URL.parse(text);
+    return url !== null && url.username === "" && url.password === "";
+  }, "must be an https address without user information");
 
 export const createPaymentSchema = z
   .strictObject({

@@ -395,11 +395,11 @@ describe("the payer's page", () => {
 
   test("leads back to the merchant's own page when the payer has decided, and not before", async () => {
     const { client } = await service.merchant({ name: "Kopi" });
-    const returnUrl = 'https://kopi.example.com/thanks?a=1&b="2"#x';
+    const returnUrl = "https://kopi.example.com/thanks?a=1&b='2'#x";
     const payment = await created(client, { payment_method: "card", return_url: returnUrl });
     expect(payment.return_url).toBe(returnUrl);
     const url: string = payment.instructions.redirect_url;
-    const link = '<a href="https://kopi.example.com/thanks?a=1&#38;b=&#34;2&#34;#x">Back to Kopi</a>';
+    const link = '<a href="https://kopi.example.com/thanks?a=1&#38;b=&#39;2&#39;#x">Back to Kopi</a>';
     expect(await (await fetch(url)).text()).not.toContain("Back to");
     await fetch(url, { method: "POST", redirect: "manual", body: new URLSearchParams({ decision: "approve" }) });
     expect(await (await fetch(url)).text()).toContain(link);
