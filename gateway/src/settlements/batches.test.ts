@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NOW, type Given, type Then, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
-import { owning } from "../../test/refunds.ts";
+import { owning, refundParts } from "../../test/refunds.ts";
 import { openDispute } from "../disputes/disputes.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { type IdKind, newId } from "../ground/ids.ts";
@@ -13,6 +13,7 @@ import { otherBook } from "../merchants/books.ts";
 import { defaultSchedule, nextRun, periodEnd } from "../merchants/settlement-schedule.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
+import { createRefund } from "../refunds/refunds.ts";
 import { type Settlement, type SettlementItem, select, settlementStatuses } from "./settlement.ts";
 import { paySettlement, returnSettlement, runNow, runSchedule } from "./settlements.ts";
 import { batchItems, releases, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
@@ -129,6 +130,22 @@ describe("forming", () => {
       .when(openDispute(owner, payment.reference, { reason: "general", amount_minor: 1 }))
       .when(runNow(owner))
       .then((changes) => expect(changes.inserted(batchItems)).toMatchObject([{ id: other.id }]));
+  });
+
+  test("leaves out a payment of which a refund was begun just before that is not done, and its other refunds", () => {
+    const payment = aPayment({ status: "partially_refunded" });
+    const own = item("payment", 1_000_000n, { id: payment.reference, paymentReference: payment.reference });
+    const before = item("refund", 400_000n, { paymentReference: payment.reference });
+    const other = item("payment", 500n);
+    const asked = { payment_reference: payment.reference, amount_minor: 1 };
+    const formed = (how: "later" | "at once") => {
+      const after = waiting({ IDR: [own, before, other] }, 10_000_000n, { rows: [row(payments, payment)] })
+        .when(createRefund(refundParts(how).parts, owner, asked))
+        .when(runNow(owner));
+      return after.changes.inserted(batchItems).map(({ id }) => id);
+    };
+    expect(formed("later")).toEqual([other.id]);
+    expect(formed("at once").toSorted()).toEqual([own.id, before.id, other.id].toSorted());
   });
 });
 
