@@ -3,8 +3,7 @@
 // instances on one database that are restarted on the way; then the same at once instead of in turn, where only what must
 // always hold is asked. A failure prints its seed and path.
 import fc from "fast-check";
-import { type SettingsChange, defaultSettings } from "../gateway/src/merchants/settings.ts";
-import { alsoIn } from "../gateway/test/currencies.ts";
+import { sameNumbersIn } from "../gateway/test/currencies.ts";
 import { expect } from "vitest";
 import { type Answer, Client } from "../e2e/kit/client.ts";
 import { idOf } from "../gateway/src/ground/ids.ts";
@@ -42,20 +41,10 @@ type Sent = { key: string; request: Request; answer: Answer };
 /** One merchant, what was sent for it, and how much, which makes keys and order identities. */
 type World = { merchantId: string; client: Client; sent: Sent[]; count: number };
 
-/** Prices in each currency's own units are the same numbers: the model knows one price a method. */
-function settingsOf(): SettingsChange {
-  const others = CURRENCIES.slice(1);
-  const { currencies, max_amount_minor } = alsoIn(defaultSettings, ...others);
-  const priced = Object.entries({ ...defaultSettings.fees, ...fees }).map(([method, fee]) => {
-    const { basis_points, flat_minor } = fee;
-    const own = Object.fromEntries(others.map((currency) => [currency, { basis_points, flat_minor }]));
-    return [method, { basis_points, flat_minor, per_currency: own }];
-  });
-  return { currencies, max_amount_minor, fees: Object.fromEntries(priced) as SettingsChange["fees"] };
-}
-
 async function newWorld(): Promise<{ model: Model; real: World }> {
-  const { client, merchantId } = await firstInstance().merchant({ settings: settingsOf() });
+  const { client, merchantId } = await firstInstance().merchant({
+    settings: sameNumbersIn(fees, ...CURRENCIES.slice(1)),
+  });
   const real: World = { merchantId, client, sent: [], count: 0 };
   // Every book begins on a Monday at ten in Jakarta and moves in steps of ten minutes: what is due is never a matter of seconds.
   const now = Math.floor(Date.parse((await client.get("/v1/sandbox/clock")).json.now) / 1000);

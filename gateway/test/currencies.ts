@@ -1,5 +1,10 @@
 // Currencies beside the default one, with the prices and limits that they must have.
-import { type MerchantSettings, type SettingsChange, paymentMethods } from "../src/merchants/settings.ts";
+import {
+  type MerchantSettings,
+  type SettingsChange,
+  defaultSettings,
+  paymentMethods,
+} from "../src/merchants/settings.ts";
 
 /** What enables the default currency and these others. Their fees are what each method has, without its flat part. */
 export function alsoIn(settings: Pick<MerchantSettings, "fees">, ...currencies: string[]) {
@@ -17,4 +22,16 @@ export function alsoIn(settings: Pick<MerchantSettings, "fees">, ...currencies: 
 export function settingsIn(settings: MerchantSettings, ...currencies: string[]): MerchantSettings {
   const { max_amount_minor: maxima, ...rest } = alsoIn(settings, ...currencies);
   return { ...settings, ...rest, max_amount_minor_per_currency: maxima };
+}
+
+type Price = { basis_points: number; flat_minor: number };
+
+/** What enables these others with prices of the same numbers, each in its own units; methods without a price here keep the default one's. */
+export function sameNumbersIn(prices: Readonly<Record<string, Price>>, ...others: string[]): SettingsChange {
+  const { currencies, max_amount_minor } = alsoIn(defaultSettings, ...others);
+  const fees = Object.entries({ ...defaultSettings.fees, ...prices }).map(([method, { basis_points, flat_minor }]) => {
+    const own = others.map((currency) => [currency, { basis_points, flat_minor }] as const);
+    return [method, { basis_points, flat_minor, per_currency: Object.fromEntries(own) }] as const;
+  });
+  return { currencies, max_amount_minor, fees: Object.fromEntries(fees) };
 }
