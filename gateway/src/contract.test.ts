@@ -30,7 +30,11 @@ test("openapi/merchant.json is up to date (renew it with `npx gerbang openapi`)"
 test("the commands that CONTRIBUTING gives for the contracts write exactly the committed files", async () => {
   const guide = readFileSync(new URL("../../CONTRIBUTING.md", import.meta.url), "utf8");
   const commands = [...guide.matchAll(/^(\S.*?) > (openapi\/\S+)/gm)];
-  expect(commands.map(([, , file]) => file)).toEqual(["openapi/merchant.json", "openapi/operator.json"]);
+  expect(commands.map(([, , file]) => file)).toEqual([
+    "openapi/merchant.json",
+    "openapi/operator.json",
+    "openapi/gerbang.postman_collection.json",
+  ]);
   for (const [, command = "", file = ""] of commands) {
     const [npx, program, ...args] = command.split(" ");
     // `npm run` would put npm's own lines at the head of the file.

@@ -24,7 +24,10 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
     help: "print the headers for a request: --client-id … --secret … [--body '{…}'] [--rfc9421 --url http://… [--method GET]]",
   },
   acquirer: { run: acquirerCommand, help: "run a simulated acquirer to try it with [--port 8090 --host 127.0.0.1]" },
-  openapi: { run: openapiCommand, help: "print the contract of /v1" },
+  openapi: {
+    run: openapiCommand,
+    help: "print the contract of /v1 [--operator: of /ops/v1; --postman: as a Postman collection]",
+  },
 };
 
 function usage(): string {

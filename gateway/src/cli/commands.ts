@@ -6,6 +6,8 @@ import { stopwatchMs, systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
 import { isId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
+import type { Json } from "../http/json-schema.ts";
+import { postmanCollection } from "../http/postman.ts";
 import { exportBook, exportFormats } from "../ledger/export.ts";
 import { readJournals, verifyBook } from "../ledger/verify.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
@@ -118,7 +120,12 @@ async function withDatabase(work: (database: Database) => Promise<number>): Prom
 }
 
 export function openapiCommand(args: string[]): Promise<number> {
-  const { values } = parseArgs({ args, options: { operator: { type: "boolean", default: false } } });
+  const flag = { type: "boolean", default: false } as const;
+  const { values } = parseArgs({ args, options: { operator: flag, postman: flag } });
+  if (values.operator && values.postman) {
+    say("--postman is of the merchants' contract alone");
+    return Promise.resolve(2);
+  }
   const config = readConfig({});
   const app = createApp({
     config,
@@ -129,6 +136,11 @@ export function openapiCommand(args: string[]): Promise<number> {
     log: createLog("silent"),
     roles: new Set(),
   });
-  process.stdout.write(values.operator ? app.operatorContract : app.contract);
+  if (values.postman) {
+    const collection = postmanCollection(JSON.parse(app.contract) as Json);
+    process.stdout.write(`${JSON.stringify(collection, null, 2)}\n`);
+  } else {
+    process.stdout.write(values.operator ? app.operatorContract : app.contract);
+  }
   return Promise.resolve(0);
 }
