@@ -86,7 +86,7 @@ const idempotencyKey: Json = {
     type: "string",
     minLength: 8,
     maxLength: 255,
-    pattern: "^[ -~]+$",
+    pattern: "^[\\u0000-\\u007f]+$",
     examples: ["order-1042-pay"],
   },
 };
@@ -170,7 +170,7 @@ function operationOf(document: Document, endpoint: Endpoint): Operation {
     ],
   };
   if (endpoint.kind === "read") return { ...told, query: endpoint.query, body: undefined };
-  const replay = { ...success, status: 200, description: "A replay of the stored answer." };
+  const replay = { ...success, status: 200, description: "Status 200: a replay of the stored answer." };
   return {
     ...told,
     body: {
@@ -180,8 +180,9 @@ function operationOf(document: Document, endpoint: Endpoint): Operation {
       nullIsAbsent: true,
     },
     headers: { IdempotencyKey: idempotencyKey },
-    // A replay of an operation that answers 200 anyway is told apart by its header alone.
-    replies: success.status === 200 ? {} : { 200: withReplayHeader(document, document.response(replay)) },
+    // A replay of an operation that answers 200 anyway is told apart by its header alone. Of another one it is told as a range:
+    // tools take the lowest status for the usual answer, and a creation is answered 201.
+    replies: success.status === 200 ? {} : { "2XX": withReplayHeader(document, document.response(replay)) },
   };
 }
 

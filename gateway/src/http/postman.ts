@@ -120,12 +120,18 @@ function keeps(told: Told, variablesOf: ReadonlyMap<string, ReadonlyMap<string, 
     Object.values(links).flatMap(({ operationId, parameters = {} }) =>
       Object.entries(parameters).map(([name, from]) => {
         const key = variablesOf.get(operationId)?.get(name)?.key ?? name;
-        return `  pm.collectionVariables.set("${key}", pm.response.json()${from.replace("$response.body#/", ".")});`;
+        return `  pm.collectionVariables.set("${key}", pm.response.json()${accessTo(from)});`;
       }),
     ),
   );
   if (lines.length === 0) return {};
   return { event: [script("test", ["if (pm.response.code < 300) {", ...new Set(lines), "}"].join("\n"))] };
+}
+
+/** `$response.body#/data/0/uuid` as JavaScript, for an answer that may have none. */
+function accessTo(from: string): string {
+  const parts = from.replace("$response.body#/", "").split("/");
+  return parts.map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : `${at > 1 ? "?" : ""}.${part}`)).join("");
 }
 
 function urlOf(path: string, told: Told, own: ReadonlyMap<string, Variable>, resolve: (value: Json) => Json): Json {

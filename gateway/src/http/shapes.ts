@@ -15,7 +15,9 @@ export const timestamp = z
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   .meta({ format: "date-time", examples: [exampleTimes.created] });
 
-const timeOrDay = "^\\d{4}-\\d\\d-\\d\\d(T\\d\\d:\\d\\d:\\d\\dZ)?$";
+/** A day or a second of 1970 to 2199, as far as a pattern can tell. */
+const timeOrDay =
+  "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ)?$";
 /** A bound of a range in time, as text: `http/lists.ts` reads it. */
 export const rangeBound = (description: string) =>
   z
@@ -63,7 +65,7 @@ export const exponentField = z
   .meta({ description: "Decimal places of the currency: with 2, `150000` is 1,500.00.", examples: [2] });
 
 /** What an https address looks like; the rest of its rules are judged where it is taken. */
-export const HTTPS_PATTERN = "^[hH][tT][tT][pP][sS]://[^\\s\\\\]+$";
+export const HTTPS_PATTERN = "^[hH][tT][tT][pP][sS]://[^\\s\\\\\\u0000-\\u001f\\u007f]+$";
 
 /** Headers by name, as they were sent. */
 export const headersSchema = z

@@ -136,7 +136,7 @@ export const createPaymentSchema = z
       }),
     return_url: returnUrl.optional().meta({
       description: "https address to which the payer's browser goes back after paying by wallet or card.",
-      pattern: "^https://[^\\s\\\\]+$",
+      pattern: "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$",
       examples: ["https://shop.example.com/orders/1042"],
     }),
     metadata: metadataSchema.optional(),

@@ -70,6 +70,10 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       sandboxOnly: true,
       errors: ["PAYMENT_NOT_FOUND", "PAYMENT_EXPIRED", "PAYMENT_NOT_PAYABLE"],
       success: { status: 200, description: "The payment after it.", schema: paymentStatusSchema },
+      links: [
+        { operationId: "createRefund", description: "Refund it.", body: { payment_reference: "reference" } },
+        { operationId: "openDispute", description: "Let the payer contest it.", path: { reference: "reference" } },
+      ],
       body: { schema: simulateSchema, order: ["outcome"] },
       lane: "move",
       command: (call, { outcome }) => {

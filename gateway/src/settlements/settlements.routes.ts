@@ -88,6 +88,11 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
         description: "The batches formed.",
         schema: formedSettlementsSchema,
       },
+      links: [
+        { operationId: "getSettlement", description: "Read the first of them.", path: { uuid: "data/0/uuid" } },
+        { operationId: "getSettlementStatement", description: "Download it.", path: { uuid: "data/0/uuid" } },
+        { operationId: "paySettlement", description: "Let the bank pay it.", path: { uuid: "data/0/uuid" } },
+      ],
       body: { schema: nothing, order: [] },
       command(call) {
         const command = runNow(call);
