@@ -28,6 +28,7 @@ const floors: string[][] = [
   ["webhooks"],
   ["sandbox", "operator"],
   ["diagnostics"],
+  ["portal"],
   ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
   ["cli"],
   ["main.ts"],
