@@ -100,7 +100,8 @@ const owners: Record<string, RegExp> = {
   store: /^(settings_epoch|schema_migrations|health_probe)$/,
   ledger: /^(journals|entries|balances|book_heads)$/,
   events: /^(events|deliveries|delivery_attempts|retention_watermarks|retained_events)$/,
-  people: /^(persons|memberships|recovery_codes|sessions|invitations|sign_in_failures|people_audit)$/,
+  people:
+    /^(persons|memberships|recovery_codes|passkeys|passkey_challenges|sign_in_links|sessions|invitations|sign_in_failures|people_audit)$/,
   payments: /^payments$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
   refunds: /^refunds$/,

@@ -17,6 +17,7 @@ const kinds = {
   person: "prs_",
   session: "ses_",
   invitation: "inv_",
+  passkey: "psk_",
 } as const;
 
 export type IdKind = keyof typeof kinds;

@@ -17,6 +17,7 @@ export const exampleIds: Readonly<Record<IdKind, string>> = {
   person: "prs_01kan2b7k4c9vz6ye3m8qt1xhd",
   session: "ses_01kan2c5t8w3mx7bq1z6vy4ned",
   invitation: "inv_01kan2a9q6h4zt8cw2n5xb7ymd",
+  passkey: "psk_01kan2d3m9r5wk7xe4q1tz8vcb",
 };
 
 /** The example day, hour by hour. */

@@ -120,3 +120,12 @@ function repeatedPart(text: string): string {
   const at = (text + text).indexOf(text, 1);
   return text.slice(0, at);
 }
+
+/** Throws VALIDATION_ERROR with the objection. `about`: e-mail addresses, names and whatever else others know of the person. */
+export async function refuseBadPassword(field: string, password: string, about: readonly string[]): Promise<void> {
+  const parts = about.flatMap((text) => [text, ...text.split(/[@.\s]+/)]);
+  const objection = await objectionToPassword(password, parts);
+  // The value is never shown: it may be a password that is good elsewhere.
+  if (objection !== undefined)
+    throw new Fault("VALIDATION_ERROR", { message: objection, details: { field, value: null } });
+}

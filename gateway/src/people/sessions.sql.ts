@@ -1,7 +1,8 @@
-// All SQL of sessions and of the sign-ins that failed lately.
+// All SQL of sessions: who is signed in.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
 
 export interface Session {
   sessionId: string;
@@ -96,30 +97,15 @@ export function sessionOfRow(row: Row): Session {
   };
 }
 
-/** Failures in a window, of each of these names that has any. */
-export function selectFailures(names: readonly string[], windowStart: number): Statement {
+/** Forgets sessions that were begun before this moment, ended or not. */
+export function deleteOldSessions(before: Micros): Statement {
   return {
-    name: "select sign-in failures",
-    text: `select name, failures
-from sign_in_failures
-where name = any($1::text[]) and window_start = $2::bigint`,
-    values: [names, windowStart],
+    name: "forget sessions",
+    text: `delete from sessions
+where token_digest in (
+  select token_digest from sessions where created_at < $1::timestamptz order by created_at limit ${STEP}
+)
+returning 1`,
+    values: [sqlTime(before)],
   };
-}
-
-/** Counts one more failure of each of these names. Names come in one order, so that two processes never wait for each other in a circle. */
-export function countFailures(names: readonly string[], windowStart: number): Statement {
-  return {
-    name: "count sign-in failures",
-    text: `insert into sign_in_failures as f (name, window_start, failures)
-select name, $2::bigint, 1 from unnest($1::text[]) as name
-on conflict (name, window_start) do update
-set failures = f.failures + 1`,
-    values: [names.toSorted(), windowStart],
-  };
-}
-
-/** Forgets windows that ended before this one. */
-export function deleteOldFailures(windowStart: number): Statement {
-  return { text: "delete from sign_in_failures where window_start < $1::bigint", values: [windowStart] };
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { isId, newId } from "../ground/ids.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Statement } from "../store/database.ts";
 import {
   type Session,
   endOtherSessions,
@@ -40,7 +40,27 @@ export class Sessions {
   }
 
   /** Signs somebody in who has just proved who they are. Gives the token, which is shown to nobody else. */
-  async begin(personId: string, { address, userAgent }: Origin): Promise<string> {
+  async begin(personId: string, origin: Origin): Promise<string> {
+    const { token, statement } = this.made(personId, origin);
+    await this.database.query(statement);
+    return token;
+  }
+
+  /**
+   * Puts a new session in the place of one whose person has just proved who they are again: a token that somebody else may have had is
+   * worth nothing then. Gives the new token, or undefined when the session was over meanwhile.
+   */
+  async renew({ personId, sessionId }: Pick<Session, "personId" | "sessionId">, origin: Origin) {
+    const { token, statement } = this.made(personId, origin);
+    const renewed = await this.database.transaction(async (query) => {
+      const ended = await query(endSession(personId, sessionId, this.clock.now()));
+      if (ended.length > 0) await query(statement);
+      return ended.length > 0;
+    });
+    return renewed ? token : undefined;
+  }
+
+  private made(personId: string, { address, userAgent }: Origin): { token: string; statement: Statement } {
     const token = randomBytes(32).toString("base64url");
     const now = this.clock.now();
     const session: Session = {
@@ -52,8 +72,7 @@ export class Sessions {
       address: address.slice(0, 60),
       userAgent: userAgent.slice(0, 300),
     };
-    await this.database.query(insertSession(digestOf(token), session));
-    return token;
+    return { token, statement: insertSession(digestOf(token), session) };
   }
 
   /** The session of a token; undefined when there is none, or it is over. */

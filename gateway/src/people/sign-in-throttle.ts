@@ -2,7 +2,7 @@
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
-import { countFailures, deleteOldFailures, selectFailures } from "./sessions.sql.ts";
+import { countFailures, selectFailures } from "./sign-in-throttle.sql.ts";
 
 const WINDOW_SECONDS = 900;
 /** So many fail for an account, or from an address, before anyone waits. An office shares one address. */
@@ -15,10 +15,21 @@ export interface Attempt {
   address: string;
 }
 
+/** What was sent to prove something is not right: it counts as a guess. */
+export class WrongGuess extends Fault {}
+
 /** Whether no more may be tried in this window. Pure. */
 export function isSpent(failures: { account: number; address: number }): boolean {
   return failures.account >= FREE_OF_ACCOUNT || failures.address >= FREE_OF_ADDRESS;
 }
+
+/** The beginning of the window at this moment, in Unix seconds. */
+export function windowStart(clock: Clock): number {
+  const now = Math.floor(clock.now() / SECOND);
+  return now - (now % WINDOW_SECONDS);
+}
+
+type Counts = { name: string; failures: number }[];
 
 export class SignInThrottle {
   private readonly database: Database;
@@ -29,35 +40,39 @@ export class SignInThrottle {
     this.clock = clock;
   }
 
-  /** Throws RATE_LIMITED, until the window is over, when too many have failed in it. Asked before anything is compared. */
-  async check(attempt: Attempt): Promise<void> {
-    const start = this.windowStart();
+  /**
+   * Runs work that compares what somebody sent. Throws RATE_LIMITED, until the window is over, when too many have failed in it. A guess is
+   * counted before it is compared and taken back when it was right: of any number of guesses at once no more are compared than one after
+   * the other.
+   */
+  async guard<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
+    const start = windowStart(this.clock);
+    const names = namesOf(attempt);
+    // Asked before it is counted: who is waiting anyway costs no write.
+    this.refuseSpent(start, attempt, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
+    const counts = await this.database.query<Counts[number]>(countFailures(names, start, 1));
+    let wrong = false;
+    try {
+      this.refuseSpent(start, attempt, counts, 1);
+      return await work();
+    } catch (error) {
+      wrong = error instanceof WrongGuess;
+      throw error;
+    } finally {
+      if (!wrong) await this.database.query(countFailures(names, start, -1));
+    }
+  }
+
+  /** `own`: how many of those that are counted are this attempt itself. */
+  private refuseSpent(start: number, attempt: Attempt, counts: Counts, own: number): void {
     const [account, address] = namesOf(attempt);
-    const rows = await this.database.query<{ name: string; failures: number }>(
-      selectFailures([account, address], start),
-    );
-    const failuresOf = (name: string): number => rows.find((row) => row.name === name)?.failures ?? 0;
+    const failuresOf = (name: string): number => (counts.find((row) => row.name === name)?.failures ?? 0) - own;
     if (!isSpent({ account: failuresOf(account), address: failuresOf(address) })) return;
     const left = start + WINDOW_SECONDS - Math.floor(this.clock.now() / SECOND);
     throw new Fault("RATE_LIMITED", {
       retryAfterSeconds: Math.max(1, left),
-      message: "Too many sign-ins have failed. Wait for the seconds in Retry-After, or reset the password.",
+      message: "Too many sign-ins have failed. Wait for the seconds in Retry-After, or ask for a link to reset it.",
     });
-  }
-
-  /** Counts a sign-in that failed. */
-  async failed(attempt: Attempt): Promise<void> {
-    await this.database.query(countFailures(namesOf(attempt), this.windowStart()));
-  }
-
-  /** Forgets what is over. */
-  async sweep(): Promise<void> {
-    await this.database.query(deleteOldFailures(this.windowStart()));
-  }
-
-  private windowStart(): number {
-    const now = Math.floor(this.clock.now() / SECOND);
-    return now - (now % WINDOW_SECONDS);
   }
 }
 

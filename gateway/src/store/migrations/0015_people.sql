@@ -10,6 +10,8 @@ create table persons (
   totp_sealed bytea check (length(totp_sealed) between 30 and 400),
   totp_confirmed_at timestamptz,
   totp_used_step bigint check (totp_used_step >= 0), -- the newest step of which a code was used: each is good once
+  language text check (language in ('id', 'en')), -- null: as the browser asks
+  time_zone text check (length(time_zone) between 1 and 64), -- IANA's name; null: as the browser has it
   created_at timestamptz not null,
   closed_at timestamptz, -- may not sign in any more
   constraint persons_totp_confirmed check (totp_confirmed_at is null or totp_sealed is not null)
@@ -49,6 +51,48 @@ create table recovery_codes (
   primary key (person_id, code_digest)
 );
 
+-- Passkeys: a public key each, whose private one never leaves the person's device. Ten a person, by their slots.
+create table passkeys (
+  credential_id bytea primary key check (length(credential_id) between 1 and 1023), -- as the device calls it
+  passkey_id uuid not null, -- names it in lists
+  person_id uuid not null references persons,
+  slot smallint not null check (slot between 1 and 10),
+  public_key bytea not null check (length(public_key) between 30 and 4000), -- COSE
+  counter bigint not null check (counter between 0 and 4294967295), -- of signatures; devices that do not count say 0
+  transports text[] not null check (cardinality(transports) <= 10),
+  backed_up boolean not null, -- true where the device keeps a copy elsewhere
+  name text not null check (length(name) between 1 and 60),
+  created_at timestamptz not null,
+  used_at timestamptz
+);
+create unique index passkeys_by_id on passkeys (passkey_id);
+create unique index passkeys_of_person on passkeys (person_id, slot);
+
+-- What a device has to sign, once. A slot is taken by whoever asks next for it, so there are never more rows than slots, whoever asks how
+-- often. A crash of PostgreSQL may forget them: the person tries again.
+create unlogged table passkey_challenges (
+  slot integer primary key check (slot between 0 and 262143),
+  challenge bytea not null check (length(challenge) = 32),
+  purpose text not null check (purpose in ('registration', 'sign_in', 'proof')),
+  person_id uuid, -- for whom it is; null: whoever signs in by it
+  expires_at timestamptz not null,
+  constraint passkey_challenges_person check ((person_id is null) = (purpose = 'sign_in'))
+);
+create unique index passkey_challenges_challenge on passkey_challenges (challenge);
+create index passkey_challenges_expiry on passkey_challenges (expires_at);
+
+-- Links that sign somebody in, once: made by the operator's commands, and by a development's start.
+create table sign_in_links (
+  token_digest bytea primary key check (length(token_digest) = 32),
+  person_id uuid not null references persons,
+  purpose text not null check (purpose in ('sign_in', 'reset')), -- reset: everything by which the person signs in is made anew
+  created_at timestamptz not null,
+  expires_at timestamptz not null check (expires_at > created_at),
+  used_at timestamptz
+);
+create index sign_in_links_of_person on sign_in_links (person_id) where used_at is null;
+create index sign_in_links_expiry on sign_in_links (expires_at);
+
 -- Who is signed in. The token is in the browser alone; here is its digest.
 create table sessions (
   token_digest bytea primary key check (length(token_digest) = 32),
@@ -63,6 +107,7 @@ create table sessions (
 );
 create unique index sessions_by_id on sessions (session_id);
 create index sessions_of_person on sessions (person_id, created_at) where ended_at is null;
+create index sessions_age on sessions (created_at);
 
 -- A link that lets somebody into a merchant, once.
 create table invitations (
@@ -85,7 +130,7 @@ create unique index invitations_token on invitations (token_digest);
 create unlogged table sign_in_failures (
   name text not null check (length(name) <= 300),
   window_start bigint not null, -- Unix seconds
-  failures integer not null check (failures > 0),
+  failures integer not null check (failures >= 0),
   primary key (name, window_start)
 );
 
@@ -104,10 +149,15 @@ create index people_audit_of_merchant on people_audit (merchant_id, audit_id) wh
 create trigger people_audit_append_only before update or delete or truncate on people_audit
 for each statement execute function refuse_change();
 
-grant select, insert on persons, memberships, recovery_codes, sessions, invitations, people_audit to gerbang_app;
-grant update (name, password_hash, totp_sealed, totp_confirmed_at, totp_used_step, closed_at) on persons to gerbang_app;
+grant select, insert on persons, memberships, recovery_codes, sessions, invitations, people_audit, passkeys,
+sign_in_links to gerbang_app;
+grant update (name, password_hash, totp_sealed, totp_confirmed_at, totp_used_step, language, time_zone, closed_at)
+on persons to gerbang_app;
 grant update (role), delete on memberships to gerbang_app;
 grant update (used_at), delete on recovery_codes to gerbang_app;
+grant update (counter, backed_up, used_at), delete on passkeys to gerbang_app;
+grant select, insert, update, delete on passkey_challenges to gerbang_app;
+grant update (used_at), delete on sign_in_links to gerbang_app;
 grant update (seen_at, proved_at, ended_at), delete on sessions to gerbang_app;
 grant update (accepted_by, ended_at) on invitations to gerbang_app;
 grant select, insert, update, delete on sign_in_failures to gerbang_app;

@@ -1,0 +1,90 @@
+// All SQL of invitations: links that let somebody into a merchant, once.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { MemberRole } from "./roles.ts";
+
+export interface Invitation {
+  merchantId: string;
+  invitationId: string;
+  role: MemberRole;
+  email: string | undefined;
+  expiresAt: Micros;
+}
+
+export function insertInvitation(
+  invitation: Invitation & { tokenDigest: Buffer; invitedBy: string | undefined; now: Micros },
+): Statement {
+  const { merchantId, invitationId, tokenDigest, role, email, invitedBy, now, expiresAt } = invitation;
+  return {
+    text: `insert into invitations (merchant_id, invitation_id, token_digest, role, email, invited_by, created_at, expires_at)
+values ($1::uuid, $2::uuid, $3::bytea, $4::text, $5::text, $6::uuid, $7::timestamptz, $8::timestamptz)`,
+    values: [
+      uuidOf(merchantId),
+      uuidOf(invitationId),
+      tokenDigest,
+      role,
+      email,
+      invitedBy === undefined ? null : uuidOf(invitedBy),
+      sqlTime(now),
+      sqlTime(expiresAt),
+    ],
+  };
+}
+
+/** The invitation of a token, while it can be accepted. */
+export function selectInvitation(tokenDigest: Buffer, now: Micros): Statement {
+  return {
+    text: `select *
+from invitations
+where token_digest = $1::bytea and ended_at is null and expires_at > $2::timestamptz`,
+    values: [tokenDigest, sqlTime(now)],
+  };
+}
+
+/** The same, locked until the transaction ends: it is accepted once. */
+export function lockInvitation(tokenDigest: Buffer, now: Micros): Statement {
+  const { text, values = [] } = selectInvitation(tokenDigest, now);
+  return { text: `${text}\nfor no key update`, values };
+}
+
+/** Invitations of a merchant that can still be accepted, newest first. */
+export function selectInvitations(merchantId: string, now: Micros): Statement {
+  return {
+    text: `select *
+from invitations
+where merchant_id = $1::uuid and ended_at is null and expires_at > $2::timestamptz
+order by invitation_id desc`,
+    values: [uuidOf(merchantId), sqlTime(now)],
+  };
+}
+
+/** Ends an invitation: accepted by somebody, or taken back. One row when it could still be accepted. */
+export function endInvitation(
+  { merchantId, invitationId }: Pick<Invitation, "merchantId" | "invitationId">,
+  acceptedBy: string | undefined,
+  now: Micros,
+): Statement {
+  return {
+    text: `update invitations
+set ended_at = $4::timestamptz, accepted_by = $3::uuid
+where merchant_id = $1::uuid and invitation_id = $2::uuid and ended_at is null
+returning 1`,
+    values: [
+      uuidOf(merchantId),
+      uuidOf(invitationId),
+      acceptedBy === undefined ? null : uuidOf(acceptedBy),
+      sqlTime(now),
+    ],
+  };
+}
+
+export function invitationOfRow(row: Row): Invitation {
+  return {
+    merchantId: idOf("merchant", row.merchant_id as string),
+    invitationId: idOf("invitation", row.invitation_id as string),
+    role: row.role as MemberRole,
+    email: (row.email as string | null) ?? undefined,
+    expiresAt: row.expires_at as Micros,
+  };
+}

@@ -1,0 +1,137 @@
+// Invitations: how somebody is let into a merchant, as a new person or as one who is known. Rare, so outside the lanes.
+import { randomBytes } from "node:crypto";
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { isId, newId } from "../ground/ids.ts";
+import { type PeopleParts, noteAccess } from "./access-audit.ts";
+import {
+  type Invitation,
+  endInvitation,
+  insertInvitation,
+  invitationOfRow,
+  lockInvitation,
+  selectInvitation,
+  selectInvitations,
+} from "./invitations.sql.ts";
+import { hashPassword, refuseBadPassword } from "./passwords.ts";
+import { type Person, insertMembership, insertPerson, personOfRow, selectPersonByEmail } from "./people.sql.ts";
+import type { Needs, Proofs } from "./proofs.ts";
+import type { MemberRole } from "./roles.ts";
+import type { Origin } from "./sessions.ts";
+
+const INVITATION_LASTS: Micros = 7 * 24 * 3600 * SECOND;
+const KNOWN = "You have an account by this e-mail address: send its password.";
+
+/** What a new person says of themselves; one who is known sends a code too, where they have a second factor. */
+export interface NewPerson {
+  email: string;
+  name: string;
+  password: string;
+  code?: string | undefined;
+}
+
+export interface Joined {
+  personId: string;
+  merchantId: string;
+}
+
+export class Invitations {
+  private readonly parts: PeopleParts;
+  private readonly proofs: Proofs;
+
+  constructor(parts: PeopleParts, proofs: Proofs) {
+    this.parts = parts;
+    this.proofs = proofs;
+  }
+
+  /** Lets somebody into a merchant by a link. Gives the link's token, which is shown this once. `invitedBy` undefined: the operator. */
+  async invite(
+    merchantId: string,
+    { role, email }: { role: MemberRole; email?: string | undefined },
+    invitedBy: string | undefined,
+  ): Promise<{ token: string; invitation: Invitation }> {
+    const now = this.parts.clock.now();
+    const token = randomBytes(32).toString("base64url");
+    const invitation: Invitation = {
+      merchantId,
+      invitationId: newId("invitation", now),
+      role,
+      email: email?.toLowerCase(),
+      expiresAt: now + INVITATION_LASTS,
+    };
+    await this.parts.database.query(insertInvitation({ ...invitation, tokenDigest: sha256(token), invitedBy, now }));
+    await noteAccess(this.parts, { action: "invited", personId: invitedBy, merchantId, details: { role } });
+    return { token, invitation };
+  }
+
+  /** Those of a merchant that can still be accepted, newest first. */
+  async list(merchantId: string): Promise<Invitation[]> {
+    const rows = await this.parts.database.query(selectInvitations(merchantId, this.parts.clock.now()));
+    return rows.map(invitationOfRow);
+  }
+
+  /** The invitation of a link, while it can be accepted. */
+  async find(token: string): Promise<Invitation | undefined> {
+    const [row] = await this.parts.database.query(selectInvitation(sha256(token), this.parts.clock.now()));
+    return row && invitationOfRow(row);
+  }
+
+  /** Takes an invitation back. False when it cannot be accepted any more anyway. */
+  async takeBack(merchantId: string, invitationId: string): Promise<boolean> {
+    if (!isId("invitation", invitationId)) return false;
+    const statement = endInvitation({ merchantId, invitationId }, undefined, this.parts.clock.now());
+    return (await this.parts.database.query(statement)).length > 0;
+  }
+
+  /** See `People.accept`. */
+  async accept(token: string, given: NewPerson, origin: Origin): Promise<Joined | Needs> {
+    const email = given.email.toLowerCase();
+    // Before anything is said of an e-mail address: only who was invited learns that there is an account by it.
+    const invitation = await this.find(token);
+    if (!invitation) throw noInvitation();
+    if (invitation.email !== undefined && invitation.email !== email)
+      throw validationFault("email", given.email, "This invitation is for another e-mail address.");
+    const [row] = await this.parts.database.query(selectPersonByEmail(email));
+    const known = row && personOfRow(row);
+    if (known) {
+      const attempt = { email, address: origin.address };
+      const refusal = { action: "sign_in_failed", message: KNOWN };
+      const needs = await this.proofs.byPassword(known, given, attempt, refusal);
+      if (needs) return needs;
+    } else {
+      await refuseBadPassword("password", given.password, [email, given.name, this.parts.serviceName]);
+    }
+    const accepted = await this.join(token, known, { ...given, email });
+    await noteAccess(this.parts, { action: "joined", ...accepted, address: origin.address });
+    return accepted;
+  }
+
+  /** Makes a member of somebody who has proved who they are, or of a new person. */
+  private async join(token: string, known: Person | undefined, given: NewPerson): Promise<Joined> {
+    const { email, name } = given;
+    const passwordHash = known ? "" : await hashPassword(given.password);
+    const now = this.parts.clock.now();
+    return this.parts.database.transaction(async (query) => {
+      const [found] = await query(lockInvitation(sha256(token), now));
+      const invitation = found && invitationOfRow(found);
+      if (!invitation) throw noInvitation();
+      const personId = known?.personId ?? newId("person", now);
+      // Somebody else may have taken the address a moment ago: they prove who they are at the next try.
+      const made = known ? [known] : await query(insertPerson({ personId, email, name, passwordHash, now }));
+      if (made.length === 0) throw new Fault("UNAUTHORIZED", { message: KNOWN });
+      const { merchantId, role } = invitation;
+      const joined = await query(insertMembership(merchantId, personId, role, now));
+      if (joined.length === 0)
+        throw validationFault("email", email, "You belong to this merchant already. An owner can change your role.");
+      await query(endInvitation(invitation, personId, now));
+      return { personId, merchantId };
+    });
+  }
+}
+
+function noInvitation(): Fault {
+  return new Fault("OBJECT_NOT_FOUND", {
+    message: "This invitation does not exist, is over, or was accepted already.",
+  });
+}

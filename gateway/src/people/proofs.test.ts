@@ -1,0 +1,225 @@
+// Goal: whoever proves again who they are gets a new session and the old one is worth nothing; what a password alone opens stays shut to who
+// has only that. Method: people in a real database, and an attacker who holds a token, a password, or both.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type TestService, startService } from "../../test/kit.ts";
+import { PASSWORD, PeopleRig, actionsOnRecord, faultOf } from "../../test/people.ts";
+import { SECOND } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { asOwner } from "../../test/kit.ts";
+
+let service: TestService;
+let merchantId: string;
+let rig: PeopleRig;
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  ({ merchantId } = await service.merchant());
+  rig = new PeopleRig(service.app.database);
+});
+
+const sessionOf = async (token: string) => {
+  const session = await rig.people.sessions.find(token);
+  return session ?? expect.unreachable("the session lasts");
+};
+
+describe("proving it again", () => {
+  test("gives a fresh session in the place of the old one", async () => {
+    const person = await rig.joined(merchantId);
+    const token = await rig.tokenOf(person);
+    const other = await rig.tokenOf(person);
+    rig.ahead = 700 * SECOND;
+    const session = await sessionOf(token);
+    expect(rig.people.sessions.isFresh(session)).toBe(false);
+    const proved = await rig.people.prove(person.personId, { password: PASSWORD }, session, rig.from);
+    if ("needs" in proved) return expect.unreachable("nothing else is needed");
+    expect(rig.people.sessions.isFresh(await sessionOf(proved.token))).toBe(true);
+    expect(await rig.people.sessions.find(token)).toBeUndefined();
+    expect(await rig.people.sessions.find(other)).toBeDefined();
+  });
+
+  test("asks for everything that a sign-in asks for, and says what is wrong", async () => {
+    const person = await rig.joined(merchantId);
+    const { secret, codes } = await rig.authenticator(person);
+    rig.ahead = 60 * SECOND;
+    const session = await sessionOf(await rig.tokenOf(person, rig.code(secret)));
+    const prove = (password: string, code?: string) =>
+      rig.people.prove(person.personId, { password, code }, session, rig.from);
+    expect(await prove(PASSWORD)).toEqual({ needs: "code" });
+    expect(await faultOf(prove("not the password", codes[0]))).toBe("UNAUTHORIZED");
+    expect(await faultOf(prove(PASSWORD, rig.code(secret)))).toBe("UNAUTHORIZED"); // was used to sign in
+    expect(await prove(PASSWORD, codes[0])).toHaveProperty("token");
+    expect(await actionsOnRecord(service.database, person)).toEqual([
+      "joined",
+      "authenticator_added",
+      "signed_in",
+      "proof_failed",
+      "code_failed",
+      "proved",
+    ]);
+  });
+
+  test("of a session that was ended elsewhere makes none, also when both happen at once", async () => {
+    const person = await rig.joined(merchantId);
+    const stolen = await sessionOf(await rig.tokenOf(person));
+    await rig.people.sessions.end(person.personId, stolen.sessionId);
+    const prove = () => rig.people.prove(person.personId, { password: PASSWORD }, stolen, rig.from);
+    expect(await faultOf(prove())).toBe("UNAUTHORIZED");
+    const session = await sessionOf(await rig.tokenOf(person));
+    const both = () => faultOf(rig.people.prove(person.personId, { password: PASSWORD }, session, rig.from));
+    expect((await Promise.all([both(), both(), both()])).toSorted()).toEqual([
+      "UNAUTHORIZED",
+      "UNAUTHORIZED",
+      "no fault",
+    ]);
+    expect(await rig.people.sessions.list(person.personId)).toHaveLength(1);
+  });
+
+  test("never ends a session of somebody else", async () => {
+    const [person, other] = [await rig.joined(merchantId), await rig.joined(merchantId, "viewer")];
+    const theirs = await sessionOf(await rig.tokenOf(other));
+    expect(await faultOf(rig.people.prove(person.personId, { password: PASSWORD }, theirs, rig.from))).toBe(
+      "UNAUTHORIZED",
+    );
+    expect(await rig.people.sessions.list(other.personId)).toHaveLength(1);
+  });
+});
+
+test("of any number of guesses at once no more are compared than one after the other", async () => {
+  const person = await rig.joined(merchantId);
+  const guesses = Array.from({ length: 20 }, () =>
+    faultOf(rig.people.signIn({ email: person.email, password: "a guess" }, rig.from)),
+  );
+  const outcomes = await Promise.all(guesses);
+  expect(outcomes.filter((outcome) => outcome === "UNAUTHORIZED").length).toBeLessThanOrEqual(5);
+  expect(outcomes.filter((outcome) => outcome === "RATE_LIMITED").length).toBeGreaterThanOrEqual(15);
+});
+
+test("who signs in rightly, however often, is never slowed down", async () => {
+  const person = await rig.joined(merchantId);
+  for (let round = 0; round < 8; round++) await rig.tokenOf(person);
+  expect(await rig.people.sessions.list(person.personId)).toHaveLength(8);
+});
+
+test("an authenticator that somebody began with and did not confirm is no factor", async () => {
+  const person = await rig.joined(merchantId);
+  const { secret } = await rig.people.beginAuthenticator(person.personId);
+  const code = rig.code(secret);
+  expect(await rig.tokenOf(person, code)).toBeDefined(); // none is asked for
+  expect((await rig.people.read(person.personId))?.hasAuthenticator).toBe(false);
+});
+
+describe("an invitation of somebody who has an account", () => {
+  test("asks for the second factor too: a password that leaked lets nobody in", async () => {
+    const person = await rig.joined(merchantId);
+    const { secret } = await rig.authenticator(person);
+    const other = await service.merchant();
+    const { token } = await rig.people.invite(other.merchantId, { role: "owner" }, undefined);
+    rig.ahead = 60 * SECOND;
+    expect(await rig.people.accept(token, person, rig.from)).toEqual({ needs: "code" });
+    expect(await faultOf(rig.people.accept(token, { ...person, code: "000000" }, rig.from))).toBe("UNAUTHORIZED");
+    expect(await rig.people.members(other.merchantId)).toEqual([]);
+    const joined = await rig.people.accept(token, { ...person, code: rig.code(secret) }, rig.from);
+    expect(joined).toEqual({ personId: person.personId, merchantId: other.merchantId });
+  });
+
+  test("for another address says nothing of whether there is one by theirs", async () => {
+    const person = await rig.joined(merchantId);
+    const { token } = await rig.people.invite(merchantId, { role: "viewer", email: "new@people.example" }, undefined);
+    for (const email of [person.email, "nobody-at-all@people.example"])
+      expect(await faultOf(rig.people.accept(token, { ...person, email, password: "x" }, rig.from))).toBe(
+        "VALIDATION_ERROR email",
+      );
+  });
+});
+
+describe("a profile", () => {
+  test("changes in what is sent, is emptied by null, and nothing else", async () => {
+    const { personId } = await rig.joined(merchantId);
+    await rig.people.update(personId, { language: "id", time_zone: "Asia/Jakarta" });
+    await rig.people.update(personId, { name: "Sari" });
+    expect(await rig.people.read(personId)).toMatchObject({ name: "Sari", language: "id", timeZone: "Asia/Jakarta" });
+    await rig.people.update(personId, { language: null, time_zone: null });
+    expect(await rig.people.read(personId)).toMatchObject({ name: "Sari", language: undefined, timeZone: undefined });
+  });
+
+  test.each(["", "Asia/Nowhere", "+07:00", "Asia/Jakarta\0", "x".repeat(65), "../etc/localtime", "Asia/Jakarta;drop"])(
+    "%j is no time zone",
+    async (zone) => {
+      const { personId } = await rig.joined(merchantId);
+      expect(await faultOf(rig.people.update(personId, { time_zone: zone }))).toBe("VALIDATION_ERROR time_zone");
+    },
+  );
+
+  test.each(["UTC", "Asia/Makassar", "America/Argentina/Buenos_Aires", "Etc/GMT+7"])("%s is one", async (zone) => {
+    const { personId } = await rig.joined(merchantId);
+    await rig.people.update(personId, { time_zone: zone });
+    expect((await rig.people.read(personId))?.timeZone).toBe(zone);
+  });
+});
+
+describe("a person without a password", () => {
+  async function passwordless() {
+    const person = await rig.joined(merchantId);
+    const token = await rig.tokenOf(person);
+    await asOwner(service.database, (owner) =>
+      owner.query("update persons set password_hash = null where person_id = $1", [uuidOf(person.personId)]),
+    );
+    return { person, token, keep: (await sessionOf(token)).sessionId };
+  }
+
+  test("chooses one, once, and is signed out everywhere else", async () => {
+    const { person, token, keep } = await passwordless();
+    const elsewhere = await rig.people.sessions.begin(person.personId, rig.from);
+    const set = (next: string) => rig.people.setPassword(person.personId, next, { keep, origin: rig.from });
+    expect(await faultOf(set("short"))).toBe("VALIDATION_ERROR next");
+    const tries = await Promise.all(["teh manis hangat 8", "teh manis hangat 9"].map((next) => faultOf(set(next))));
+    expect(tries.toSorted()).toEqual(["VALIDATION_ERROR current", "no fault"]);
+    expect([await rig.people.sessions.find(elsewhere), (await sessionOf(token)).sessionId]).toEqual([undefined, keep]);
+    expect(await faultOf(set("kopi susu dingin 3"))).toBe("VALIDATION_ERROR current");
+  });
+
+  test("neither signs in nor proves anything by an empty one", async () => {
+    const { person, token } = await passwordless();
+    for (const password of ["", "null", "undefined", PASSWORD]) {
+      expect(await faultOf(rig.people.signIn({ email: person.email, password }, rig.from))).toBe("UNAUTHORIZED");
+    }
+    const session = await sessionOf(token);
+    expect(await faultOf(rig.people.prove(person.personId, { password: "" }, session, rig.from))).toBe("UNAUTHORIZED");
+  });
+});
+
+describe("recovery codes", () => {
+  test("are counted, and made anew: the old ones are worth nothing then", async () => {
+    const person = await rig.joined(merchantId);
+    const { codes } = await rig.authenticator(person);
+    expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(10);
+    await rig.tokenOf(person, codes[0]);
+    expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(9);
+    const made = await rig.people.newRecoveryCodes(person.personId, rig.from);
+    expect([made.length, await rig.people.recoveryCodesLeft(person.personId)]).toEqual([10, 10]);
+    expect(await faultOf(rig.people.signIn({ ...person, code: codes[1] }, rig.from))).toBe("UNAUTHORIZED");
+    expect(await rig.tokenOf(person, made[1])).toBeDefined();
+    expect((await actionsOnRecord(service.database, person)).at(-3)).toBe("recovery_codes_made");
+  });
+
+  test("are for who has a second factor alone", async () => {
+    const { personId } = await rig.joined(merchantId);
+    expect(await faultOf(rig.people.newRecoveryCodes(personId, rig.from))).toBe("VALIDATION_ERROR authenticator");
+    expect(await rig.people.recoveryCodesLeft(personId)).toBe(0);
+  });
+});
+
+test("in production an owner keeps a second factor; others need not", async () => {
+  rig = new PeopleRig(service.app.database, { production: true });
+  const [owner, viewer] = [await rig.joined(merchantId), await rig.joined(merchantId, "viewer")];
+  for (const person of [owner, viewer]) await rig.authenticator(person);
+  expect(await faultOf(rig.people.removeAuthenticator(owner.personId, rig.from))).toBe(
+    "VALIDATION_ERROR authenticator",
+  );
+  expect(await rig.people.signIn(owner, rig.from)).toEqual({ needs: "code" });
+  await rig.people.removeAuthenticator(viewer.personId, rig.from);
+  expect(await rig.tokenOf(viewer)).toBeDefined();
+});

@@ -1,0 +1,43 @@
+// All SQL of the sign-ins that failed lately.
+import type { Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
+
+/** Failures in a window, of each of these names that has any. */
+export function selectFailures(names: readonly string[], windowStart: number): Statement {
+  return {
+    name: "select sign-in failures",
+    text: `select name, failures
+from sign_in_failures
+where name = any($1::text[]) and window_start = $2::bigint`,
+    values: [names, windowStart],
+  };
+}
+
+/**
+ * Counts one failure more, or less, of each of these names, and gives the counts. Names come in one order, so that two processes never wait
+ * for each other in a circle.
+ */
+export function countFailures(names: readonly string[], windowStart: number, by: 1 | -1): Statement {
+  return {
+    name: "count sign-in failures",
+    text: `insert into sign_in_failures as f (name, window_start, failures)
+select name, $2::bigint, greatest($3::integer, 0) from unnest($1::text[]) as name
+on conflict (name, window_start) do update
+set failures = greatest(f.failures + $3::integer, 0)
+returning name, failures`,
+    values: [names.toSorted(), windowStart, by],
+  };
+}
+
+/** Forgets windows that began before this one. */
+export function deleteOldFailures(windowStart: number): Statement {
+  return {
+    name: "forget sign-in failures",
+    text: `delete from sign_in_failures
+where (name, window_start) in (
+  select name, window_start from sign_in_failures where window_start < $1::bigint limit ${STEP}
+)
+returning 1`,
+    values: [windowStart],
+  };
+}

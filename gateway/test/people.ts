@@ -1,0 +1,96 @@
+// People for tests: the room on a test's database with a clock that can be set ahead, and persons in it.
+import { type Micros, SECOND, systemClock } from "../src/ground/clock.ts";
+import { Vault } from "../src/ground/crypto.ts";
+import { Fault } from "../src/ground/fault.ts";
+import { uuidOf } from "../src/ground/ids.ts";
+import type { PeopleParts } from "../src/people/access-audit.ts";
+import { People } from "../src/people/people.ts";
+import type { MemberRole } from "../src/people/roles.ts";
+import { codeOf } from "../src/people/totp.ts";
+import type { Database } from "../src/store/database.ts";
+import { type TestDatabase, asOwner } from "./kit.ts";
+
+export const PASSWORD = "kopi tubruk senja 7";
+
+export interface TestPerson {
+  personId: string;
+  email: string;
+  name: string;
+  password: string;
+}
+
+let persons = 0;
+let addresses = 0;
+
+export class PeopleRig {
+  /** How far the clock of the room is ahead. */
+  ahead: Micros = 0;
+  readonly parts: PeopleParts;
+  readonly people: People;
+  readonly from = { address: `203.0.113.${++addresses}`, userAgent: "Test" };
+
+  constructor(database: Database, parts: Partial<PeopleParts> = {}) {
+    const clock = { now: () => systemClock.now() + this.ahead };
+    const vault = new Vault("ab".repeat(32));
+    this.parts = { database, vault, clock, serviceName: "gerbang", production: false, ...parts };
+    this.people = new People(this.parts);
+  }
+
+  /** A new person who belongs to a merchant. */
+  async joined(merchantId: string, role: MemberRole = "owner"): Promise<TestPerson> {
+    const given = { email: `someone${++persons}@people.example`, name: "Sari Dewi", password: PASSWORD };
+    const { token } = await this.people.invite(merchantId, { role }, undefined);
+    const accepted = await this.people.accept(token, given, this.from);
+    if ("needs" in accepted) throw new Error("a new person has no second factor");
+    return { ...given, personId: accepted.personId };
+  }
+
+  /** The token of a sign-in. */
+  async tokenOf(person: { email: string; password: string }, code?: string): Promise<string> {
+    const signed = await this.people.signIn({ ...person, code }, this.from);
+    if ("needs" in signed) throw new Error(`a ${signed.needs} is asked for`);
+    return signed.token;
+  }
+
+  /** A confirmed authenticator: its secret and the recovery codes. */
+  async authenticator({ personId }: TestPerson): Promise<{ secret: string; codes: string[] }> {
+    const { secret } = await this.people.beginAuthenticator(personId);
+    return { secret, codes: await this.people.confirmAuthenticator(personId, this.code(secret), this.from) };
+  }
+
+  /** What an authenticator shows now. */
+  code(secret: string): string {
+    return codeOf(bytesOf(secret), Math.floor((systemClock.now() + this.ahead) / SECOND / 30));
+  }
+}
+
+/** The bytes of a base32 text. */
+function bytesOf(secret: string): Buffer {
+  const bits = [...secret]
+    .map((digit) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(digit).toString(2).padStart(5, "0"))
+    .join("");
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+/** The code of the fault that work ends with, and the field; "no fault" without one. */
+export async function faultOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "no fault";
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const field = error.extras.details?.field as string | undefined;
+    return field === undefined ? error.code : `${error.code} ${field}`;
+  }
+}
+
+/** What is on record of a person, oldest first. */
+export function actionsOnRecord(database: TestDatabase, { personId }: { personId: string }): Promise<string[]> {
+  return asOwner(database, async (owner) => {
+    const { rows } = await owner.query<{ action: string }>(
+      "select action from people_audit where person_id = $1 order by audit_id",
+      [uuidOf(personId)],
+    );
+    return rows.map(({ action }) => action);
+  });
+}
