@@ -18,6 +18,7 @@ import {
   paymentBody,
   startService,
 } from "../gateway/test/kit.ts";
+import { Browser, joins } from "../gateway/test/portal.ts";
 import { type Answer, Client, readAnswer } from "./kit/client.ts";
 
 let service: TestService;
@@ -125,6 +126,30 @@ const provocations: Record<FaultCode, [status: number, provoke: Provoke]> = {
   FORBIDDEN: [
     403,
     async (_client, merchantId) => create(await service.client(merchantId, "sandbox", ["payments:read"])),
+  ],
+  PROOF_REQUIRED: [
+    403,
+    async (_client, merchantId) => {
+      const browser = await joins(service, merchantId);
+      await asOwner(service.database, (owner) =>
+        owner.query("update sessions set proved_at = proved_at - interval '11 minutes'"),
+      );
+      return browser.post("/portal/v1/team/invitations", { role: "viewer" });
+    },
+  ],
+  SECOND_FACTOR_REQUIRED: [
+    403,
+    async (_client, merchantId) => {
+      const { database } = service;
+      const strict = await startService({ database, config: { mode: "production" }, roles: ["api"] });
+      try {
+        const { cookie } = await joins(service, merchantId);
+        const browser = new Browser(strict.origin, merchantId);
+        return await browser.get("/portal/v1/payments", { cookie: `__Host-${cookie}` });
+      } finally {
+        await strict.stop();
+      }
+    },
   ],
   ENVIRONMENT_MISMATCH: [
     403,
@@ -341,7 +366,7 @@ const details: Partial<Record<FaultCode, unknown>> = {
 
 /** Refused before the intent itself is judged, or by an accident: the key stays free. Everything else is a decision, and kept. */
 const notKept =
-  /^(UNAUTHORIZED|CLIENT_NOT_FOUND|METHOD_NOT_|SIGNATURE_|TIMESTAMP_|FORBIDDEN|MERCHANT_|MALFORMED_|PAYLOAD_|ROUTE_|VALIDATION_|INVALID_|CURRENCY_NOT_|PAYMENT_METHOD_|IDEMPOTENCY_|RATE_)/;
+  /^(UNAUTHORIZED|CLIENT_NOT_FOUND|METHOD_NOT_|SIGNATURE_|TIMESTAMP_|FORBIDDEN|PROOF_|SECOND_|MERCHANT_|MALFORMED_|PAYLOAD_|ROUTE_|VALIDATION_|INVALID_|CURRENCY_NOT_|PAYMENT_METHOD_|IDEMPOTENCY_|RATE_)/;
 const isKept = (code: FaultCode): boolean => new Fault(code).status < 500 && !notKept.test(code);
 
 const seen = new Set<string>();

@@ -17,10 +17,15 @@ import type { Merchants } from "./merchants/merchants.ts";
 import { Audit } from "./operator/audit.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
+import type { People } from "./people/people.ts";
+import { PeopleAudit } from "./people/audit.ts";
+import { Door } from "./portal/door.ts";
+import { type PortalSurface, portalContract } from "./portal/openapi.ts";
+import { openPortalApi } from "./portal/portal.routes.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
 import type { Database } from "./store/database.ts";
-import { merchantSurface, operatorSurface } from "./surfaces.ts";
+import { merchantSurface, operatorSurface, portalSurface } from "./surfaces.ts";
 
 export interface AppOptions extends FoundationOptions, RoomOptions {
   operatorToken: string;
@@ -29,12 +34,15 @@ export interface AppOptions extends FoundationOptions, RoomOptions {
 export interface App {
   server: FastifyInstance;
   merchants: Merchants;
+  people: People;
   database: Database;
   metrics: Metrics;
   /** The OpenAPI document of /v1. */
   readonly contract: string;
   /** The OpenAPI document of /ops/v1. */
   readonly operatorContract: string;
+  /** The OpenAPI document of /portal/v1. */
+  readonly portalContract: string;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
   /** From here on health answers 200. */
@@ -72,11 +80,20 @@ export function createApp(options: AppOptions): App {
   );
   const operatorsContract = madeOnce(() => operatorContract(operatorEndpoints, version));
   server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
+  const peopleAudit = new PeopleAudit(database, clock);
+  const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
+  if (options.roles.has("api"))
+    openPortal(server, foundation, rooms, { edge, unauthenticated, audit: peopleAudit }, portal);
+  const portalsContract = madeOnce(() => portalContract(portal, version));
+  server.get("/portal/v1/openapi.json", (_request, reply) =>
+    sendReply(reply, { status: 200, body: portalsContract() }),
+  );
   openNotifications(server, rooms.acquiringParts);
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
     server,
     merchants: rooms.merchants,
+    people: rooms.people,
     database,
     metrics,
     get contract() {
@@ -84,6 +101,9 @@ export function createApp(options: AppOptions): App {
     },
     get operatorContract() {
       return operatorsContract();
+    },
+    get portalContract() {
+      return portalsContract();
     },
     setBaseUrl: (url) => rooms.address.listensOn(url),
     ready: () => health.open(),
@@ -133,6 +153,26 @@ function openEdge(
     load,
     publicRoot: config.baseUrl === undefined ? undefined : publicRootOf(config.baseUrl),
   });
+}
+
+function openPortal(
+  server: FastifyInstance,
+  { config, clock }: Foundation,
+  { people, directory }: Rooms,
+  parts: { edge: Edge; unauthenticated: UnauthenticatedCallers; audit: PeopleAudit },
+  surface: PortalSurface,
+): void {
+  const { baseUrl, mode } = config;
+  const secure = mode === "production" || baseUrl?.startsWith("https://") === true;
+  const door = new Door({
+    sessions: people.sessions,
+    directory,
+    edge: parts.edge,
+    secure,
+    origin: baseUrl === undefined ? undefined : new URL(baseUrl).origin,
+    ownersNeedSecondFactor: mode === "production",
+  });
+  openPortalApi(server, { ...parts, door, clock, secure }, surface);
 }
 
 function openHealth(

@@ -8,6 +8,7 @@ import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";
+import { People } from "./people/people.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import { createdReply } from "./payments/payments.routes.ts";
 import type { PaymentParts } from "./payments/payments.ts";
@@ -61,6 +62,7 @@ export interface Rooms {
   acquiringParts: AcquiringParts;
   paymentOperations: PaymentOperations;
   clocks: Clocks;
+  people: People;
   worker: Worker;
 }
 
@@ -71,6 +73,13 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
+  const people = new People({
+    database,
+    vault,
+    clock,
+    serviceName: config.serviceName,
+    production: config.mode === "production",
+  });
   const { deliveryTiming: timing } = options;
   const deliverer = options.roles.has("worker")
     ? new Deliverer({ database, directory, merchants, config, clock, metrics, log, timing })
@@ -137,6 +146,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     acquiringParts,
     paymentOperations,
     clocks,
+    people,
     worker,
   };
 }

@@ -24,6 +24,13 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import type { PeopleAudit } from "./people/audit.ts";
+import type { PortalEndpoint } from "./portal/endpoint.ts";
+import { invitationEndpoints } from "./portal/invitations.routes.ts";
+import { personEndpoints } from "./portal/person.routes.ts";
+import { SessionViews } from "./portal/session-view.ts";
+import { sessionEndpoints } from "./portal/session.routes.ts";
+import { teamEndpoints } from "./portal/team.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
@@ -112,6 +119,24 @@ export function operatorSurface(
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...auditEndpoints(audit),
+  ];
+}
+
+/** The endpoints under /portal/v1 that only pages need. */
+export function portalSurface({ config }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { people, directory, address, payments } = rooms;
+  const views = new SessionViews(people, {
+    name: config.serviceName,
+    baseUrl: () => `${address.root}/v1`,
+    webhookHeaderPrefix: config.webhookHeaderPrefix,
+    productionOpen: () => payments.isOpen("production"),
+    ownersNeedSecondFactor: config.mode === "production",
+  });
+  return [
+    ...sessionEndpoints({ people, views }),
+    ...personEndpoints({ people, views }),
+    ...invitationEndpoints({ people, views, directory }),
+    ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
   ];
 }
 

@@ -121,9 +121,9 @@ async function withDatabase(work: (database: Database) => Promise<number>): Prom
 
 export function openapiCommand(args: string[]): Promise<number> {
   const flag = { type: "boolean", default: false } as const;
-  const { values } = parseArgs({ args, options: { operator: flag, postman: flag } });
-  if (values.operator && values.postman) {
-    say("--postman is of the merchants' contract alone");
+  const { values } = parseArgs({ args, options: { operator: flag, portal: flag, postman: flag } });
+  if ([values.operator, values.portal, values.postman].filter(Boolean).length > 1) {
+    say("--operator, --portal and --postman are three documents: name one");
     return Promise.resolve(2);
   }
   const config = readConfig({});
@@ -140,7 +140,7 @@ export function openapiCommand(args: string[]): Promise<number> {
     const collection = postmanCollection(JSON.parse(app.contract) as Json);
     process.stdout.write(`${JSON.stringify(collection, null, 2)}\n`);
   } else {
-    process.stdout.write(values.operator ? app.operatorContract : app.contract);
+    process.stdout.write(values.operator ? app.operatorContract : values.portal ? app.portalContract : app.contract);
   }
   return Promise.resolve(0);
 }

@@ -21,6 +21,16 @@ const table = {
     "This signature was already used, whatever its answer was. Another timestamp within the window (RFC 9421: another nonce) makes a request new: sign anew for every attempt.",
   ],
   FORBIDDEN: [403, false, "This credential lacks the scope for the call. Use one that has it."],
+  PROOF_REQUIRED: [
+    403,
+    false,
+    "This asks for a proof of who you are that is at most ten minutes old. Prove it again, then repeat the call.",
+  ],
+  SECOND_FACTOR_REQUIRED: [
+    403,
+    false,
+    "An owner needs a second factor here. Add a passkey or an authenticator to your account first.",
+  ],
   ENVIRONMENT_MISMATCH: [403, true, "This object belongs to the other environment. Use the matching key."],
   MERCHANT_SUSPENDED: [403, false, "This merchant account is suspended. Contact support."],
   MALFORMED_JSON: [

@@ -88,10 +88,9 @@ export class Edge {
   /** Runs one request of a merchant's system. Throws the `Fault` that prevails. */
   async handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Reply> {
     // A read may carry bytes although it has no use for them: the signature covers what was sent, whatever it is.
-    const sent = Buffer.isBuffer(request.body) ? request.body : readBody(request.raw, this.parts.load);
+    const sent = this.bodyOf(request);
     const body = sent instanceof Promise ? await sent : sent;
-    if (!this.parts.mayServe())
-      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5, internal: "the clock is wrong" });
+    this.refuseByWrongClock();
     const claim = claimOf(request.headers);
     const found = this.parts.directory.client(claim.clientId);
     const client = found instanceof Promise ? await found : found;
@@ -107,6 +106,36 @@ export class Edge {
       }
       throw error;
     }
+  }
+
+  /** Runs one request of somebody who is known by other means than a signature: a person who signed in. Throws the `Fault` that prevails. */
+  async handleAs(
+    principal: Principal,
+    endpoint: Endpoint,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Reply> {
+    const body = await this.bodyOf(request);
+    this.refuseByWrongClock();
+    return this.serve(endpoint, request, reply, { principal, nonce: undefined, spans: [], body });
+  }
+
+  /** Counts a request of theirs, and lets them in unless they are suspended or ask too often. Throws MERCHANT_SUSPENDED, RATE_LIMITED. */
+  async enterAs(principal: Principal, reply: FastifyReply): Promise<void> {
+    this.refuseByWrongClock();
+    const { count, rate } = await this.parts.admission.admit(principal);
+    reply.rate = rate;
+    if (principal.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
+    if (count > rate.limit) throw tooMany(rate.reset, this.parts.clock);
+  }
+
+  private bodyOf(request: FastifyRequest): Buffer | Promise<Buffer> {
+    return Buffer.isBuffer(request.body) ? request.body : readBody(request.raw, this.parts.load);
+  }
+
+  private refuseByWrongClock(): void {
+    if (!this.parts.mayServe())
+      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5, internal: "the clock is wrong" });
   }
 
   private serve(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, known: Known): Promise<Reply> {

@@ -49,7 +49,8 @@ const writeCodes: FaultCode[] = [
   "IDEMPOTENCY_IN_PROGRESS",
 ];
 
-const tags = [
+/** What the merchants' endpoints are about. */
+export const merchantTags = [
   ["Payments", "Take money: create a payment, hand its instructions to the payer, read what came of it, cancel it."],
   ["Refunds", "Give money back, all of a payment or part of it."],
   ["Balances", "What is yours in each currency, and the journal entries behind each figure."],
@@ -132,7 +133,7 @@ const securitySchemes: Json = {
 /** The whole document, as a value. */
 export function merchantDocument(parts: MerchantDocumentParts): Json {
   const document = new Document();
-  for (const endpoint of parts.endpoints) document.add(operationOf(document, endpoint));
+  for (const endpoint of parts.endpoints) document.add(merchantOperation(document, endpoint, generalCodes));
   document.addTold("/v1/health", "get", healthOperation(document, parts));
   return document.toJson(
     {
@@ -144,7 +145,7 @@ export function merchantDocument(parts: MerchantDocumentParts): Json {
         license: { name: "MIT", identifier: "MIT" },
       },
       servers: [{ url: "/", description: "The base address ends in /v1; paths here are written in full." }],
-      tags,
+      tags: merchantTags,
       security: [
         { client: [], timestamp: [], signature: [] },
         { client: [], contentDigest: [], signatureInput: [], messageSignature: [] },
@@ -155,7 +156,8 @@ export function merchantDocument(parts: MerchantDocumentParts): Json {
   );
 }
 
-function operationOf(document: Document, endpoint: Endpoint): Operation {
+/** A merchant's endpoint as an operation; `general` are the codes that any call through its door may get. */
+export function merchantOperation(document: Document, endpoint: Endpoint, general: readonly FaultCode[]): Operation {
   const { scope, sandboxOnly, success } = endpoint;
   const rights = `Scope: \`${scope}\`.${sandboxOnly ? " Sandbox keys only." : ""}`;
   const told = {
@@ -163,7 +165,7 @@ function operationOf(document: Document, endpoint: Endpoint): Operation {
     method: methodOf(endpoint),
     description: endpoint.description === undefined ? rights : `${endpoint.description}\n\n${rights}`,
     errors: [
-      ...generalCodes,
+      ...general,
       ...(sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
       ...(endpoint.kind === "write" ? writeCodes : []),
       ...endpoint.errors,

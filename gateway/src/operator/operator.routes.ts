@@ -1,12 +1,10 @@
 // The door of /ops/v1: bearer tokens of two roles, the audit, and the way from a request to an endpoint's answer.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { z } from "zod";
 import { sameText, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Reply } from "../ground/reply.ts";
-import { type FieldRules, allOptional, judgeFields } from "../http/fields.ts";
+import { type SentBody, judgeInput, sentBody } from "../http/input.ts";
 import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
@@ -23,11 +21,6 @@ export interface OperatorParts {
   audit: Audit;
 }
 
-/** The body as sent: nothing asked for, an object, or bytes that are none. */
-type Sent = { object?: Record<string, unknown>; malformed?: boolean };
-
-const nothingAsked = z.strictObject({});
-
 /** Opens the endpoints to whoever holds a token. */
 export function openOperatorApi(
   server: FastifyInstance,
@@ -42,7 +35,7 @@ export function openOperatorApi(
       handler: async (request, response) => {
         const role = roleOf(request);
         response.rate = parts.unauthenticated.rate(request.ip); // whatever goes wrong below is not charged to the address
-        const sent = bodyOf(request, endpoint);
+        const sent = sentBody(request, endpoint.body);
         const perform = () => answer(endpoint, request, role, sent);
         return sendReply(
           response,
@@ -76,7 +69,7 @@ function authentication({ token, viewerToken }: OperatorParts): (request: Fastif
  * changed and the answer is 503. The second is written before the answer is sent: when that fails, the change stands, its
  * outcome is missing from the audit, and the answer is 503 too, so that nobody is told of a success that is not on record.
  */
-async function audited(audit: Audit, call: AuditedCall, sent: Sent, perform: () => Promise<Reply>): Promise<Reply> {
+async function audited(audit: Audit, call: AuditedCall, sent: SentBody, perform: () => Promise<Reply>): Promise<Reply> {
   await recorded(
     audit.asked(call, sent.object),
     "This call could not be recorded, so nothing was changed. Retry shortly.",
@@ -126,37 +119,12 @@ async function answer(
   endpoint: OperatorEndpoint,
   request: FastifyRequest,
   role: OperatorRole,
-  sent: Sent,
+  sent: SentBody,
 ): Promise<Reply> {
   if (endpoint.role === "admin" && role !== "admin") {
     throw new Fault("FORBIDDEN", { message: "This token may only read. Use the operator's own." });
   }
-  if (sent.malformed) throw new Fault("MALFORMED_JSON");
-  const query = judged({ schema: endpoint.query ?? nothingAsked, order: [] }, request.query);
-  const rules = endpoint.body && rulesOf(endpoint.body);
-  // Unlike in the merchants' API `null` never stands for a field left out here: where leaving one out means "all", that would be too easy.
-  const body = rules && judged(rules, sent.object);
+  const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
   return endpoint.handle({ params, body, query, requestId: request.id, role });
-}
-
-function bodyOf(request: FastifyRequest, endpoint: OperatorEndpoint): Sent {
-  if (!endpoint.body) return {};
-  try {
-    const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    return { object: sent.length === 0 && allOptional(rulesOf(endpoint.body)) ? {} : parseObject(sent) };
-  } catch (error) {
-    if (error instanceof MalformedJson) return { malformed: true };
-    throw error;
-  }
-}
-
-function rulesOf<Body>(body: FieldRules<Body> | z.ZodType<Body>): FieldRules<Body> {
-  return body instanceof z.ZodType ? { schema: body, order: [] } : body;
-}
-
-function judged<Value>(rules: FieldRules<Value>, input: unknown): Value {
-  const found = judgeFields(rules, input);
-  if ("fault" in found) throw found.fault;
-  return found.value;
 }

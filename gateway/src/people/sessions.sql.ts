@@ -45,6 +45,31 @@ where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $2::t
   };
 }
 
+/** The same with its person, and with the person's role for a merchant where one is named and they belong to it. */
+export function selectSignedIn(
+  tokenDigest: Buffer,
+  merchantId: string | undefined,
+  begunAfter: Micros,
+  seenAfter: Micros,
+): Statement {
+  return {
+    name: "select signed in",
+    text: `select s.session_id, s.person_id, s.created_at as begun_at, s.seen_at, s.proved_at, s.address, s.user_agent,
+  p.*, (select count(*)::integer from passkeys k where k.person_id = p.person_id) as passkeys, m.role
+from sessions s
+join persons p using (person_id)
+left join memberships m on m.merchant_id = $2::uuid and m.person_id = s.person_id
+where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $3::timestamptz and s.seen_at > $4::timestamptz
+  and p.closed_at is null`,
+    values: [
+      tokenDigest,
+      merchantId === undefined ? null : uuidOf(merchantId),
+      sqlTime(begunAfter),
+      sqlTime(seenAfter),
+    ],
+  };
+}
+
 export function touchSession(tokenDigest: Buffer, now: Micros): Statement {
   return {
     name: "touch session",

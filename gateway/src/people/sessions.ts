@@ -4,12 +4,15 @@ import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { isId, newId } from "../ground/ids.ts";
 import type { Database, Statement } from "../store/database.ts";
+import { type Person, personOfRow } from "./people.sql.ts";
+import type { MemberRole } from "./roles.ts";
 import {
   type Session,
   endOtherSessions,
   endSession,
   insertSession,
   selectSession,
+  selectSignedIn,
   selectSessions,
   sessionOfRow,
   touchSession,
@@ -28,6 +31,13 @@ const PROOF_MAX: Micros = 600 * SECOND;
 export interface Origin {
   address: string;
   userAgent: string;
+}
+
+/** Who is signed in. */
+export interface SignedIn {
+  session: Session;
+  person: Person;
+  role: MemberRole | undefined;
 }
 
 export class Sessions {
@@ -83,6 +93,23 @@ export class Sessions {
     const session = row && sessionOfRow(row);
     if (session && now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
     return session;
+  }
+
+  /** The same with its person, and with their role for a merchant where one is named and they belong to it. */
+  async signedIn(token: string, merchantId?: string): Promise<SignedIn | undefined> {
+    if (!/^[\w-]{43}$/.test(token)) return undefined;
+    const now = this.clock.now();
+    const statement = selectSignedIn(digestOf(token), merchantId, now - AGE_MAX, now - IDLE_MAX);
+    const [row] = await this.database.query(statement);
+    if (!row) return undefined;
+    const session = sessionOfRow({ ...row, created_at: row.begun_at as Micros });
+    if (now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
+    return { session, person: personOfRow(row), role: (row.role as MemberRole | null) ?? undefined };
+  }
+
+  /** When the person has to prove again who they are before what is dear. */
+  freshUntil({ provedAt }: Session): Micros {
+    return provedAt + PROOF_MAX;
   }
 
   /** True when the person has proved who they are a short while ago, so that what is dear may be done without asking again. */

@@ -134,16 +134,24 @@ create unlogged table sign_in_failures (
   primary key (name, window_start)
 );
 
--- What people did with their own access: signed in or failed to, changed a password, invited somebody. Never a secret.
+-- What people did: with their own access (signed in or failed to, changed a password), and what they asked a merchant's endpoints to change.
+-- Such a call has two rows, one before anything is changed and one with the status of its answer. Never a secret.
 create table people_audit (
-  audit_id uuid primary key,
+  audit_id uuid primary key, -- of the first row of a call: its request
   at timestamptz not null,
   action text not null check (action ~ '^[a-z_]{1,40}$'),
   person_id uuid, -- who did it; null when nobody is known
   merchant_id uuid,
   address text check (length(address) <= 60),
-  details json check (octet_length(details::text) <= 2048)
+  details json check (octet_length(details::text) <= 2048),
+  request_id uuid, -- of a call; null where something was done by other means
+  environment text check (environment in ('sandbox', 'production')),
+  path text check (length(path) <= 512), -- of a call: its method and its address as sent, without the query
+  status smallint, -- of a call: that of its answer, in the second row
+  constraint people_audit_call check ((request_id is null) = (path is null)),
+  constraint people_audit_answer check (status is null or request_id is not null)
 );
+create index people_audit_answers on people_audit (request_id) where status is not null;
 create index people_audit_of_person on people_audit (person_id, audit_id);
 create index people_audit_of_merchant on people_audit (merchant_id, audit_id) where merchant_id is not null;
 create trigger people_audit_append_only before update or delete or truncate on people_audit

@@ -1,0 +1,98 @@
+// All SQL of the calls by which people change something, in the audit of people: rows are added and read, never changed.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, newId, uuidOf } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+/** A call that changes something. */
+export interface AuditedCall {
+  requestId: string;
+  personId: string;
+  /** What is done, as a word with underscores. */
+  action: string;
+  /** Its method and its address as sent, without the query. */
+  path: string;
+  merchantId: string | undefined;
+  environment: Environment | undefined;
+  address: string;
+}
+
+const PATH_MAX = 512;
+const ADDRESS_MAX = 60;
+
+/** The row before anything is changed, or the one with the status of the answer. */
+export function insertAuditedCall(call: AuditedCall, at: Micros, status: number | undefined): Statement {
+  return {
+    name: "insert audited call",
+    text: `insert into people_audit (
+  audit_id, at, action, person_id, merchant_id, address, request_id, environment, path, status
+) values (
+  $1::uuid, $2::timestamptz, $3::text, $4::uuid, $5::uuid, $6::text, $7::uuid, $8::text, $9::text, $10::smallint
+)`,
+    values: [
+      uuidOf(status === undefined ? call.requestId : newId("request", at)),
+      sqlTime(at),
+      call.action,
+      uuidOf(call.personId),
+      call.merchantId === undefined ? null : uuidOf(call.merchantId),
+      call.address.slice(0, ADDRESS_MAX),
+      uuidOf(call.requestId),
+      call.environment ?? null,
+      call.path.slice(0, PATH_MAX),
+      status ?? null,
+    ],
+  };
+}
+
+/** What somebody did for a merchant. */
+export interface MerchantAuditEntry {
+  auditId: string;
+  at: Micros;
+  action: string;
+  person: { personId: string; name: string } | undefined;
+  environment: Environment | undefined;
+  path: string | undefined;
+  /** Of a call's answer; undefined where it was cut short, and where nothing was called. */
+  status: number | undefined;
+  address: string | undefined;
+  details: unknown;
+}
+
+/** What was done for a merchant, newest first; `before` is an entry of it. */
+export function selectMerchantAudit(merchantId: string, before: string | undefined, count: number): Statement {
+  return {
+    text: `select a.audit_id, a.at, a.action, a.person_id, p.name, a.environment, a.path, a.address, a.details, answered.status
+from people_audit a
+left join persons p using (person_id)
+left join people_audit answered on answered.request_id = a.request_id and answered.status is not null
+where a.merchant_id = $1::uuid and a.status is null and ($2::uuid is null or a.audit_id < $2::uuid)
+order by a.audit_id desc
+limit $3::integer`,
+    values: [uuidOf(merchantId), before === undefined ? null : uuidOf(before), count],
+  };
+}
+
+/** One row when this is an entry of the merchant's. */
+export function selectMerchantAuditEntry(merchantId: string, auditId: string): Statement {
+  return {
+    text: "select from people_audit where audit_id = $1::uuid and merchant_id = $2::uuid and status is null",
+    values: [uuidOf(auditId), uuidOf(merchantId)],
+  };
+}
+
+export function merchantAuditOfRow(row: Row): MerchantAuditEntry {
+  return {
+    auditId: idOf("request", row.audit_id as string),
+    at: row.at as Micros,
+    action: row.action as string,
+    person:
+      row.person_id === null
+        ? undefined
+        : { personId: idOf("person", row.person_id as string), name: (row.name as string | null) ?? "" },
+    environment: (row.environment as Environment | null) ?? undefined,
+    path: (row.path as string | null) ?? undefined,
+    status: (row.status as number | null) ?? undefined,
+    address: (row.address as string | null) ?? undefined,
+    details: row.details === null ? undefined : (JSON.parse(row.details as string) as unknown),
+  };
+}

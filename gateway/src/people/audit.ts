@@ -1,0 +1,67 @@
+// The audit of what people change: append-only rows, written before a change and before its answer; never a secret.
+import type { Clock } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Database } from "../store/database.ts";
+import { isOutOfService } from "../store/database.ts";
+import {
+  type AuditedCall,
+  type MerchantAuditEntry,
+  insertAuditedCall,
+  merchantAuditOfRow,
+  selectMerchantAudit,
+  selectMerchantAuditEntry,
+} from "./audit.sql.ts";
+
+export class PeopleAudit {
+  private readonly database: Database;
+  private readonly clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /**
+   * Performs a change between two rows of the audit. Where the first cannot be written nothing is changed, and where the second cannot, nobody is
+   * told of a success that is not on record: both throw SERVICE_UNAVAILABLE. Otherwise gives and throws what `perform` does.
+   */
+  async around<Answer extends { status: number }>(call: AuditedCall, perform: () => Promise<Answer>): Promise<Answer> {
+    await this.write(call, undefined, "This call could not be recorded, so nothing was changed. Retry shortly.");
+    let done: Answer;
+    try {
+      done = await perform();
+    } catch (error) {
+      await this.write(call, statusOf(error), UNRECORDED);
+      throw error;
+    }
+    await this.write(call, done.status, UNRECORDED);
+    return done;
+  }
+
+  private async write(call: AuditedCall, status: number | undefined, message: string): Promise<void> {
+    try {
+      await this.database.query(insertAuditedCall(call, this.clock.now(), status));
+    } catch (error) {
+      throw new Fault("SERVICE_UNAVAILABLE", { message, internal: error });
+    }
+  }
+
+  /** What was done for a merchant, newest first, at most `count`, those before the entry `before`. */
+  async list(merchantId: string, before: string | undefined, count: number): Promise<MerchantAuditEntry[]> {
+    return (await this.database.query(selectMerchantAudit(merchantId, before, count))).map(merchantAuditOfRow);
+  }
+
+  /** True when this is an entry of the merchant's. */
+  async has(merchantId: string, auditId: string): Promise<boolean> {
+    return (await this.database.query(selectMerchantAuditEntry(merchantId, auditId))).length > 0;
+  }
+}
+
+const UNRECORDED =
+  "The outcome of this call could not be recorded. Read the object before you repeat it: it may have been changed.";
+
+/** The status of the answer to a call that threw this. */
+export function statusOf(error: unknown): number {
+  if (error instanceof Fault) return error.status;
+  return isOutOfService(error) ? 503 : 500;
+}

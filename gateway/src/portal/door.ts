@@ -1,0 +1,117 @@
+// The door of the portal: who is asking, for which merchant, and whether their browser was really on one of our pages.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import type { Edge } from "../http/edge.ts";
+import { type Environment, environments } from "../merchants/books.ts";
+import type { Directory, Merchant, Principal } from "../merchants/directory.ts";
+import { type Action, type MemberRole, actionsOf } from "../people/roles.ts";
+import { secondFactorOf } from "../people/second-factors.ts";
+import type { Sessions, SignedIn } from "../people/sessions.ts";
+import { tokenOf } from "./cookie.ts";
+
+export interface DoorParts {
+  sessions: Sessions;
+  directory: Directory;
+  edge: Edge;
+  /** True where all is https: of the cookie. */
+  secure: boolean;
+  /** The origin of the pages as browsers name it; undefined where the service is known by many names: then that of the request's Host. */
+  origin: string | undefined;
+  /** True where an owner must have a second factor. */
+  ownersNeedSecondFactor: boolean;
+}
+
+/** A member of a merchant, in one of its environments. */
+export interface Member extends SignedIn {
+  role: MemberRole;
+  merchant: Merchant;
+  environment: Environment;
+  principal: Principal;
+}
+
+export class Door {
+  private readonly parts: DoorParts;
+
+  constructor(parts: DoorParts) {
+    this.parts = parts;
+  }
+
+  /** Refuses what a page of somebody else's made a browser send. Throws FORBIDDEN. */
+  refuseForeign(request: FastifyRequest): void {
+    const { origin, "sec-fetch-site": site, host } = request.headers;
+    const { secure, origin: ours = `${secure ? "https" : "http"}://${host}` } = this.parts;
+    if (site === "same-origin" && origin === ours) return;
+    throw new Fault("FORBIDDEN", {
+      message: `Changes are taken from our own pages alone: Sec-Fetch-Site must be same-origin, and Origin ${ours}.`,
+    });
+  }
+
+  /** Who is signed in. Throws UNAUTHORIZED. */
+  async person(request: FastifyRequest, merchantId?: string): Promise<SignedIn> {
+    const token = tokenOf(request.headers.cookie, this.parts.secure);
+    const signedIn = token === undefined ? undefined : await this.parts.sessions.signedIn(token, merchantId);
+    if (!signedIn) throw new Fault("UNAUTHORIZED", { message: "You are not signed in, or your session is over." });
+    return signedIn;
+  }
+
+  /**
+   * The member who asks, counted against their own limit. Throws UNAUTHORIZED, VALIDATION_ERROR (a header is missing), OBJECT_NOT_FOUND (no such
+   * merchant of theirs), SECOND_FACTOR_REQUIRED.
+   */
+  async member(request: FastifyRequest): Promise<Member> {
+    const merchantId = headerOf(request, "x-merchant-id");
+    const known = merchantId !== undefined && isId("merchant", merchantId) ? merchantId : undefined;
+    const signedIn = await this.person(request, known);
+    if (merchantId === undefined) throw missingHeader("X-Merchant-Id", "the merchant that you act for");
+    const environment = headerOf(request, "x-environment");
+    if (!isEnvironment(environment)) throw missingHeader("X-Environment", "sandbox or production");
+    const { role } = signedIn;
+    const merchant = known === undefined || !role ? undefined : await this.parts.directory.merchant(known);
+    if (!merchant || !role) throw new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
+    if (role === "owner" && this.parts.ownersNeedSecondFactor && secondFactorOf(signedIn.person) === undefined)
+      throw new Fault("SECOND_FACTOR_REQUIRED");
+    const scopes = actionsOf(role, environment);
+    const book = { merchantId: merchant.merchantId, environment };
+    return {
+      ...signedIn,
+      role,
+      merchant,
+      environment,
+      principal: { actor: signedIn.person.personId, merchant, book, scopes },
+    };
+  }
+
+  /** Counts a member's request, and lets them in when their role allows the action. Throws MERCHANT_SUSPENDED, RATE_LIMITED, FORBIDDEN. */
+  async enter({ principal, role }: Member, action: Action, reply: FastifyReply): Promise<void> {
+    await this.parts.edge.enterAs(principal, reply);
+    refuseUnlessAllowed(principal, role, action);
+  }
+
+  /** Throws PROOF_REQUIRED when the person last proved who they are too long ago. */
+  refuseUnlessFresh({ session }: SignedIn): void {
+    if (!this.parts.sessions.isFresh(session)) throw new Fault("PROOF_REQUIRED");
+  }
+}
+
+/** Throws FORBIDDEN where the role does not allow the action in the environment that is asked about. */
+export function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRole, action: Action): void {
+  if (scopes.has(action)) return;
+  throw new Fault("FORBIDDEN", {
+    message: `Your role, ${role}, does not allow this in ${book.environment}. An owner can change your role.`,
+    details: { role, action, environment: book.environment },
+  });
+}
+
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const sent = request.raw.headersDistinct[name];
+  return sent?.length === 1 ? sent[0] : undefined;
+}
+
+function isEnvironment(text: string | undefined): text is Environment {
+  return environments.some((environment) => environment === text);
+}
+
+function missingHeader(name: string, meaning: string): Fault {
+  return validationFault(name, undefined, `Send the header ${name}, once: ${meaning}.`);
+}

@@ -1,0 +1,65 @@
+// Accepting an invitation: what the link says, and joining the merchant by it.
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { Invitation } from "../people/invitations.sql.ts";
+import { type PortalEndpoint, guestEndpoint } from "./endpoint.ts";
+import { type SessionEndpointParts, begun } from "./session.routes.ts";
+import { signedInSchema } from "./session.schema.ts";
+import { invitationView } from "./team.routes.ts";
+import { acceptSchema, invitationTokenSchema, seenInvitationSchema } from "./team.schema.ts";
+
+const path = "/portal/v1/invitations";
+const tag = "Session";
+
+export function invitationEndpoints({
+  people,
+  views,
+  directory,
+}: SessionEndpointParts & { directory: Directory }): PortalEndpoint[] {
+  return [
+    guestEndpoint({
+      method: "POST",
+      changesNothing: true,
+      path: `${path}/look`,
+      operationId: "lookAtInvitation",
+      summary: "Read what an invitation is for",
+      tag,
+      body: invitationTokenSchema,
+      success: { status: 200, description: "Whose it is.", schema: seenInvitationSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ body }) {
+        const invitation = await people.invitationOf(body.token);
+        const merchant = invitation && (await directory.merchant(invitation.merchantId));
+        if (!invitation || !merchant)
+          throw new Fault("OBJECT_NOT_FOUND", {
+            message: "This invitation does not exist, is over, or was accepted already. Ask for another one.",
+          });
+        return reply(200, seenView(invitation, merchant.name));
+      },
+    }),
+    guestEndpoint({
+      method: "POST",
+      path: `${path}/accept`,
+      operationId: "acceptInvitation",
+      summary: "Join the merchant that the invitation is for",
+      description:
+        "A new person chooses a password. Who has an account by this e-mail address already proves it by its password, and by a code where there is an authenticator.",
+      tag,
+      body: acceptSchema,
+      success: { status: 200, description: "Joined and signed in, or a code is needed.", schema: signedInSchema },
+      errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
+      async handle(call) {
+        const { token, ...given } = call.body;
+        const accepted = await people.accept(token, given, call.origin);
+        if ("needs" in accepted) return reply(200, accepted);
+        return begun(views, call, { token: await people.sessions.begin(accepted.personId, call.origin) });
+      },
+    }),
+  ];
+}
+
+function seenView(invitation: Invitation, merchantName: string) {
+  const { role, email, expires_at } = invitationView(invitation);
+  return { merchant_name: merchantName, role, email, expires_at };
+}

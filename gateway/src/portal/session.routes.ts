@@ -1,0 +1,139 @@
+// Signing in and out, proving again who one is, and the list of one's sessions.
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import { inPath, nothing } from "../http/shapes.ts";
+import type { People } from "../people/people.ts";
+import type { Needs } from "../people/proofs.ts";
+import { type GuestCall, type PortalEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
+import type { SessionViews } from "./session-view.ts";
+import { proofSchema, sessionListSchema, sessionViewSchema, signInSchema, signedInSchema } from "./session.schema.ts";
+
+export interface SessionEndpointParts {
+  people: People;
+  views: SessionViews;
+}
+
+const path = "/portal/v1/session";
+const tag = "Session";
+const sessionParams = { session_id: inPath("session", "SessionId", "The session's identity.") };
+
+/** Answers with the session that a proof began, or with what is still to be sent. */
+export async function begun(views: SessionViews, call: GuestCall, proved: { token: string } | Needs): Promise<Reply> {
+  if ("needs" in proved) return reply(200, proved);
+  call.setSession(proved.token);
+  return reply(200, await views.ofToken(proved.token));
+}
+
+export function sessionEndpoints(parts: SessionEndpointParts): PortalEndpoint[] {
+  return [...signingEndpoints(parts), ...listEndpoints(parts)];
+}
+
+function signingEndpoints({ people, views }: SessionEndpointParts): PortalEndpoint[] {
+  return [
+    guestEndpoint({
+      method: "POST",
+      path,
+      operationId: "signIn",
+      summary: "Sign in by password",
+      description:
+        "Where the person has an authenticator the answer to the right password alone is `needs: code`. Unknown and wrong are answered alike.",
+      tag,
+      body: signInSchema,
+      success: { status: 200, description: "Signed in, or a code is needed.", schema: signedInSchema },
+      errors: ["UNAUTHORIZED", "RATE_LIMITED"],
+      handle: async (call) => begun(views, call, await people.signIn(call.body, call.origin)),
+    }),
+    personEndpoint({
+      method: "GET",
+      path,
+      operationId: "getSession",
+      summary: "Read who is signed in",
+      tag,
+      success: { status: 200, description: "Who it is.", schema: sessionViewSchema },
+      errors: [],
+      handle: async ({ person, session }) => reply(200, await views.of({ person, session })),
+    }),
+    personEndpoint({
+      method: "POST",
+      path: `${path}/proof`,
+      operationId: "proveAgain",
+      summary: "Prove again who you are",
+      description: "The session gets another token, and what asks for a proof does not for ten minutes.",
+      tag,
+      body: proofSchema,
+      success: { status: 200, description: "Proved, or a code is needed.", schema: signedInSchema },
+      errors: ["UNAUTHORIZED", "RATE_LIMITED"],
+      handle: async (call) =>
+        begun(views, call, await people.prove(call.person.personId, call.body, call.session, call.origin)),
+    }),
+    personEndpoint({
+      method: "DELETE",
+      path,
+      operationId: "signOut",
+      summary: "Sign out",
+      tag,
+      success: { status: 200, description: "Signed out.", schema: nothing },
+      errors: [],
+      async handle(call) {
+        await people.sessions.end(call.person.personId, call.session.sessionId);
+        call.setSession(undefined);
+        return reply(200, {});
+      },
+    }),
+  ];
+}
+
+function listEndpoints({ people }: SessionEndpointParts): PortalEndpoint[] {
+  return [
+    personEndpoint({
+      method: "GET",
+      path: `${path}s`,
+      operationId: "listSessions",
+      summary: "List where you are signed in, newest first",
+      tag,
+      success: { status: 200, description: "All of them.", schema: sessionListSchema },
+      errors: [],
+      async handle({ person, session: current }) {
+        const sessions = await people.sessions.list(person.personId);
+        const data = sessions.map((session) => ({
+          session_id: session.sessionId,
+          created_at: wireTime(session.createdAt),
+          seen_at: wireTime(session.seenAt),
+          address: session.address,
+          user_agent: session.userAgent,
+          current: session.sessionId === current.sessionId,
+        }));
+        return reply(200, { data, has_more: false, next_cursor: null });
+      },
+    }),
+    personEndpoint({
+      method: "DELETE",
+      path: `${path}s/{session_id}`,
+      operationId: "endSession",
+      summary: "Sign out of one session",
+      tag,
+      params: sessionParams,
+      success: { status: 200, description: "It is over.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ person, params }) {
+        if (!(await people.sessions.end(person.personId, params.session_id ?? "")))
+          throw new Fault("OBJECT_NOT_FOUND", { message: "No such session of yours, or it is over already." });
+        return reply(200, {});
+      },
+    }),
+    personEndpoint({
+      method: "DELETE",
+      path: `${path}s`,
+      operationId: "endOtherSessions",
+      summary: "Sign out everywhere else",
+      tag,
+      success: { status: 200, description: "Only this session is left.", schema: nothing },
+      errors: [],
+      async handle({ person, session }) {
+        await people.sessions.endOthers(person.personId, session.sessionId);
+        return reply(200, {});
+      },
+    }),
+  ];
+}

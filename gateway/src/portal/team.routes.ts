@@ -1,0 +1,197 @@
+// A merchant's team: who belongs to it, who is invited, and what they changed.
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { inPath, nothing } from "../http/shapes.ts";
+import type { PeopleAudit } from "../people/audit.ts";
+import type { MerchantAuditEntry } from "../people/audit.sql.ts";
+import type { People } from "../people/people.ts";
+import type { Invitation } from "../people/invitations.sql.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+import {
+  auditListSchema,
+  auditQuery,
+  changeRoleSchema,
+  invitationListSchema,
+  inviteSchema,
+  madeInvitationSchema,
+  memberListSchema,
+} from "./team.schema.ts";
+
+export interface TeamEndpointParts {
+  people: People;
+  audit: PeopleAudit;
+  /** The address of the page on which an invitation is accepted; its token goes behind the `#`. */
+  invitationPage: () => string;
+}
+
+const path = "/portal/v1/team";
+const tag = "Team";
+const personParams = { person_id: inPath("person", "PersonId", "The member's identity.") };
+const invitationParams = { invitation_id: inPath("invitation", "InvitationId", "The invitation's identity.") };
+const noMember = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such member of this merchant." });
+
+export function teamEndpoints(parts: TeamEndpointParts): PortalEndpoint[] {
+  return [...memberEndpoints(parts), ...invitationEndpoints(parts), auditEndpoint(parts)];
+}
+
+function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path,
+      operationId: "listTeam",
+      summary: "List the members of the merchant",
+      tag,
+      action: "team:read",
+      success: { status: 200, description: "All of them.", schema: memberListSchema },
+      errors: [],
+      async handle({ merchant }) {
+        const members = await people.members(merchant.merchantId);
+        const data = members.map((member) => ({
+          person_id: member.personId,
+          email: member.email,
+          name: member.name,
+          role: member.role,
+          has_second_factor: member.hasSecondFactor,
+          since: wireTime(member.since),
+        }));
+        return reply(200, { data, has_more: false, next_cursor: null });
+      },
+    }),
+    memberEndpoint({
+      method: "PATCH",
+      path: `${path}/{person_id}`,
+      operationId: "changeRole",
+      summary: "Give a member another role",
+      tag,
+      action: "team:write",
+      fresh: true,
+      params: personParams,
+      body: changeRoleSchema,
+      success: { status: 200, description: "It is their role from now on.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ merchant, params, body }) {
+        if (!(await people.changeRole(merchant.merchantId, params.person_id ?? "", body.role))) throw noMember();
+        return reply(200, {});
+      },
+    }),
+    memberEndpoint({
+      method: "DELETE",
+      path: `${path}/{person_id}`,
+      operationId: "removeMember",
+      summary: "Take a member out of the merchant",
+      tag,
+      action: "team:write",
+      fresh: true,
+      params: personParams,
+      success: { status: 200, description: "They may not act for it any more.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ merchant, params }) {
+        if (!(await people.removeMember(merchant.merchantId, params.person_id ?? ""))) throw noMember();
+        return reply(200, {});
+      },
+    }),
+  ];
+}
+
+function invitationEndpoints({ people, invitationPage }: TeamEndpointParts): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path: `${path}/invitations`,
+      operationId: "listInvitations",
+      summary: "List the invitations that can still be accepted",
+      tag,
+      action: "team:read",
+      success: { status: 200, description: "All of them, newest first.", schema: invitationListSchema },
+      errors: [],
+      async handle({ merchant }) {
+        const invitations = await people.invitations(merchant.merchantId);
+        return reply(200, { data: invitations.map(invitationView), has_more: false, next_cursor: null });
+      },
+    }),
+    memberEndpoint({
+      method: "POST",
+      path: `${path}/invitations`,
+      operationId: "invite",
+      summary: "Invite somebody",
+      description: "The link is shown to you. Hand it over yourself, or let the service send it where it can.",
+      tag,
+      action: "team:write",
+      fresh: true,
+      body: inviteSchema,
+      success: { status: 201, description: "The invitation and its link.", schema: madeInvitationSchema },
+      errors: [],
+      async handle({ merchant, person, body }) {
+        const { token, invitation } = await people.invite(merchant.merchantId, body, person.personId);
+        return reply(201, { ...invitationView(invitation), url: `${invitationPage()}#${token}` });
+      },
+    }),
+    memberEndpoint({
+      method: "DELETE",
+      path: `${path}/invitations/{invitation_id}`,
+      operationId: "takeInvitationBack",
+      summary: "Take an invitation back",
+      tag,
+      action: "team:write",
+      params: invitationParams,
+      success: { status: 200, description: "Its link is good no more.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ merchant, params }) {
+        if (!(await people.takeBack(merchant.merchantId, params.invitation_id ?? "")))
+          throw new Fault("OBJECT_NOT_FOUND", { message: "No such invitation, or it is over already." });
+        return reply(200, {});
+      },
+    }),
+  ];
+}
+
+export function invitationView({ invitationId, role, email, expiresAt }: Invitation) {
+  return { invitation_id: invitationId, role, email: email ?? null, expires_at: wireTime(expiresAt) };
+}
+
+function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
+  return memberEndpoint({
+    method: "GET",
+    path: "/portal/v1/audit",
+    operationId: "listMerchantAudit",
+    summary: "List what people changed for the merchant, refused changes too, newest first",
+    tag,
+    action: "audit:read",
+    query: auditQuery,
+    success: { status: 200, description: "A page of the audit.", schema: auditListSchema },
+    errors: [],
+    async handle({ merchant: { merchantId }, query }) {
+      const { starting_after: before } = query;
+      if (before !== undefined && !(await audit.has(merchantId, before))) throw unknownCursor(before);
+      const limit = Number(query.limit ?? 25);
+      return page(await audit.list(merchantId, before, limit + 1), limit, auditView, ({ auditId }) => auditId);
+    },
+  });
+}
+
+function auditView({
+  auditId,
+  at,
+  person,
+  action,
+  environment,
+  path: called,
+  status,
+  address,
+  details,
+}: MerchantAuditEntry) {
+  return {
+    request_id: auditId,
+    at: wireTime(at),
+    person: person ? { person_id: person.personId, name: person.name } : null,
+    action,
+    environment: environment ?? null,
+    path: called ?? null,
+    status: status ?? null,
+    address: address ?? null,
+    details: details ?? null,
+  };
+}

@@ -1,0 +1,133 @@
+// The shapes of a merchant's team, its invitations and its audit.
+import { z } from "zod";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { environmentField, identity, limitQuery, listSchema, startingAfter, text, timestamp } from "../http/shapes.ts";
+import { codeField, emailField, exampleToken, passwordField, roleField } from "./session.schema.ts";
+
+export const memberSchema = z
+  .strictObject({
+    person_id: identity("person"),
+    email: z.string(),
+    name: z.string(),
+    role: roleField,
+    has_second_factor: z.boolean(),
+    since: timestamp,
+  })
+  .meta({
+    id: "TeamMember",
+    examples: [
+      {
+        person_id: exampleIds.person,
+        email: "sari@toko.example",
+        name: "Sari Dewi",
+        role: "owner",
+        has_second_factor: true,
+        since: exampleTimes.created,
+      },
+    ],
+  });
+export const memberListSchema = listSchema(memberSchema, "TeamMemberList");
+
+export const changeRoleSchema = z
+  .strictObject({ role: roleField })
+  .meta({ id: "ChangeRole", examples: [{ role: "developer" }] });
+
+export const inviteSchema = z
+  .strictObject({ role: roleField, email: emailField.optional() })
+  .meta({ id: "Invite", examples: [{ role: "finance", email: "budi@toko.example" }] });
+
+const invitationShape = {
+  invitation_id: identity("invitation"),
+  role: roleField,
+  email: z.string().nullable().meta({ description: "Where given, only this person may accept." }),
+  expires_at: timestamp,
+};
+const invitation = {
+  invitation_id: exampleIds.invitation,
+  role: "finance" as const,
+  email: "budi@toko.example",
+  expires_at: exampleTimes.payout,
+};
+export const invitationSchema = z.strictObject(invitationShape).meta({ id: "TeamInvitation", examples: [invitation] });
+export const invitationListSchema = listSchema(invitationSchema, "TeamInvitationList");
+export const madeInvitationSchema = z
+  .strictObject({
+    ...invitationShape,
+    url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
+  })
+  .meta({
+    id: "MadeInvitation",
+    examples: [{ ...invitation, url: `https://pay.example/portal/invitation#${exampleToken}` }],
+  });
+
+export const invitationTokenSchema = z.strictObject({ token: z.string().min(1).max(100) }).meta({
+  id: "InvitationToken",
+  description: "What stands behind the `#` of the link.",
+  examples: [{ token: exampleToken }],
+});
+export const seenInvitationSchema = z
+  .strictObject({
+    merchant_name: z.string(),
+    role: roleField,
+    email: z.string().nullable(),
+    expires_at: timestamp,
+  })
+  .meta({
+    id: "SeenInvitation",
+    examples: [{ merchant_name: "Toko Sari", role: "finance", email: null, expires_at: exampleTimes.payout }],
+  });
+export const acceptSchema = z
+  .strictObject({
+    token: z.string().min(1).max(100),
+    email: emailField,
+    name: text(1, 120),
+    password: passwordField,
+    code: codeField.optional(),
+  })
+  .meta({
+    id: "AcceptInvitation",
+    examples: [
+      { token: exampleToken, email: "budi@toko.example", name: "Budi Santoso", password: "teh poci pagi hari 12" },
+    ],
+  });
+
+export const auditEntrySchema = z
+  .strictObject({
+    request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
+    at: timestamp,
+    person: z
+      .strictObject({ person_id: identity("person"), name: z.string() })
+      .meta({ id: "AuditedPerson" })
+      .nullable()
+      .meta({ description: "Who did it; null for the operator." }),
+    action: z.string(),
+    environment: environmentField.nullable(),
+    path: z.string().nullable().meta({ description: "Method and address of a call; null where none was made." }),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: "Of the answer. Null of a call: it was cut short, or its outcome is not on record." }),
+    address: z.string().nullable(),
+    details: z.unknown(),
+  })
+  .meta({
+    id: "MerchantAuditEntry",
+    examples: [
+      {
+        request_id: exampleIds.request,
+        at: exampleTimes.created,
+        person: { person_id: exampleIds.person, name: "Sari Dewi" },
+        action: "create_refund",
+        environment: "sandbox",
+        path: "POST /portal/v1/refunds",
+        status: 201,
+        address: "203.0.113.7",
+        details: null,
+      },
+    ],
+  });
+export const auditListSchema = listSchema(auditEntrySchema, "MerchantAuditEntryList");
+export const auditQuery = z.strictObject({
+  limit: limitQuery,
+  starting_after: startingAfter("request", "is not the identity of an entry", "Only entries older than this one."),
+});
