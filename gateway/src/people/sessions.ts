@@ -102,7 +102,7 @@ export class Sessions {
     const statement = selectSignedIn(digestOf(token), merchantId, now - AGE_MAX, now - IDLE_MAX);
     const [row] = await this.database.query(statement);
     if (!row) return undefined;
-    const session = sessionOfRow({ ...row, created_at: row.begun_at as Micros });
+    const session = sessionOfRow({ ...row, created_at: row.begun_at });
     if (now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
     return { session, person: personOfRow(row), role: (row.role as MemberRole | null) ?? undefined };
   }
