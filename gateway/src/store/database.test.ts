@@ -47,3 +47,18 @@ test("each connection asks the server to find out within half a minute that its 
     "select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_user_timeout') as unheard";
   expect(await database.query({ text: settings })).toEqual([{ idle: "10", unheard: "30000" }]);
 });
+
+test("the server ends a statement soon after nobody waits for it any more", async () => {
+  const clone = await cloneDatabase();
+  const impatient = new Database(clone.url, 1, createLog("silent"), { queryTimeoutMs: 200 });
+  try {
+    await expect(impatient.query({ text: "select pg_sleep(30) as nobody_waits" })).rejects.toThrow("timeout");
+    const running =
+      "select 1 from pg_stat_activity where query like '%nobody_waits%' and pid <> pg_backend_pid() and state = 'active'";
+    await expect
+      .poll(() => asOwner(clone, async (owner) => (await owner.query(running)).rowCount), { timeout: 5_000 })
+      .toBe(0);
+  } finally {
+    await impatient.end();
+  }
+});

@@ -33,18 +33,23 @@ const QUERY_TIMEOUT_MS = 6_000;
 /** A statement outside the lanes that waits for a lock may take so long. */
 const PATIENT_MS = 8_000;
 
+/** The server ends a statement so long after we gave up waiting for it: it would go on with it, for nobody, otherwise. */
+const STATEMENT_GRACE_MS = 1_000;
+
 /**
  * The server finds within half a minute that a peer is gone, as the peer finds it of the server: it would keep a session open for hours
- * otherwise. Sent before whatever a new connection is opened for, and not waited for.
+ * otherwise. It ends a statement that nobody waits for. Sent before whatever a new connection is opened for, and not waited for.
  */
-const KEEPALIVES = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-  set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false)`;
+const SESSION = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false),
+  set_config('statement_timeout', $1::text, false)`;
 
 export class Database {
   readonly pool: pg.Pool;
 
   /** `connections`: the most that this process opens. */
   constructor(url: string, connections: number, log: Log, options: { queryTimeoutMs?: number } = {}) {
+    const timeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS;
     this.pool = new pg.Pool({
       connectionString: url,
       max: connections,
@@ -54,13 +59,15 @@ export class Database {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
-      query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
+      query_timeout: timeoutMs,
       application_name: "gerbang",
     });
     // Without this listener an idle connection that dies (a restart of PostgreSQL) would end the process.
     // A connection that is lost while it is in use says so as well, beside the failing query.
     this.pool.on("connect", (client) => {
-      client.query(KEEPALIVES).catch((error: unknown) => log.debug({ err: error }, "keepalives could not be set"));
+      client
+        .query(SESSION, [String(timeoutMs + STATEMENT_GRACE_MS)])
+        .catch((error: unknown) => log.debug({ err: error }, "the limits of a session could not be set"));
       client.on("error", (error) => log.debug({ err: error }, "a database connection was lost in use"));
     });
     this.pool.on("error", (error) => {
