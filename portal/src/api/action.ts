@@ -1,0 +1,73 @@
+// Something that a person does: at most once at a time, with one idempotency key for one intent, and fresh lists afterwards.
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import type { Intent } from "./client.ts";
+import { type ApiError, asApiError } from "./error.ts";
+
+export interface Action<Input, Result> {
+  /** Does it. Undefined when it failed, or when it is already being done: a second click is not a second intent. */
+  run(input: Input): Promise<Result | undefined>;
+  pending: boolean;
+  error: ApiError | undefined;
+  result: Result | undefined;
+  reset(): void;
+}
+
+interface Options<Result> {
+  /** Beginnings of the paths whose answers are old afterwards; all of them when left out. */
+  refresh?: readonly string[];
+  done?: (result: Result) => void | Promise<void>;
+}
+
+export function useAction<Input, Result>(
+  act: (input: Input, intent: Intent) => Promise<Result>,
+  options: Options<Result> = {},
+): Action<Input, Result> {
+  const queries = useQueryClient();
+  const busy = useRef(false);
+  const intent = useRef<{ input: string; key: string } | undefined>(undefined);
+  const [state, setState] = useState<{ pending: boolean; error?: ApiError; result?: Result }>({ pending: false });
+
+  const run = async (input: Input): Promise<Result | undefined> => {
+    if (busy.current) return undefined;
+    busy.current = true;
+    setState({ pending: true });
+    // The same wish after a lost answer is the same intent: it has the same key, and takes effect once.
+    const text = JSON.stringify(input) ?? "";
+    if (intent.current?.input !== text) intent.current = { input: text, key: newKey() };
+    try {
+      const result = await act(input, { key: intent.current.key });
+      intent.current = undefined;
+      setState({ pending: false, result });
+      void refresh(queries, options.refresh);
+      await options.done?.(result);
+      return result;
+    } catch (thrown) {
+      const error = asApiError(thrown);
+      if (!error.isOutcomeUnknown) intent.current = undefined;
+      setState({ pending: false, error });
+      return undefined;
+    } finally {
+      busy.current = false;
+    }
+  };
+  return {
+    run,
+    reset: () => setState({ pending: false }),
+    pending: state.pending,
+    error: state.error,
+    result: state.result,
+  };
+}
+
+/** Asks again for what is on the page and may have changed. */
+export function refresh(queries: QueryClient, beginnings: readonly string[] = [""]): Promise<void> {
+  return queries.invalidateQueries({
+    predicate: ({ queryKey: [, , path] }) =>
+      typeof path === "string" && beginnings.some((beginning) => path.startsWith(beginning)),
+  });
+}
+
+function newKey(): string {
+  return `page-${crypto.randomUUID()}`;
+}

@@ -1,0 +1,148 @@
+// The client of the portal's API: who asks about which merchant and environment, proofs that are asked for again, and one error for all.
+import { queryOptions } from "@tanstack/react-query";
+import createClient from "openapi-fetch";
+import type { paths } from "./contract.ts";
+import { type ApiError, errorOf, noAnswer } from "./error.ts";
+import { askForProof } from "./proof.ts";
+import type { AnswerOf, Argument, OperationOf, ParametersOf, PathOf, RequestOf, WriteMethod } from "./types.ts";
+
+export type Environment = "sandbox" | "production";
+
+/** What a page is about. */
+export interface Place {
+  merchant: string;
+  environment: Environment;
+}
+
+/** One thing that a person wants done: sent again after a lost answer, it has the same key and takes effect once. */
+export interface Intent {
+  key: string;
+}
+
+interface Sent {
+  params: { path?: object; query?: object };
+  body?: unknown;
+  headers: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+const client = createClient<paths>({ baseUrl: "/portal", fetch: (request: Request) => fetch(request) });
+
+/** Told when the session is over: shows the sign-in and keeps the address. */
+let signedOut: () => void = () => {};
+export function onSignedOut(tell: () => void): void {
+  signedOut = tell;
+}
+
+/** The API as a person sees it: with a place, about that merchant and environment; without one, about themselves. */
+export class Api {
+  readonly place: Place | undefined;
+
+  constructor(place?: Place) {
+    this.place = place;
+  }
+
+  /** A question for `useQuery`. The merchant and the environment are part of its key: one never shows what another was told. */
+  read<Path extends PathOf<"GET">>(path: Path, ...[parameters]: Argument<ParametersOf<OperationOf<Path, "GET">>>) {
+    return this.readDraft<AnswerOf<OperationOf<Path, "GET">>>(path, parameters as DraftParameters | undefined);
+  }
+
+  /** A question that the contract does not have yet, typed by who asks. */
+  readDraft<Answer>(path: string, parameters: DraftParameters = {}) {
+    const { path: inPath, query } = parameters;
+    const asked = definedOnly(query ?? {});
+    return queryOptions<Answer, ApiError>({
+      queryKey: [this.place?.merchant ?? "", this.place?.environment ?? "", path, inPath ?? {}, asked],
+      queryFn: ({ signal }) =>
+        this.send<Answer>("GET", path, { params: { path: inPath ?? {}, query: asked }, headers: {}, signal }),
+    });
+  }
+
+  /** A change. Give the intent where the endpoint takes an Idempotency-Key; `useAction` makes it. */
+  write<Method extends WriteMethod, Path extends PathOf<Method>>(
+    method: Method,
+    path: Path,
+    ...[request, intent]: [...Argument<RequestOf<OperationOf<Path, Method>>>, intent?: Intent]
+  ): Promise<AnswerOf<OperationOf<Path, Method>>> {
+    return this.writeDraft(method, path, request as DraftRequest | undefined, intent as Intent | undefined);
+  }
+
+  /** A change that the contract does not have yet, typed by who asks. */
+  writeDraft<Answer>(method: WriteMethod, path: string, request: DraftRequest = {}, intent?: Intent): Promise<Answer> {
+    const { path: inPath, query, body } = request;
+    return this.send<Answer>(method, path, {
+      params: { path: inPath ?? {}, query: definedOnly(query ?? {}) },
+      headers: intent ? { "idempotency-key": intent.key } : {},
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  /** Sends bytes as they are: files. */
+  async upload<Answer>(path: string, file: Blob, headers: Record<string, string>): Promise<Answer> {
+    const response = await fetch(`/portal${path}`, {
+      method: "POST",
+      body: file,
+      headers: { ...this.headers(), ...headers },
+    }).catch(() => {
+      throw noAnswer();
+    });
+    if (response.ok) return (await response.json()) as Answer;
+    throw await faultOf(response);
+  }
+
+  /** Fetches a file, to be saved by `save` of ui/download.ts. */
+  async download(path: string): Promise<Blob> {
+    const response = await fetch(`/portal${path}`, { headers: this.headers() }).catch(() => {
+      throw noAnswer();
+    });
+    if (response.ok) return response.blob();
+    throw await faultOf(response);
+  }
+
+  /** Names the merchant and the environment. */
+  headers(): Record<string, string> {
+    return this.place ? { "x-merchant-id": this.place.merchant, "x-environment": this.place.environment } : {};
+  }
+
+  private async send<Answer>(method: string, path: string, sent: Sent, proven = false): Promise<Answer> {
+    const request = { ...sent, headers: { ...sent.headers, ...this.headers() }, parseAs: "stream" };
+    const answered = client.request(method.toLowerCase() as never, path as never, request as never);
+    const { response, error: told } = await answered.catch((error: unknown) => {
+      throw sent.signal?.aborted ? error : noAnswer();
+    });
+    if (response.ok) return readAnswer<Answer>(response);
+    const error = this.noted(errorOf(response, told), method, path);
+    if (error.code !== "PROOF_REQUIRED" || proven) throw error;
+    await askForProof(error);
+    return this.send<Answer>(method, path, sent, true);
+  }
+
+  private noted(error: ApiError, method: string, path: string): ApiError {
+    // Whoever proves or signs in is told at the form. A change keeps what was typed: its page shows the error instead.
+    if (error.status === 401 && method === "GET" && !path.startsWith("/v1/session")) signedOut();
+    return error;
+  }
+}
+
+export interface DraftParameters {
+  path?: object | undefined;
+  query?: object | undefined;
+}
+export interface DraftRequest extends DraftParameters {
+  body?: unknown;
+}
+
+function definedOnly(query: object): object {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined && value !== ""));
+}
+
+async function faultOf(response: Response): Promise<ApiError> {
+  return errorOf(response, await response.text().catch(() => ""));
+}
+
+async function readAnswer<Answer>(response: Response): Promise<Answer> {
+  const text = await response.text().catch(() => {
+    throw noAnswer();
+  });
+  return (text === "" ? undefined : JSON.parse(text)) as Answer;
+}

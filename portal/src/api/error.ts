@@ -1,0 +1,78 @@
+// The one error that pages see, whether the service answered or nobody did.
+
+export interface ErrorDetails {
+  field?: string;
+  value?: unknown;
+  [name: string]: unknown;
+}
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: string;
+  readonly requestId: string | undefined;
+  /** 0 when there was no answer. */
+  readonly status: number;
+  readonly details: ErrorDetails;
+  /** When asking again makes sense, of a 429 or 503. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(told: {
+    code: string;
+    message: string;
+    requestId?: string | undefined;
+    status: number;
+    details?: ErrorDetails | undefined;
+    retryAfterSeconds?: number | undefined;
+  }) {
+    super(told.message);
+    this.code = told.code;
+    this.requestId = told.requestId;
+    this.status = told.status;
+    this.details = told.details ?? {};
+    this.retryAfterSeconds = told.retryAfterSeconds;
+  }
+
+  /** Nobody knows whether a write took effect: it is repeated with the same key, or looked up. */
+  get isOutcomeUnknown(): boolean {
+    return this.status === 0 || this.status >= 500 || this.code === "IDEMPOTENCY_IN_PROGRESS";
+  }
+}
+
+/** Nobody answered: no network, or no service. */
+export function noAnswer(): ApiError {
+  return new ApiError({ code: "NO_ANSWER", message: "The service did not answer.", status: 0 });
+}
+
+interface Envelope {
+  error: { code: string; message: string; request_id?: string; details?: ErrorDetails };
+}
+
+/** Reads the envelope, parsed or not; what is no envelope came from something between us and the service. */
+export function errorOf({ status, headers }: Response, body: unknown): ApiError {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  const requestId = headers.get("x-request-id") ?? undefined;
+  const retryAfterSeconds = Number.isFinite(seconds) ? seconds : undefined;
+  const told = envelopeOf(body)?.error;
+  if (told === undefined) {
+    const message = `The answer was ${status}, and not from the service.`;
+    return new ApiError({ status, requestId, retryAfterSeconds, code: `HTTP_${status}`, message });
+  }
+  const { code, message, request_id: named = requestId, details } = told;
+  return new ApiError({ status, requestId: named, retryAfterSeconds, code, message, details });
+}
+
+function envelopeOf(body: unknown): Envelope | undefined {
+  try {
+    const parsed: unknown = typeof body === "string" ? JSON.parse(body) : body;
+    return typeof parsed === "object" && parsed !== null && "error" in parsed ? (parsed as Envelope) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Any thrown thing as the one error. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiError({ code: "PAGE_ERROR", message, status: -1 });
+}

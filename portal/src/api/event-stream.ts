@@ -1,0 +1,39 @@
+// Reading server-sent events from a fetched body: EventSource cannot send headers.
+
+export interface StreamEvent {
+  id: string | undefined;
+  type: string;
+  data: string;
+}
+
+/** Calls back for each event, and for each comment without one: a ping. Ends when the body does. */
+export async function readEvents(
+  body: ReadableStream<Uint8Array>,
+  take: (event: StreamEvent | undefined) => void,
+): Promise<void> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += value;
+    const blocks = rest.split(/\r?\n\r?\n/);
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) take(eventOf(block));
+  }
+}
+
+function eventOf(block: string): StreamEvent | undefined {
+  const event: StreamEvent = { id: undefined, type: "message", data: "" };
+  let told = false;
+  for (const line of block.split(/\r?\n/)) {
+    const [, name, value = ""] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+    if (name === "id") event.id = value;
+    if (name === "event") event.type = value;
+    if (name === "data") {
+      event.data += told ? `\n${value}` : value;
+      told = true;
+    }
+  }
+  return told ? event : undefined;
+}

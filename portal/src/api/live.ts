@@ -1,0 +1,125 @@
+// Live pages: one stream of events for all tabs of a place, which makes old answers be asked for again. Without it the page asks by itself.
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import type { Api } from "./client.ts";
+import { readEvents } from "./event-stream.ts";
+
+export type LiveState = "live" | "asking" | "offline";
+
+const ASK_EVERY_MS = 15_000;
+const SILENCE_MAX_MS = 40_000;
+/** At a thousand events a second a page is still drawn at most this often. */
+const GATHER_MS = 1500;
+
+/** Which answers an event makes old, by the noun of its type. */
+const oldBy: Record<string, readonly string[]> = {
+  payment: ["/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
+  refund: ["/v1/refunds", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
+  settlement: ["/v1/settlements", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
+  dispute: ["/v1/disputes", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
+};
+const oldByAny = ["/v1/overview", "/v1/insights", "/v1/events", "/v1/deliveries"];
+
+/** Keeps the answers about a place fresh while the page is open. */
+export function useLive(api: Api): LiveState {
+  const queries = useQueryClient();
+  const [state, setState] = useState<LiveState>("asking");
+  useEffect(() => keepFresh(api, queries, setState), [api, queries]);
+  return state;
+}
+
+function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) => void): () => void {
+  const ending = new AbortController();
+  const name = `gerbang/${api.place?.merchant}/${api.place?.environment}`;
+  const channel = new BroadcastChannel(name);
+  let live = false;
+  let beginnings = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const told = (nouns: readonly string[]): void => {
+    for (const noun of nouns) for (const path of oldBy[noun] ?? []) beginnings.add(path);
+    for (const path of oldByAny) beginnings.add(path);
+    timer ??= setTimeout(() => {
+      const old = beginnings;
+      beginnings = new Set();
+      timer = undefined;
+      askAgain(queries, api, [...old]);
+    }, GATHER_MS);
+  };
+  const stands = (to: boolean): void => {
+    live = to;
+    setState(to ? "live" : navigator.onLine ? "asking" : "offline");
+  };
+  channel.addEventListener("message", ({ data }: MessageEvent<{ noun?: string; live?: boolean }>) => {
+    if (data.noun !== undefined) told([data.noun]);
+    if (data.live !== undefined) stands(data.live);
+  });
+  const asking = setInterval(() => {
+    if (!live && !document.hidden) askAgain(queries, api, [""]);
+  }, ASK_EVERY_MS);
+  const lead = async (): Promise<void> => {
+    const tell = (message: { noun?: string; live?: boolean }): void => {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is no window
+      channel.postMessage(message);
+      if (message.noun !== undefined) told([message.noun]);
+      if (message.live !== undefined) stands(message.live);
+    };
+    await follow(api, ending.signal, tell);
+  };
+  // One tab listens for all: a browser opens few connections to one host.
+  const done = navigator.locks ? navigator.locks.request(name, { signal: ending.signal }, lead) : lead();
+  done.catch(() => {}); // ended while it waited
+  return () => {
+    ending.abort();
+    clearInterval(asking);
+    clearTimeout(timer);
+    channel.close();
+  };
+}
+
+/** Listens, again and again, from where it was. */
+async function follow(
+  api: Api,
+  signal: AbortSignal,
+  tell: (message: { noun?: string; live?: boolean }) => void,
+): Promise<void> {
+  let last: string | undefined;
+  for (let failures = 0; !signal.aborted;) {
+    const silence = new AbortController();
+    let watchdog = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
+    try {
+      const response = await fetch("/portal/v1/stream", {
+        headers: { ...api.headers(), ...(last === undefined ? {} : { "last-event-id": last }) },
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
+      failures = 0;
+      tell({ live: true });
+      // What happened while nobody listened is asked for.
+      tell({ noun: "" });
+      await readEvents(response.body, (event) => {
+        clearTimeout(watchdog);
+        watchdog = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
+        if (event?.id !== undefined) last = event.id;
+        if (event) tell({ noun: event.type.split(".")[0] ?? "" });
+      });
+    } catch {
+      failures++;
+    } finally {
+      clearTimeout(watchdog);
+    }
+    if (signal.aborted) return;
+    tell({ live: false });
+    await new Promise((resolve) => setTimeout(resolve, Math.min(30_000, 500 * 2 ** failures)));
+  }
+}
+
+function askAgain(queries: QueryClient, { place }: Api, beginnings: readonly string[]): void {
+  void queries.invalidateQueries({
+    predicate: ({ queryKey: [merchant, environment, path] }) =>
+      merchant === place?.merchant &&
+      environment === place?.environment &&
+      typeof path === "string" &&
+      beginnings.some((beginning) => path.startsWith(beginning)),
+  });
+}

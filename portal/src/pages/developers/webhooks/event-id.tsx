@@ -1,0 +1,6 @@
+// Deliveries of an event: this page is still to be written.
+import { Page as Frame } from "../../../ui/page.tsx";
+
+export function Page() {
+  return <Frame title="Deliveries of an event">{null}</Frame>;
+}

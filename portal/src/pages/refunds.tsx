@@ -1,0 +1,92 @@
+// Refunds: what was given back, to which payment, and whether it arrived.
+import { useApi, useCan, usePlace } from "../api/place.ts";
+import type { Schema } from "../api/types.ts";
+import { paths, withSearch } from "../paths.ts";
+import { ButtonLink } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
+import { useCursor, useList } from "../ui/list.ts";
+import { Money } from "../ui/money.tsx";
+import { To } from "../ui/link.tsx";
+import { Page as Frame } from "../ui/page.tsx";
+import { Status } from "../ui/status.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+
+type Refund = Schema<"Refund">;
+
+// The names are those of the API's query.
+const spec = {
+  status: choice("Status", ["pending", "succeeded", "failed"]),
+  payment_reference: text("Payment", "pay_…"),
+};
+
+export function Page() {
+  const place = usePlace();
+  const api = useApi();
+  const filters = useFilters(spec);
+  const cursor = useCursor();
+  const list = useList(api.read("/v1/refunds", { query: { ...filters.value, ...cursor.query } }));
+
+  const columns: Column<Refund>[] = [
+    { head: "Refund", cell: (refund) => <code className="font-mono text-xs">{refund.uuid}</code> },
+    { head: "Status", cell: (refund) => <Status status={refund.status} /> },
+    { head: "Amount", align: "right", cell: (refund) => <Money of={refund} /> },
+    {
+      head: "Payment",
+      from: "full",
+      cell: ({ payment_reference: reference }) => (
+        <To to={paths.payment(place, reference)} className="link font-mono text-xs">
+          {reference}
+        </To>
+      ),
+    },
+    { head: "Created", align: "right", from: "wide", cell: (refund) => <Time at={refund.created_at} /> },
+  ];
+
+  return (
+    <Frame
+      title="Refunds"
+      lead="Money that went back to payers, newest first."
+      curl={{ path: withSearch("/v1/refunds", filters.value) }}
+    >
+      <div>
+        <Filters of={filters} />
+        <Table
+          label="Refunds"
+          list={list}
+          cursor={cursor}
+          columns={columns}
+          id={(refund) => refund.uuid}
+          to={(refund) => paths.refund(place, refund.uuid)}
+          empty={filters.isSet ? <NoneMatch /> : <NoneYet />}
+        />
+      </div>
+    </Frame>
+  );
+}
+
+function NoneMatch() {
+  return <Empty title="No refund matches">Change the filters, or clear them.</Empty>;
+}
+
+function NoneYet() {
+  const place = usePlace();
+  const can = useCan();
+  return (
+    <Empty
+      title="No refunds yet"
+      action={
+        can("refunds:write") && (
+          <ButtonLink to={withSearch(paths.payments(place), { status: "succeeded" })}>
+            Choose a payment to refund
+          </ButtonLink>
+        )
+      }
+      curl={{ method: "POST", path: "/v1/refunds", body: { payment_reference: "pay_…", amount_minor: 5000000 } }}
+    >
+      A refund gives back all or a part of a payment that succeeded. Open the payment and refund it there, or call the
+      API.
+    </Empty>
+  );
+}

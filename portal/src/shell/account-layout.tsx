@@ -1,0 +1,29 @@
+// Around the pages of a person's account, which belong to no merchant.
+import { paths } from "../paths.ts";
+import { To } from "../ui/link.tsx";
+import { useWords } from "../words.ts";
+import { accountMap } from "./map.ts";
+import { SessionGate } from "./session-gate.tsx";
+import { Shell } from "./shell.tsx";
+import { startOf } from "./start.tsx";
+
+export function AccountLayout() {
+  const words = useWords();
+  return (
+    <SessionGate>
+      {(session) => {
+        const place = startOf(session);
+        const name = session.memberships.find(({ merchant_id }) => merchant_id === place?.merchant)?.merchant_name;
+        const back = (
+          <To
+            to={place ? paths.home(place) : paths.start()}
+            className="flex min-h-8 items-center rounded px-2 text-base font-semibold hover:bg-hover"
+          >
+            ← {name ?? "Gerbang"}
+          </To>
+        );
+        return <Shell groups={accountMap(words)} back={back} name="account" />;
+      }}
+    </SessionGate>
+  );
+}

@@ -1,0 +1,154 @@
+// The command palette: to any page by its name, and to any object by what one knows of it.
+import { Dialog } from "@base-ui/react/dialog";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
+import { Api, type Place } from "../api/client.ts";
+import { useMaybePlace } from "../api/place.ts";
+import { useGo } from "../address.ts";
+import { paths } from "../paths.ts";
+import { classes } from "../ui/classes.ts";
+import { digitsOf } from "../ui/money.tsx";
+import { useWords } from "../words.ts";
+import type { Group } from "./map.ts";
+
+interface Hit {
+  kind: "payment" | "refund" | "dispute" | "settlement" | "event" | "journal";
+  id: string;
+  title: string;
+  status: string | null;
+  amount_minor: number | null;
+  currency: string | null;
+  exponent: number | null;
+  at: string;
+}
+
+interface Option {
+  to: string;
+  label: string;
+  detail: string;
+}
+
+const pageOf: Record<Hit["kind"], (place: Place, id: string) => string> = {
+  payment: paths.payment,
+  refund: paths.refund,
+  dispute: paths.dispute,
+  settlement: paths.settlement,
+  event: paths.event,
+  journal: paths.journal,
+};
+
+export default function Palette({ groups, onClose }: { groups: readonly Group[]; onClose: () => void }) {
+  const words = useWords();
+  const go = useGo();
+  const id = useId();
+  const [typed, setTyped] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const asked = useSettled(useDeferredValue(typed.trim()), 150);
+  const options = [...pageOptions(groups, typed.trim()), ...useHits(asked)];
+  const at = Math.min(chosen, options.length - 1);
+  const open = (option: Option | undefined): void => {
+    if (!option) return;
+    onClose();
+    void go(option.to);
+  };
+  const key = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && options.length > 0) {
+      event.preventDefault();
+      const next = (at + step + options.length) % options.length;
+      setChosen(next);
+      document.querySelector(`#${CSS.escape(`${id}-${next}`)}`)?.scrollIntoView({ block: "nearest" });
+    }
+    if (event.key === "Enter") open(options[at]);
+  };
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-[rgb(10_10_8/0.45)]" />
+        <Dialog.Popup
+          aria-label={words.searchHint}
+          className="popup fixed top-[12vh] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 overflow-hidden"
+        >
+          <input
+            role="combobox"
+            aria-expanded="true"
+            aria-controls={id}
+            aria-activedescendant={options.length > 0 ? `${id}-${at}` : undefined}
+            aria-label={words.searchHint}
+            placeholder={words.searchHint}
+            autoComplete="off"
+            spellCheck={false}
+            className="w-full border-b border-line bg-transparent px-4 py-3 text-lg outline-none placeholder:text-muted"
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.target.value);
+              setChosen(0);
+            }}
+            onKeyDown={key}
+          />
+          <div id={id} role="listbox" aria-label={words.search} className="h-80 overflow-y-auto p-1.5">
+            {options.map((option, index) => (
+              <div
+                key={option.to}
+                id={`${id}-${index}`}
+                role="option"
+                aria-selected={index === at}
+                tabIndex={-1}
+                onPointerMove={() => setChosen(index)}
+                onClick={() => open(option)}
+                className={classes(
+                  "flex min-h-8 cursor-default items-center gap-3 rounded px-2.5",
+                  index === at && "bg-chosen",
+                )}
+              >
+                <span className="truncate">{option.label}</span>
+                <span className="ml-auto shrink-0 text-xs text-muted">{option.detail}</span>
+              </div>
+            ))}
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function pageOptions(groups: readonly Group[], typed: string): Option[] {
+  const wanted = typed.toLowerCase();
+  return groups.flatMap((group) =>
+    group.entries
+      .filter(({ label }) => `${group.label ?? ""} ${label}`.toLowerCase().includes(wanted))
+      .map(({ label, to }) => ({ to, label, detail: group.label ?? "" })),
+  );
+}
+
+function useHits(q: string): Option[] {
+  const place = useMaybePlace();
+  const { data } = useQuery({
+    ...new Api(place).readDraft<{ data: Hit[] }>("/v1/search", { query: { q } }),
+    enabled: place !== undefined && q.length >= 2,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  if (!place || q.length < 2) return [];
+  return (data?.data ?? []).map((hit) => {
+    const amount =
+      hit.amount_minor === null || hit.exponent === null
+        ? ""
+        : `${hit.currency ?? ""} ${digitsOf(hit.amount_minor, hit.exponent)}`;
+    return {
+      to: pageOf[hit.kind](place, hit.id),
+      label: hit.title,
+      detail: [hit.kind, hit.status?.replaceAll("_", " "), amount].filter(Boolean).join(" · "),
+    };
+  });
+}
+
+/** A value once it has not changed for a while. */
+function useSettled(value: string, ms: number): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}

@@ -1,0 +1,95 @@
+// Buttons. One that works on something says so, and a second click meanwhile does nothing.
+import { type MouseEvent, type ReactNode, type Ref, useRef, useState } from "react";
+import { classes } from "./classes.ts";
+import { To } from "./link.tsx";
+
+const looks = {
+  /** The one thing that the page is for. */
+  primary: "border-accent bg-accent text-on-accent hover:opacity-90",
+  plain: "border-line bg-panel text-ink hover:bg-hover",
+  /** What cannot be undone. */
+  danger: "border-bad/50 bg-panel text-bad hover:bg-hover",
+  quiet: "border-transparent bg-transparent text-muted hover:bg-hover hover:text-ink",
+};
+
+export type ButtonLook = keyof typeof looks;
+
+const shape =
+  "relative inline-flex min-h-8 items-center justify-center gap-1.5 rounded border px-3 py-1 text-sm font-medium whitespace-nowrap no-underline aria-disabled:cursor-default aria-disabled:opacity-55";
+
+interface Props {
+  children: ReactNode;
+  look?: ButtonLook;
+  type?: "button" | "submit";
+  /** When it returns a promise the button is pending until that settles. */
+  onClick?: ((event: MouseEvent<HTMLButtonElement>) => unknown) | undefined;
+  pending?: boolean | undefined;
+  disabled?: boolean | undefined;
+  /** The name, where the content is only a picture. */
+  label?: string | undefined;
+  className?: string | undefined;
+  ref?: Ref<HTMLButtonElement> | undefined;
+}
+
+export function Button({
+  children,
+  look = "plain",
+  type = "button",
+  onClick,
+  pending = false,
+  disabled,
+  label,
+  className,
+  ...rest
+}: Props) {
+  const busy = useRef(false);
+  const [working, setWorking] = useState(false);
+  const waits = pending || working;
+  const click = async (event: MouseEvent<HTMLButtonElement>): Promise<void> => {
+    if (waits || disabled || busy.current) {
+      event.preventDefault();
+      return;
+    }
+    const work = onClick?.(event);
+    if (!(work instanceof Promise)) return;
+    busy.current = true;
+    setWorking(true);
+    await work.finally(() => {
+      busy.current = false;
+      setWorking(false);
+    });
+  };
+  return (
+    // It keeps the focus while it works: a disabled button would lose it.
+    <button
+      type={type === "submit" ? "submit" : "button"}
+      {...rest}
+      aria-label={label}
+      aria-busy={waits || undefined}
+      aria-disabled={waits || disabled || undefined}
+      className={classes(shape, looks[look], className)}
+      onClick={(event) => void click(event)}
+    >
+      {children}
+      {waits && <Spinner />}
+    </button>
+  );
+}
+
+/** A link that looks like a button: it goes somewhere. */
+export function ButtonLink({ to, look = "plain", children }: { to: string; look?: ButtonLook; children: ReactNode }) {
+  return (
+    <To to={to} className={classes(shape, looks[look])}>
+      {children}
+    </To>
+  );
+}
+
+function Spinner() {
+  return (
+    <svg viewBox="0 0 16 16" aria-hidden="true" className="size-3.5 shrink-0 animate-spin">
+      <circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" strokeWidth="2" opacity="0.3" />
+      <path d="M8 1.5A6.5 6.5 0 0 1 14.5 8" fill="none" stroke="currentColor" strokeWidth="2" />
+    </svg>
+  );
+}

@@ -1,0 +1,5 @@
+// Class names put together: the ones that hold.
+
+export function classes(...names: (string | false | undefined)[]): string {
+  return names.filter(Boolean).join(" ");
+}

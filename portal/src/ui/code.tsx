@@ -1,0 +1,28 @@
+// Code and raw objects, plain, as they are.
+import { Copy } from "./copy.tsx";
+
+interface Props {
+  /** The text; or an object, which is shown as JSON. */
+  text?: string;
+  value?: unknown;
+  /** What it is: the name of the region and of what is copied. */
+  what: string;
+}
+
+export function Code({ text, value, what }: Props) {
+  const shown = text ?? JSON.stringify(value, null, 2) ?? "";
+  return (
+    <div className="relative rounded-md border border-line bg-panel">
+      {/* It scrolls, so the keyboard has to reach it. */}
+      <pre
+        tabIndex={0}
+        role="region"
+        aria-label={what}
+        className="max-h-96 overflow-auto py-2.5 pr-10 pl-3 font-mono text-xs leading-5 [tab-size:2]"
+      >
+        {shown}
+      </pre>
+      <Copy text={shown} what={what} className="absolute top-1.5 right-1.5 bg-panel" />
+    </div>
+  );
+}

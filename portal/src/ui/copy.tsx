@@ -1,0 +1,55 @@
+// Copying: a small button beside what people take elsewhere.
+import { Check, Copy as CopyIcon } from "lucide-react";
+import { useEffect, useState } from "react";
+import { classes } from "./classes.ts";
+import { say } from "./toast.tsx";
+
+interface Props {
+  text: string;
+  /** What is copied, for who cannot see it: "the reference". */
+  what: string;
+  className?: string | undefined;
+}
+
+export function Copy({ text, what, className }: Props) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return undefined;
+    const timer = setTimeout(() => setCopied(false), 1500);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => {
+        setCopied(true);
+        say(`Copied ${what}.`, "quiet");
+      },
+      () => say("The browser does not let the page copy. Select the text and copy it yourself.", "bad"),
+    );
+  };
+  const Icon = copied ? Check : CopyIcon;
+  return (
+    <button
+      type="button"
+      aria-label={`Copy ${what}`}
+      title={`Copy ${what}`}
+      onClick={copy}
+      className={classes(
+        "inline-grid size-6 shrink-0 place-items-center rounded text-muted hover:bg-hover hover:text-ink",
+        className,
+      )}
+    >
+      <Icon size={13} aria-hidden="true" />
+    </button>
+  );
+}
+
+/** An identity of the API, as it is, with its copy button. */
+export function Identity({ id, what = "the identity" }: { id: string; what?: string }) {
+  return (
+    <span className="inline-flex max-w-full items-center gap-1">
+      <code className="truncate font-mono text-xs">{id}</code>
+      <Copy text={id} what={what} />
+    </span>
+  );
+}

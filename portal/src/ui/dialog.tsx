@@ -1,0 +1,85 @@
+// Dialogs: something asked in front of the page, and the question before what cannot be undone.
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { X } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { type ApiError, asApiError } from "../api/error.ts";
+import { Button } from "./button.tsx";
+import { ErrorNote } from "./face.tsx";
+
+interface Props {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  children: ReactNode;
+  /** Wider, for what holds a table or code. */
+  wide?: boolean;
+}
+
+export function Dialog({ open, onClose, title, children, wide = false }: Props) {
+  return (
+    <Base.Root open={open} onOpenChange={(to) => !to && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className="fixed inset-0 z-40 bg-[rgb(10_10_8/0.45)]" />
+        <Base.Popup
+          className={`popup fixed top-[12vh] left-1/2 z-40 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto p-5 ${wide ? "max-w-3xl" : "max-w-md"}`}
+        >
+          <div className="mb-3 flex items-start justify-between gap-4">
+            <Base.Title className="text-lg font-semibold">{title}</Base.Title>
+            <Base.Close
+              aria-label="Close"
+              className="-mt-0.5 -mr-1.5 grid size-7 shrink-0 place-items-center rounded text-muted hover:bg-hover"
+            >
+              <X size={16} aria-hidden="true" />
+            </Base.Close>
+          </div>
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+interface ConfirmProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  /** What will happen, in a sentence or two. */
+  children: ReactNode;
+  /** What the button does, as a verb: "Cancel the payment". */
+  verb: string;
+  look?: "danger" | "primary";
+  /** Closes the dialog when it resolves; shows the error when it throws. */
+  onConfirm: () => Promise<unknown>;
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm({ open, onClose, title, children, verb, look = "danger", onConfirm }: ConfirmProps) {
+  const [error, setError] = useState<ApiError | undefined>(undefined);
+  const close = (): void => {
+    setError(undefined);
+    onClose();
+  };
+  const confirm = async (): Promise<void> => {
+    setError(undefined);
+    try {
+      await onConfirm();
+      close();
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+  };
+  return (
+    <Dialog open={open} onClose={close} title={title}>
+      <div className="space-y-3">
+        {children}
+        {error && <ErrorNote error={error} />}
+      </div>
+      <div className="mt-5 flex flex-wrap justify-end gap-2">
+        <Button onClick={close}>Back</Button>
+        <Button look={look} onClick={confirm}>
+          {verb}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,129 @@
+// The faces of what went wrong: what it is, what one can do, and the request id that support asks for.
+import type { ReactNode } from "react";
+import type { ApiError } from "../api/error.ts";
+import { paths } from "../paths.ts";
+import { Button } from "./button.tsx";
+import { Identity } from "./copy.tsx";
+import { To } from "./link.tsx";
+
+interface Face {
+  title: string;
+  advice: ReactNode;
+  /** Asking again may help. */
+  again: boolean;
+}
+
+function faceOf(error: ApiError): Face {
+  const { status, code, retryAfterSeconds } = error;
+  if (code === "SECOND_FACTOR_REQUIRED") {
+    const advice = (
+      <>
+        An owner needs a second factor. <To to={paths.accountAuthenticator()}>Set up an authenticator app</To> or{" "}
+        <To to={paths.accountPasskeys()}>a passkey</To>, then come back.
+      </>
+    );
+    return { title: "A second factor is needed", advice, again: true };
+  }
+  if (status === 0) {
+    const advice =
+      "The service does not answer. It may be restarting, or your network is gone. Nothing you typed is lost.";
+    return { title: "No connection", advice, again: true };
+  }
+  if (status === 401) {
+    const advice = (
+      <>
+        Your session is over.{" "}
+        <a className="link" href="/portal/sign-in" target="_blank" rel="noreferrer">
+          Sign in in a new tab
+        </a>
+        , then try again here.
+      </>
+    );
+    return { title: "You are signed out", advice, again: true };
+  }
+  if (status === 403)
+    return {
+      title: "Not yours to do",
+      advice: "Your role does not allow it. An owner of the merchant can change that.",
+      again: false,
+    };
+  if (status === 404)
+    return {
+      title: "Not found",
+      advice: "There is no such thing here. It may belong to another merchant, or to the other environment.",
+      again: false,
+    };
+  if (status === 409)
+    return {
+      title: "It stands otherwise by now",
+      advice: "Somebody or something was faster. Look at it again before you go on.",
+      again: true,
+    };
+  if (status === 429)
+    return {
+      title: "Too many requests",
+      advice: `Wait ${retryAfterSeconds ?? 60} seconds, then try again.`,
+      again: true,
+    };
+  if (status === 503)
+    return {
+      title: "Overloaded or restarting",
+      advice: "The service is there, and cannot answer right now. It is safe to try again.",
+      again: true,
+    };
+  if (status >= 500)
+    return {
+      title: "An error of the service",
+      advice: "It is not your doing. Try again, and give support the request id if it stays.",
+      again: true,
+    };
+  if (status === -1)
+    return { title: "An error of this page", advice: "Load the page again. What you did before is safe.", again: true };
+  return { title: "That did not work", advice: "", again: false };
+}
+
+interface Props {
+  error: ApiError;
+  /** Offered where asking again may help. */
+  retry?: (() => unknown) | undefined;
+}
+
+/** In place of a page or a part of it. */
+export function ErrorFace({ error, retry }: Props) {
+  const { title, advice, again } = faceOf(error);
+  return (
+    <section role="alert" className="max-w-xl rounded-md border border-line bg-panel p-5">
+      <h2 className="text-lg font-semibold">{title}</h2>
+      <p className="mt-1">{error.message}</p>
+      {advice !== "" && <p className="mt-1 text-muted">{advice}</p>}
+      <ErrorFacts error={error} />
+      {again && retry && (
+        <div className="mt-4">
+          <Button onClick={retry}>Try again</Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Above the buttons of a form or in a dialog: smaller, with the same words. */
+export function ErrorNote({ error }: { error: ApiError }) {
+  const { title, advice } = faceOf(error);
+  return (
+    <div role="alert" className="rounded border border-bad/50 px-3 py-2">
+      <p className="font-medium text-bad">{error.status > 0 ? error.message : title}</p>
+      {advice !== "" && <p className="mt-0.5 text-muted">{advice}</p>}
+      <ErrorFacts error={error} />
+    </div>
+  );
+}
+
+function ErrorFacts({ error: { code, requestId, status } }: { error: ApiError }) {
+  if (status <= 0) return null;
+  return (
+    <p className="mt-2 flex flex-wrap items-center gap-x-3 text-xs text-muted">
+      <code className="font-mono">{code}</code>
+      {requestId !== undefined && <Identity id={requestId} what="the request id" />}
+    </p>
+  );
+}

@@ -1,0 +1,16 @@
+// Facts about one object: a name and a value a line.
+import type { ReactNode } from "react";
+
+/** Holds `Fact`s. */
+export function Facts({ children }: { children: ReactNode }) {
+  return <dl className="grid gap-x-8 rounded-md border border-line bg-panel px-4 py-2 sm:grid-cols-2">{children}</dl>;
+}
+
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex min-h-8 flex-wrap items-center justify-between gap-x-4 border-b border-line py-1 last:border-b-0 sm:nth-last-2:odd:border-b-0">
+      <dt className="text-muted">{name}</dt>
+      <dd className="min-w-0 text-right">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+// Filters of a list: typed by what a page declares, and kept in the address, so that a filtered list can be sent to somebody.
+import { type FormEvent, useId, useState } from "react";
+import { type Search, useQueryText, useSetQuery } from "../address.ts";
+import { Button } from "./button.tsx";
+
+interface Choice<Option extends string> {
+  kind: "choice";
+  label: string;
+  options: readonly Option[];
+}
+interface Text {
+  kind: "text";
+  label: string;
+  placeholder: string;
+}
+interface Day {
+  kind: "day";
+  label: string;
+}
+type Filter = Choice<string> | Text | Day;
+export type FilterSpec = Record<string, Filter>;
+
+/** One of the API's words. */
+export function choice<const Option extends string>(label: string, options: readonly Option[]): Choice<Option> {
+  return { kind: "choice", label, options };
+}
+/** Any text: an identity, an address. Taken when the person presses Enter or leaves the field. */
+export function text(label: string, placeholder = ""): Text {
+  return { kind: "text", label, placeholder };
+}
+/** A day, as YYYY-MM-DD. */
+export function day(label: string): Day {
+  return { kind: "day", label };
+}
+
+type ValueOf<One> = One extends { options: readonly (infer Option)[] } ? Option : string;
+type Values<Spec> = { [Name in keyof Spec]?: ValueOf<Spec[Name]> | undefined };
+
+export interface FilterState<Spec extends FilterSpec> {
+  spec: Spec;
+  /** What is set, as the API takes it. A choice that is none of the options is left out. */
+  value: Values<Spec>;
+  isSet: boolean;
+  set(changes: Values<Spec>): void;
+  clear(): void;
+}
+
+/** Declare the spec outside of the component. Its names are those of the API's query. */
+export function useFilters<const Spec extends FilterSpec>(spec: Spec): FilterState<Spec> {
+  const search = useQueryText();
+  const setQuery = useSetQuery();
+  const value: Record<string, string> = {};
+  for (const [name, filter] of Object.entries(spec)) {
+    const told = search[name];
+    if (told === undefined || told === "") continue;
+    if (filter.kind === "choice" && !filter.options.includes(told)) continue;
+    value[name] = told;
+  }
+  // A filter begins at the newest again: its cursor was one of another list.
+  const put = (changes: Search): void => setQuery({ ...search, after: undefined, ...changes });
+  return {
+    spec,
+    value: value as Values<Spec>,
+    isSet: Object.keys(value).length > 0,
+    set: put,
+    clear: () => put(Object.fromEntries(Object.keys(spec).map((name) => [name, undefined]))),
+  };
+}
+
+export function Filters<Spec extends FilterSpec>({ of }: { of: FilterState<Spec> }) {
+  const values = of.value as Record<string, string | undefined>;
+  const set = (name: string, to: string): void => of.set({ [name]: to } as Values<Spec>);
+  return (
+    <form
+      role="search"
+      aria-label="Filters"
+      className="mb-3 flex flex-wrap items-end gap-3"
+      onSubmit={(event) => event.preventDefault()}
+    >
+      {Object.entries(of.spec).map(([name, filter]) => (
+        <FilterField key={name} filter={filter} value={values[name] ?? ""} onChange={(to) => set(name, to)} />
+      ))}
+      {of.isSet && (
+        <Button look="quiet" onClick={() => of.clear()}>
+          Clear
+        </Button>
+      )}
+    </form>
+  );
+}
+
+interface FieldProps {
+  filter: Filter;
+  value: string;
+  onChange: (to: string) => void;
+}
+
+function FilterField({ filter, value, onChange }: FieldProps) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="mb-0.5 block text-xs text-muted">
+        {filter.label}
+      </label>
+      {filter.kind === "choice" && (
+        <select id={id} className="field min-w-32" value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">any</option>
+          {filter.options.map((option) => (
+            <option key={option} value={option}>
+              {option.replaceAll("_", " ")}
+            </option>
+          ))}
+        </select>
+      )}
+      {filter.kind === "day" && (
+        <input
+          id={id}
+          type="date"
+          className="field min-w-36"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+      {/* Made anew when the address changes: what was typed and not taken is gone then. */}
+      {filter.kind === "text" && <TextFilter key={value} id={id} filter={filter} value={value} onChange={onChange} />}
+    </div>
+  );
+}
+
+function TextFilter({ id, filter, value, onChange }: FieldProps & { id: string; filter: Text }) {
+  const [typed, setTyped] = useState(value);
+  const take = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (typed.trim() !== value) onChange(typed.trim());
+  };
+  return (
+    <input
+      id={id}
+      type="search"
+      className="field w-56"
+      placeholder={filter.placeholder}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.target.value);
+        if (event.target.value === "" && value !== "") onChange("");
+      }}
+      onKeyDown={(event) => event.key === "Enter" && take(event)}
+      onBlur={() => take()}
+    />
+  );
+}

@@ -1,0 +1,223 @@
+// Forms: what was typed stays whatever happens, and what is wrong is said at the field, before and after sending.
+import { type FormEvent, type ReactNode, createContext, use, useEffect, useId, useRef, useState } from "react";
+import type { ApiError } from "../api/error.ts";
+import { Button, type ButtonLook } from "./button.tsx";
+import { ErrorNote } from "./face.tsx";
+
+type Values = Record<string, string>;
+type Check = (value: string) => string | undefined;
+
+interface FormState {
+  values: Values;
+  set(name: string, value: string): void;
+  /** What is wrong with a field, once it was left or sent, or what the service said of it. */
+  faultOf(name: string, check: Check | undefined): string | undefined;
+  left(name: string): void;
+  /** What a field checks before anything is sent. */
+  checks: Map<string, Check | undefined>;
+  pending: boolean;
+  /** What the service said and no field shows. */
+  rest: ApiError | undefined;
+}
+
+const Context = createContext<FormState | undefined>(undefined);
+
+function useForm(): FormState {
+  const form = use(Context);
+  if (!form) throw new Error("a field stands outside of a form");
+  return form;
+}
+
+/** The values of the form around, for parts that depend on them. */
+export function useFormValues(): Values {
+  return useForm().values;
+}
+
+interface FormProps {
+  /** The first values, by the names of the API's fields. */
+  values: Values;
+  /** Called when no field finds a fault. */
+  onSubmit: (values: Values) => unknown;
+  /** Of the action that sends it. */
+  action: { pending: boolean; error: ApiError | undefined };
+  children: ReactNode;
+}
+
+export function Form({ values: first, onSubmit, action, children }: FormProps) {
+  const [values, setValues] = useState(first);
+  const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
+  const [checks] = useState(() => new Map<string, Check | undefined>());
+  const [sent, setSent] = useState<Values>({});
+  const element = useRef<HTMLFormElement>(null);
+  const field = action.error?.details.field;
+  const form: FormState = {
+    values,
+    set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
+    left: (name) => setShown((before) => new Set([...before, name])),
+    checks,
+    faultOf(name, check) {
+      // What the service said of a field holds until it is changed.
+      if (!action.pending && action.error && field === name && sent[name] === values[name]) return action.error.message;
+      return shown.has(name) ? check?.(values[name] ?? "") : undefined;
+    },
+    pending: action.pending,
+    rest: action.pending || (field !== undefined && field in values) ? undefined : action.error,
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (action.pending) return;
+    setShown(new Set(checks.keys()));
+    const wrong = [...checks].find(([name, check]) => check?.(values[name] ?? "") !== undefined);
+    if (wrong) {
+      element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(wrong[0])}"]`)?.focus();
+      return;
+    }
+    setSent(values);
+    void onSubmit(values);
+  };
+  return (
+    <Context value={form}>
+      <form ref={element} noValidate onSubmit={submit} className="space-y-4">
+        {children}
+      </form>
+    </Context>
+  );
+}
+
+/** Lets the form check a field before it sends anything, as long as the field is there. */
+function useCheck(name: string, check: Check | undefined): void {
+  const { checks } = useForm();
+  useEffect(() => {
+    checks.set(name, check);
+    return () => void checks.delete(name);
+  }, [checks, name, check]);
+}
+
+interface FieldProps {
+  name: string;
+  label: string;
+  hint?: ReactNode;
+  /** What is wrong with a value, in a sentence; undefined when nothing is. */
+  check?: Check | undefined;
+}
+
+interface TextFieldProps extends FieldProps {
+  type?: "text" | "email" | "password" | "date" | "url" | "number";
+  placeholder?: string | undefined;
+  autoComplete?: string | undefined;
+  inputMode?: "text" | "decimal" | "numeric" | undefined;
+  /** More than one line. */
+  lines?: number | undefined;
+  autoFocus?: boolean | undefined;
+  /** For identities, codes and addresses. */
+  mono?: boolean | undefined;
+}
+
+export function TextField({ name, label, hint, check, lines, mono, ...rest }: TextFieldProps) {
+  const form = useForm();
+  useCheck(name, check);
+  return (
+    <Labelled name={name} label={label} hint={hint} check={check}>
+      {(wiring) => {
+        const shared = {
+          ...rest,
+          ...wiring,
+          className: mono ? "field font-mono" : "field",
+          value: form.values[name] ?? "",
+          onChange: (event: { target: { value: string } }) => form.set(name, event.target.value),
+          onBlur: () => (form.values[name] ?? "") !== "" && form.left(name),
+        };
+        return lines === undefined ? <input {...shared} /> : <textarea {...shared} rows={lines} />;
+      }}
+    </Labelled>
+  );
+}
+
+interface SelectFieldProps extends FieldProps {
+  /** Values, or values with what they are called. */
+  options: readonly (string | { value: string; label: string })[];
+}
+
+export function SelectField({ name, label, hint, check, options }: SelectFieldProps) {
+  const form = useForm();
+  useCheck(name, check);
+  return (
+    <Labelled name={name} label={label} hint={hint} check={check}>
+      {(wiring) => (
+        <select
+          {...wiring}
+          className="field"
+          value={form.values[name] ?? ""}
+          onChange={(event) => form.set(name, event.target.value)}
+        >
+          {options.map((option) => {
+            const { value, label } = typeof option === "string" ? { value: option, label: option } : option;
+            return (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            );
+          })}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+interface Wiring {
+  id: string;
+  name: string;
+  "aria-describedby": string;
+  "aria-invalid": boolean;
+}
+
+function Labelled({ name, label, hint, check, children }: FieldProps & { children: (wiring: Wiring) => ReactNode }) {
+  const id = useId();
+  const fault = useForm().faultOf(name, check);
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {label}
+      </label>
+      {children({ id, name, "aria-describedby": `${id}-hint ${id}-fault`, "aria-invalid": fault !== undefined })}
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
+          {hint}
+        </p>
+      )}
+      <p id={`${id}-fault`} aria-live="polite" className="text-xs text-bad empty:hidden not-empty:mt-1">
+        {fault}
+      </p>
+    </div>
+  );
+}
+
+/** The end of a form: what went wrong with the whole of it, and the button. */
+export function Submit({
+  children,
+  look = "primary",
+  beside,
+}: {
+  children: ReactNode;
+  look?: ButtonLook;
+  beside?: ReactNode;
+}) {
+  const form = useForm();
+  return (
+    <div className="space-y-3">
+      {form.rest && <ErrorNote error={form.rest} />}
+      <div className="flex flex-wrap items-center gap-2">
+        <Button type="submit" look={look} pending={form.pending}>
+          {children}
+        </Button>
+        {beside}
+      </div>
+    </div>
+  );
+}
+
+/** A check: something has to be there. */
+export const needed =
+  (what: string): Check =>
+  (value) =>
+    value.trim() === "" ? `${what} is needed.` : undefined;

@@ -1,0 +1,24 @@
+// Links within the pages: addresses come from paths.ts.
+import { Link } from "@tanstack/react-router";
+import type { ReactNode, Ref } from "react";
+import { searchOf } from "../address.ts";
+
+interface Props {
+  to: string;
+  children: ReactNode;
+  className?: string | undefined;
+  /** `page` when it is the page that is shown. */
+  "aria-current"?: "page" | undefined;
+  onClick?: (() => void) | undefined;
+  ref?: Ref<HTMLAnchorElement> | undefined;
+}
+
+/** A link to a page. `to` may have filters: `/payments?status=paid`. */
+export function To({ to, className = "link", children, ...rest }: Props) {
+  const [path = "", query] = to.split("?");
+  return (
+    <Link to={path} search={searchOf(query)} className={className} {...rest} activeProps={{}} inactiveProps={{}}>
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,51 @@
+// Money: minor units and exponent as the API gives them, written with digits that stand below each other.
+import { useLanguage } from "../words.ts";
+import { classes } from "./classes.ts";
+
+export interface Amount {
+  amount_minor: number;
+  currency: string;
+  exponent: number;
+}
+
+/** Digits of an amount: 150000 with exponent 2 is "1,500.00". Nothing is rounded, and no locale decides how many decimals there are. */
+export function digitsOf(minor: number | bigint, exponent: number, language: "en" | "id" = "en"): string {
+  const [group, point] = language === "id" ? [".", ","] : [",", "."];
+  const negative = minor < 0;
+  const text = (negative ? -BigInt(minor) : BigInt(minor)).toString().padStart(exponent + 1, "0");
+  const whole = text.slice(0, text.length - exponent).replaceAll(/\B(?=(\d{3})+$)/g, group);
+  const decimals = exponent === 0 ? "" : point + text.slice(text.length - exponent);
+  return `${negative ? "\u2212" : ""}${whole}${decimals}`;
+}
+
+/** Minor units of what a person typed, undefined where it is no amount of the currency. Takes "1500", "1,500.00" and "1.500,00". */
+export function minorOf(typed: string, exponent: number): number | undefined {
+  const text = typed.trim().replaceAll(/[\s\u00a0]/g, "");
+  const match = /^(\d+|\d{1,3}(?:[.,]\d{3})+)(?:([.,])(\d+))?$/.exec(text);
+  if (!match) return undefined;
+  const [, whole = "", mark, decimals = ""] = match;
+  const groups = /[.,]/.exec(whole)?.[0];
+  if (decimals.length > exponent || (groups !== undefined && groups === mark)) return undefined;
+  const minor = Number(whole.replaceAll(/[.,]/g, "") + decimals.padEnd(exponent, "0"));
+  return Number.isSafeInteger(minor) ? minor : undefined;
+}
+
+interface Props {
+  /** An object of the API that has `amount_minor`, `currency` and `exponent`. */
+  of: Amount;
+  /** Shows a plus where it is more than nothing. */
+  signed?: boolean;
+  className?: string | undefined;
+}
+
+/** The currency is small, because in a column of them it is always the same. */
+export function Money({ of, signed = false, className }: Props) {
+  const language = useLanguage();
+  return (
+    <span className={classes("whitespace-nowrap", className)}>
+      <span className="mr-1 text-xs text-muted">{of.currency}</span>
+      {signed && of.amount_minor > 0 ? "+" : ""}
+      {digitsOf(of.amount_minor, of.exponent, language)}
+    </span>
+  );
+}

@@ -1,0 +1,81 @@
+// The frame of a page: what it is called, what it answers, what one can do, and the same with curl.
+import { type ReactNode, useEffect, useRef } from "react";
+import { usePathname } from "../address.ts";
+import { type Call, CurlPanel } from "./curl.tsx";
+import { To } from "./link.tsx";
+import { say } from "./toast.tsx";
+
+interface Props {
+  title: string;
+  /** One sentence: the question that the page answers. */
+  lead?: ReactNode;
+  /** Where it belongs: the list that this object is in. */
+  above?: { to: string; label: string } | undefined;
+  /** Beside the title: a status, or an identity. */
+  beside?: ReactNode;
+  /** Buttons. The one thing that the page is for comes last. */
+  actions?: ReactNode;
+  /** The call of the API that gives what this page shows. */
+  curl?: Call | undefined;
+  children: ReactNode;
+}
+
+export function Page({ title, lead, above, beside, actions, curl, children }: Props) {
+  useTold(title);
+  return (
+    <article className="mx-auto flex min-h-full w-full max-w-6xl flex-col px-4 pt-5 pb-10 sm:px-7">
+      <header className="mb-5">
+        {above && (
+          <nav aria-label="Above" className="mb-1 text-xs">
+            <To to={above.to} className="inline-flex min-h-6 items-center text-muted hover:text-ink hover:underline">
+              ← {above.label}
+            </To>
+          </nav>
+        )}
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+          <h1 tabIndex={-1} className="text-xl font-semibold tracking-[-0.01em]">
+            {title}
+          </h1>
+          {beside}
+          {actions !== undefined && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+        </div>
+        {lead !== undefined && <p className="mt-1 max-w-2xl text-muted">{lead}</p>}
+      </header>
+      <div className="flex-1 space-y-6">{children}</div>
+      {curl && <CurlPanel call={curl} />}
+    </article>
+  );
+}
+
+/** The title of the window; after a change of page it is also told to who cannot see it. */
+function useTold(title: string): void {
+  const path = usePathname();
+  const told = useRef(path);
+  useEffect(() => {
+    document.title = `${title} · Gerbang`;
+  }, [title]);
+  useEffect(() => {
+    if (told.current === path) return;
+    told.current = path;
+    say(title, "quiet");
+  }, [path, title]);
+}
+
+interface SectionProps {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+/** A part of a page that has a name. */
+export function Section({ title, actions, children }: SectionProps) {
+  return (
+    <section aria-label={title}>
+      <div className="mb-2 flex flex-wrap items-end gap-3">
+        <h2 className="text-base font-semibold">{title}</h2>
+        {actions !== undefined && <div className="ml-auto flex items-center gap-2">{actions}</div>}
+      </div>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,92 @@
+// Values over time, drawn by uPlot in the page's colours, with the same values as a table for who cannot see them.
+import { Suspense, lazy } from "react";
+import { useTheme } from "../shell/theme.ts";
+import { Skeleton } from "./skeleton.tsx";
+import { Time } from "./time.tsx";
+
+export interface PlotSeries {
+  label: string;
+  values: readonly (number | null)[];
+}
+
+export interface PlotProps {
+  /** What is plotted, in a sentence. */
+  label: string;
+  /** Instants as the API writes them, oldest first. */
+  at: readonly string[];
+  series: readonly PlotSeries[];
+  /** A value as it is read: with its currency, or as a percentage. */
+  format: (value: number) => string;
+  /** `bars` for what is counted in each step, `lines` for what is measured at an instant. */
+  kind?: "bars" | "lines";
+  height?: number;
+}
+
+const Canvas = lazy(() => import("./plot-canvas.tsx"));
+
+/** The strokes of the series, by number: shades of the one accent, then greys. */
+export const strokes = ["var(--accent)", "var(--muted)", "var(--stripe)", "var(--good)", "var(--bad)"] as const;
+
+export function Plot(props: PlotProps) {
+  const { label, at, series, format, height = 220 } = props;
+  // It is drawn anew in the colours of the other theme.
+  const { shown: theme } = useTheme();
+  return (
+    <figure className="rounded-md border border-line bg-panel p-4">
+      <figcaption className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1">
+        <span className="font-medium">{label}</span>
+        {series.length > 1 && (
+          <span className="ml-auto flex flex-wrap gap-x-4">
+            {series.map((one, index) => (
+              <span key={one.label} className="inline-flex items-center gap-1.5 text-xs text-muted">
+                <i aria-hidden="true" className="h-0.5 w-4" style={{ background: strokes[index % strokes.length] }} />
+                {one.label}
+              </span>
+            ))}
+          </span>
+        )}
+      </figcaption>
+      <div aria-hidden="true" style={{ height }}>
+        <Suspense fallback={<Skeleton className="h-full w-full" />}>
+          <Canvas key={theme} {...props} height={height} />
+        </Suspense>
+      </div>
+      <details className="mt-2">
+        <summary className="inline-flex min-h-6 items-center text-xs text-muted hover:text-ink">As a table</summary>
+        <div tabIndex={0} role="region" aria-label={`${label}, as a table`} className="mt-2 max-h-64 overflow-auto">
+          <table className="w-full text-left text-xs">
+            <thead>
+              <tr>
+                <th scope="col" className="py-1 font-medium">
+                  Time
+                </th>
+                {series.map((one) => (
+                  <th key={one.label} scope="col" className="py-1 pl-4 text-right font-medium">
+                    {one.label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {at.map((instant, row) => (
+                <tr key={instant} className="border-t border-line">
+                  <td className="py-1">
+                    <Time at={instant} shape="minute" />
+                  </td>
+                  {series.map((one) => {
+                    const value = one.values[row] ?? null;
+                    return (
+                      <td key={one.label} className="py-1 pl-4 text-right">
+                        {value === null ? "" : format(value)}
+                      </td>
+                    );
+                  })}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}

@@ -1,0 +1,153 @@
+// The table of a list: dense, walked by keyboard, a page at a time. Its empty state teaches the call that would fill it.
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { KeyboardEvent, MouseEvent, ReactNode } from "react";
+import type { ApiError } from "../api/error.ts";
+import { useGo } from "../address.ts";
+import { Button } from "./button.tsx";
+import { classes } from "./classes.ts";
+import { ErrorFace } from "./face.tsx";
+import { To } from "./link.tsx";
+import type { Cursor, ListOf } from "./list.ts";
+
+export interface Column<Row> {
+  head: string;
+  cell: (row: Row) => ReactNode;
+  /** `right` for amounts and counts. */
+  align?: "right";
+  /** `wide` ones are left out on phones, and `full` ones on anything below a desktop. */
+  from?: "wide" | "full";
+}
+
+interface Props<Row> {
+  /** What the rows are: "Refunds". */
+  label: string;
+  list: UseQueryResult<ListOf<Row>, ApiError>;
+  columns: readonly Column<Row>[];
+  id: (row: Row) => string;
+  /** The page of a row. The first column is the link to it. */
+  to?: ((row: Row) => string) | undefined;
+  cursor?: Cursor | undefined;
+  /** In place of the rows when there are none. */
+  empty: ReactNode;
+}
+
+const SKELETON_ROWS = 8;
+
+export function Table<Row>({ label, list, columns, id, to, cursor, empty }: Props<Row>) {
+  const go = useGo();
+  const { data, error, isPlaceholderData } = list;
+  if (!data && error) return <ErrorFace error={error} retry={() => list.refetch()} />;
+  if (data?.data.length === 0) return cursor?.isFirst === false ? <Beyond cursor={cursor} /> : empty;
+  const open = (event: MouseEvent, row: Row): void => {
+    if (!to || event.defaultPrevented || (event.target as Element).closest("a,button,input,label,select")) return;
+    // Who selects text in a row does not want to leave.
+    if (getSelection()?.isCollapsed === false) return;
+    if (event.metaKey || event.ctrlKey) window.open(`/portal${to(row)}`, "_blank", "noopener");
+    else void go(to(row));
+  };
+  return (
+    <div>
+      {/* It may scroll sideways on a phone, so the keyboard has to reach it. */}
+      <div
+        tabIndex={-1}
+        role="region"
+        aria-label={label}
+        className="overflow-x-auto rounded-md border border-line bg-panel"
+      >
+        <table
+          className={classes("w-full border-collapse text-left", isPlaceholderData && "opacity-60")}
+          aria-busy={!data || isPlaceholderData}
+        >
+          <thead className="border-b border-line text-xs text-muted">
+            <tr>
+              {columns.map((column) => (
+                <th key={column.head} scope="col" className={cellClass(column, "py-2 font-medium")}>
+                  {column.head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody onKeyDown={walk}>
+            {data?.data.map((row) => (
+              <tr
+                key={id(row)}
+                className={classes("border-b border-line last:border-b-0", to && "cursor-pointer hover:bg-hover")}
+                onClick={(event) => open(event, row)}
+              >
+                {columns.map((column, at) => (
+                  <td key={column.head} className={cellClass(column, "h-9 py-1.5")}>
+                    {to && at === 0 ? (
+                      <To
+                        to={to(row)}
+                        className="inline-flex min-h-6 items-center font-medium text-ink hover:underline"
+                      >
+                        {column.cell(row)}
+                      </To>
+                    ) : (
+                      column.cell(row)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+            {!data && Array.from({ length: SKELETON_ROWS }, (_, at) => <SkeletonRow key={at} columns={columns} />)}
+          </tbody>
+        </table>
+      </div>
+      {cursor && data && <Pages cursor={cursor} list={data} />}
+    </div>
+  );
+}
+
+function cellClass({ align, from }: Column<never>, more: string): string {
+  const shown = from === "full" ? "hidden lg:table-cell" : from === "wide" && "hidden sm:table-cell";
+  return classes("px-3 first:pl-4 last:pr-4", align === "right" && "text-right", shown, more);
+}
+
+function SkeletonRow({ columns }: { columns: readonly Column<never>[] }) {
+  return (
+    <tr aria-hidden="true" className="border-b border-line last:border-b-0">
+      {columns.map((column, at) => (
+        <td key={column.head} className={cellClass(column, "h-9 py-1.5")}>
+          <div className={classes("skeleton inline-block h-3", at === 0 ? "w-40" : "w-20")} />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** Arrow keys go from the link of a row to that of the next. */
+function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
+  const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
+  const target = event.target as Element;
+  if (step === undefined || target.matches("input,select,textarea")) return;
+  const row = target.closest("tr");
+  const rows = [...event.currentTarget.rows];
+  const next = row && rows[rows.indexOf(row) + step]?.querySelector<HTMLElement>("a,button");
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+function Pages({ cursor, list: { has_more: more, next_cursor: next } }: { cursor: Cursor; list: ListOf<unknown> }) {
+  if (cursor.isFirst && !more) return null;
+  return (
+    <nav aria-label="Pages" className="mt-3 flex justify-end gap-2">
+      <Button disabled={cursor.isFirst} onClick={() => cursor.newer()}>
+        ← Newer
+      </Button>
+      <Button disabled={!more || next === null} onClick={() => next !== null && cursor.older(next)}>
+        Older →
+      </Button>
+    </nav>
+  );
+}
+
+function Beyond({ cursor }: { cursor: Cursor }) {
+  return (
+    <div className="rounded-md border border-line bg-panel p-5">
+      <p className="mb-3">Nothing older is here.</p>
+      <Button onClick={() => cursor.newer()}>← Newer</Button>
+    </div>
+  );
+}

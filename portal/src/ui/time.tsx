@@ -1,0 +1,69 @@
+// Times: in the person's zone, with UTC on hover, as the API writes it.
+import { useSession } from "../api/session.ts";
+import { useLanguage } from "../words.ts";
+import { useNow } from "./now.ts";
+
+export function useTimeZone(): string {
+  return useSession()?.person.time_zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const name = language + JSON.stringify(options);
+  const format = formats.get(name) ?? new Intl.DateTimeFormat(language === "id" ? "id-ID" : "en-GB", options);
+  formats.set(name, format);
+  return format;
+}
+
+const shapes = {
+  /** 22 Nov 2026, 10:15:00 */
+  second: { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  /** 22 Nov 2026, 10:15 */
+  minute: { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" },
+  /** 22 Nov 2026 */
+  day: { day: "numeric", month: "short", year: "numeric" },
+  /** 10:15:00 */
+  clock: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
+} satisfies Record<string, Intl.DateTimeFormatOptions>;
+
+interface Props {
+  /** An instant as the API writes it. */
+  at: string;
+  shape?: keyof typeof shapes;
+}
+
+export function Time({ at, shape = "second" }: Props) {
+  const timeZone = useTimeZone();
+  const text = formatOf(useLanguage(), { ...shapes[shape], hourCycle: "h23", timeZone }).format(new Date(at));
+  return (
+    <time dateTime={at} title={`${inUtc(at)} · shown in ${timeZone}`} className="whitespace-nowrap">
+      {text}
+    </time>
+  );
+}
+
+const steps = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** How long ago, or how long still: "in 3 days". Counts by itself; `ticking` does so every second. */
+export function TimeFromNow({ at, ticking = false }: { at: string; ticking?: boolean }) {
+  const language = useLanguage();
+  const now = useNow(ticking ? 1000 : 15_000);
+  const seconds = Math.round((Date.parse(at) - now) / 1000);
+  const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? steps[3];
+  const text = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
+  return (
+    <time dateTime={at} title={inUtc(at)} className="whitespace-nowrap">
+      {text}
+    </time>
+  );
+}
+
+function inUtc(at: string): string {
+  return `${at.replace("T", " ").replace("Z", "")} UTC`;
+}

@@ -1,0 +1,54 @@
+// What happened just now, said once: shown in a corner and told to who listens.
+import { useEffect } from "react";
+import { createStore } from "../store.ts";
+import { classes } from "./classes.ts";
+
+type Tone = "good" | "bad" | "quiet";
+
+interface Said {
+  id: number;
+  text: string;
+  tone: Tone;
+}
+
+const said = createStore<readonly Said[]>([]);
+let next = 1;
+
+/** Says a sentence. `quiet` ones are only told to who cannot see what has changed. */
+export function say(text: string, tone: Tone = "good"): void {
+  said.set([...said.get().slice(-3), { id: next++, text, tone }]);
+}
+
+/** Drawn once, by the root: a live region has to be there before something is said in it. */
+export function Toasts() {
+  const all = said.use();
+  return (
+    <div
+      role="status"
+      aria-live="polite"
+      className="pointer-events-none fixed right-4 bottom-4 z-50 flex max-w-[min(26rem,calc(100vw-2rem))] flex-col items-end gap-2"
+    >
+      {all.map((one) => (
+        <Toast key={one.id} one={one} />
+      ))}
+    </div>
+  );
+}
+
+function Toast({ one: { id, text, tone } }: { one: Said }) {
+  useEffect(() => {
+    const timer = setTimeout(() => said.set(said.get().filter((one) => one.id !== id)), tone === "bad" ? 9000 : 4000);
+    return () => clearTimeout(timer);
+  }, [id, tone]);
+  if (tone === "quiet") return <p className="sr-only">{text}</p>;
+  return (
+    <p
+      className={classes(
+        "popup flex items-center gap-2 px-3 py-2 before:size-2 before:shrink-0 before:rounded-full",
+        tone === "good" ? "before:bg-good" : "before:bg-bad",
+      )}
+    >
+      {text}
+    </p>
+  );
+}

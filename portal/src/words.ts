@@ -1,0 +1,117 @@
+// The words of the shell, in the languages that people choose from. The pages' own words are the API's, in English.
+import { useSession } from "./api/session.ts";
+
+const en = {
+  home: "Home",
+  payments: "Payments",
+  refunds: "Refunds",
+  disputes: "Disputes",
+  settlements: "Settlements",
+  balances: "Balances",
+  developers: "Developers",
+  keys: "Keys",
+  webhooks: "Webhooks",
+  events: "Events",
+  requests: "Requests",
+  idempotency: "Idempotency",
+  sandbox: "Sandbox",
+  production: "Production",
+  clock: "Clock",
+  qris: "QRIS workbench",
+  create: "Create a payment",
+  settings: "Settings",
+  business: "Business",
+  team: "Team",
+  branding: "Branding",
+  audit: "Audit log",
+  money: "Money",
+  account: "Your account",
+  profile: "Profile",
+  password: "Password",
+  authenticator: "Authenticator app",
+  passkeys: "Passkeys",
+  sessions: "Sessions",
+  signOut: "Sign out",
+  search: "Search",
+  searchHint: "Search, or go to a page",
+  theme: "Theme",
+  light: "Light",
+  dark: "Dark",
+  system: "As the system",
+  menu: "Menu",
+  close: "Close",
+  environment: "Environment",
+  merchant: "Merchant",
+  skip: "Skip to the page",
+  live: "Live",
+  asking: "Asking every 15 s",
+  offline: "No connection",
+  liveHint: "New events appear by themselves.",
+  askingHint: "The live connection is closed; the page asks by itself.",
+  offlineHint: "The service does not answer. The page tries again by itself.",
+};
+
+type Words = typeof en;
+
+const id: Words = {
+  home: "Beranda",
+  payments: "Pembayaran",
+  refunds: "Pengembalian dana",
+  disputes: "Sengketa",
+  settlements: "Settlement",
+  balances: "Saldo",
+  developers: "Pengembang",
+  keys: "Kunci API",
+  webhooks: "Webhook",
+  events: "Event",
+  requests: "Permintaan",
+  idempotency: "Idempotensi",
+  sandbox: "Sandbox",
+  production: "Produksi",
+  clock: "Jam",
+  qris: "Bengkel QRIS",
+  create: "Buat pembayaran",
+  settings: "Pengaturan",
+  business: "Usaha",
+  team: "Tim",
+  branding: "Tampilan",
+  audit: "Log audit",
+  money: "Uang",
+  account: "Akun Anda",
+  profile: "Profil",
+  password: "Kata sandi",
+  authenticator: "Aplikasi autentikator",
+  passkeys: "Passkey",
+  sessions: "Sesi",
+  signOut: "Keluar",
+  search: "Cari",
+  searchHint: "Cari, atau buka halaman",
+  theme: "Tema",
+  light: "Terang",
+  dark: "Gelap",
+  system: "Ikuti sistem",
+  menu: "Menu",
+  close: "Tutup",
+  environment: "Lingkungan",
+  merchant: "Merchant",
+  skip: "Langsung ke halaman",
+  live: "Langsung",
+  asking: "Ditanya tiap 15 dtk",
+  offline: "Tidak terhubung",
+  liveHint: "Event baru muncul dengan sendirinya.",
+  askingHint: "Koneksi langsung terputus; halaman bertanya sendiri.",
+  offlineHint: "Layanan tidak menjawab. Halaman mencoba lagi sendiri.",
+};
+
+const languages = { en, id };
+export type Language = keyof typeof languages;
+
+/** What the person chose, or what their browser asks for. */
+export function useLanguage(): Language {
+  const chosen = useSession()?.person.language;
+  return chosen ?? (navigator.language.startsWith("id") ? "id" : "en");
+}
+
+export function useWords(): Words {
+  return languages[useLanguage()];
+}

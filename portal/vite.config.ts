@@ -1,0 +1,17 @@
+// How the pages are bundled: hashed names under /portal/assets, and nothing inlined, which the Content-Security-Policy would refuse.
+import tailwind from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: "/portal/",
+  plugins: [react(), tailwind()],
+  build: {
+    target: "es2023",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 900,
+  },
+});
