@@ -19,6 +19,7 @@ import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import type { People } from "./people/people.ts";
 import { PeopleAudit } from "./people/audit.ts";
+import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
@@ -169,7 +170,7 @@ function openPortal(
     directory,
     edge: parts.edge,
     secure,
-    origin: baseUrl === undefined ? undefined : new URL(baseUrl).origin,
+    origins: baseUrl === undefined ? undefined : portalOrigins(baseUrl),
     ownersNeedSecondFactor: mode === "production",
   });
   openPortalApi(server, { ...parts, door, clock, secure }, surface);

@@ -9,6 +9,7 @@ import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";
 import { People } from "./people/people.ts";
+import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import { createdReply } from "./payments/payments.routes.ts";
 import type { PaymentParts } from "./payments/payments.ts";
@@ -79,6 +80,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     clock,
     serviceName: config.serviceName,
     production: config.mode === "production",
+    relyingParty: () => relyingPartyOf(address.root),
   });
   const { deliveryTiming: timing } = options;
   const deliverer = options.roles.has("worker")

@@ -12,6 +12,9 @@ import { type TestDatabase, asOwner } from "./kit.ts";
 
 export const PASSWORD = "kopi tubruk senja 7";
 
+/** Where the passkeys of the tests work. */
+export const PLACE = { id: "pay.example", origins: ["https://pay.example"] };
+
 export interface TestPerson {
   personId: string;
   email: string;
@@ -32,7 +35,15 @@ export class PeopleRig {
   constructor(database: Database, parts: Partial<PeopleParts> = {}) {
     const clock = { now: () => systemClock.now() + this.ahead };
     const vault = new Vault("ab".repeat(32));
-    this.parts = { database, vault, clock, serviceName: "gerbang", production: false, ...parts };
+    this.parts = {
+      database,
+      vault,
+      clock,
+      serviceName: "gerbang",
+      production: false,
+      relyingParty: () => PLACE,
+      ...parts,
+    };
     this.people = new People(this.parts);
   }
 

@@ -4,6 +4,7 @@ import type { Vault } from "../ground/crypto.ts";
 import { newId } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
 import { type PeopleAuditEntry, insertPeopleAudit } from "./access-audit.sql.ts";
+import type { RelyingParty } from "./relying-party.ts";
 
 export interface PeopleParts {
   database: Database;
@@ -13,6 +14,8 @@ export interface PeopleParts {
   serviceName: string;
   /** True where owners must have a second factor, and links that skip it are not accepted. */
   production: boolean;
+  /** For whom passkeys are made; undefined where browsers make none. */
+  relyingParty(): RelyingParty | undefined;
 }
 
 /** Writes one entry. Never a secret. */

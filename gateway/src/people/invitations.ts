@@ -110,7 +110,7 @@ export class Invitations {
   /** Makes a member of somebody who has proved who they are, or of a new person. */
   private async join(token: string, known: Person | undefined, given: NewPerson): Promise<Joined> {
     const { email, name } = given;
-    const passwordHash = known ? "" : await hashPassword(given.password);
+    const passwordHash = known ? undefined : await hashPassword(given.password);
     const now = this.parts.clock.now();
     return this.parts.database.transaction(async (query) => {
       const [found] = await query(lockInvitation(sha256(token), now));

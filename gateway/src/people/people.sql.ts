@@ -44,7 +44,7 @@ export function insertPerson(person: {
   personId: string;
   email: string;
   name: string;
-  passwordHash: string;
+  passwordHash: string | undefined;
   now: Micros;
 }): Statement {
   return {
@@ -52,7 +52,7 @@ export function insertPerson(person: {
 values ($1::uuid, $2::text, $3::text, $4::text, $5::timestamptz)
 on conflict (email) do nothing
 returning 1`,
-    values: [uuidOf(person.personId), person.email, person.name, person.passwordHash, sqlTime(person.now)],
+    values: [uuidOf(person.personId), person.email, person.name, person.passwordHash ?? null, sqlTime(person.now)],
   };
 }
 
@@ -96,6 +96,10 @@ export function updatePassword(personId: string, passwordHash: string): Statemen
     text: "update persons set password_hash = $2::text where person_id = $1::uuid",
     values: [uuidOf(personId), passwordHash],
   };
+}
+
+export function removePassword(personId: string): Statement {
+  return { text: "update persons set password_hash = null where person_id = $1::uuid", values: [uuidOf(personId)] };
 }
 
 /** The first password of a person. One row when they had none. */

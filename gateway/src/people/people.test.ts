@@ -31,7 +31,14 @@ beforeEach(async () => {
   ({ merchantId } = await service.merchant());
   const clock = { now: () => systemClock.now() + ahead };
   const vault = new Vault("ab".repeat(32));
-  people = new People({ database: service.app.database, vault, clock, serviceName: "gerbang", production: false });
+  people = new People({
+    database: service.app.database,
+    vault,
+    clock,
+    serviceName: "gerbang",
+    production: false,
+    relyingParty: () => undefined,
+  });
 });
 
 let names = 0;

@@ -1,9 +1,11 @@
 // People: who they are, how they sign in, and how they are let into a merchant. Rare, so outside the lanes: one transaction each.
+import type { Micros } from "../ground/clock.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
+import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import type { Invitation } from "./invitations.sql.ts";
 import { Invitations, type Joined, type NewPerson } from "./invitations.ts";
+import { Passkeys } from "./passkeys.ts";
 import { hashPassword, isPassword, refuseBadPassword } from "./passwords.ts";
 import {
   type Member,
@@ -11,7 +13,9 @@ import {
   type Person,
   type ProfileChange,
   deleteMembership,
+  insertMembership,
   insertPassword,
+  insertPerson,
   memberOfRow,
   membershipOfRow,
   personOfRow,
@@ -28,14 +32,20 @@ import type { MemberRole } from "./roles.ts";
 import { SecondFactors, alreadyThere } from "./second-factors.ts";
 import type { Session } from "./sessions.sql.ts";
 import { type Origin, Sessions } from "./sessions.ts";
+import type { LinkPurpose } from "./sign-in-links.sql.ts";
+import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
+
+const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
 
 export class People {
   readonly sessions: Sessions;
+  readonly passkeys: Passkeys;
   private readonly parts: PeopleParts;
   private readonly factors: SecondFactors;
   private readonly proofs: Proofs;
   private readonly invited: Invitations;
+  private readonly links: SignInLinks;
 
   constructor(parts: PeopleParts) {
     this.parts = parts;
@@ -43,6 +53,12 @@ export class People {
     this.factors = new SecondFactors(parts);
     this.proofs = new Proofs(parts, this.factors);
     this.invited = new Invitations(parts, this.proofs);
+    this.links = new SignInLinks(parts, this.sessions);
+    this.passkeys = new Passkeys(parts, {
+      sessions: this.sessions,
+      factors: this.factors,
+      proved: (personId, session, origin) => this.proved(personId, session, origin),
+    });
   }
 
   async read(personId: string): Promise<Person | undefined> {
@@ -247,6 +263,30 @@ export class People {
    */
   async accept(token: string, given: NewPerson, origin: Origin): Promise<Joined | Needs> {
     return this.invited.accept(token, given, origin);
+  }
+
+  /**
+   * A link that signs a person in, once, for `lasts` (15 minutes); an earlier one for the same purpose is good no more. Throws FORBIDDEN in
+   * production, but for one that resets.
+   */
+  async makeLink(personId: string, purpose: LinkPurpose, lasts?: Micros): Promise<MadeLink> {
+    return this.links.make(personId, purpose, lasts);
+  }
+
+  /** Signs in by a link. Gives the session's token. After a link that resets, the person has no password and no factor. Throws UNAUTHORIZED. */
+  async useLink(token: string, origin: Origin): Promise<string> {
+    return this.links.use(token, origin);
+  }
+
+  /** The person of a development that tries it out: an owner of the merchant without a password, who signs in by links. Made once. */
+  async demoOwner(merchantId: string): Promise<Person> {
+    assert(!this.parts.production, "production has no demo owner");
+    const now = this.parts.clock.now();
+    const made = { ...DEMO_OWNER, personId: newId("person", now), passwordHash: undefined, now };
+    await this.parts.database.query(insertPerson(made));
+    const person = (await this.readByEmail(DEMO_OWNER.email)) ?? (await this.known(made.personId));
+    await this.parts.database.query(insertMembership(merchantId, person.personId, "owner", now));
+    return person;
   }
 
   private async refuseBad(next: string, { email, name }: Person): Promise<void> {

@@ -16,8 +16,8 @@ export interface DoorParts {
   edge: Edge;
   /** True where all is https: of the cookie. */
   secure: boolean;
-  /** The origin of the pages as browsers name it; undefined where the service is known by many names: then that of the request's Host. */
-  origin: string | undefined;
+  /** Origins that pages may have, as browsers name them; undefined where the service is known by many names: then that of the request's Host. */
+  origins: readonly string[] | undefined;
   /** True where an owner must have a second factor. */
   ownersNeedSecondFactor: boolean;
 }
@@ -40,10 +40,10 @@ export class Door {
   /** Refuses what a page of somebody else's made a browser send. Throws FORBIDDEN. */
   refuseForeign(request: FastifyRequest): void {
     const { origin, "sec-fetch-site": site, host } = request.headers;
-    const { secure, origin: ours = `${secure ? "https" : "http"}://${host}` } = this.parts;
-    if (site === "same-origin" && origin === ours) return;
+    const { secure, origins: ours = [`${secure ? "https" : "http"}://${host}`] } = this.parts;
+    if (site === "same-origin" && origin !== undefined && ours.includes(origin)) return;
     throw new Fault("FORBIDDEN", {
-      message: `Changes are taken from our own pages alone: Sec-Fetch-Site must be same-origin, and Origin ${ours}.`,
+      message: `Changes are taken from our own pages alone: Sec-Fetch-Site must be same-origin, and Origin ${ours.join(" or ")}.`,
     });
   }
 

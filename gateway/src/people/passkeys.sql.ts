@@ -1,0 +1,145 @@
+// All SQL of passkeys, and of the challenges that they sign.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
+
+export const PASSKEYS_MAX = 10;
+/** Challenges that are open at the same time, over all processes. */
+export const CHALLENGE_SLOTS = 262_144;
+
+export type ChallengePurpose = "registration" | "sign_in" | "proof";
+
+export interface Passkey {
+  passkeyId: string;
+  personId: string;
+  /** As the device calls it. */
+  credentialId: Buffer;
+  publicKey: Buffer;
+  counter: number;
+  transports: string[];
+  backedUp: boolean;
+  name: string;
+  createdAt: Micros;
+  usedAt: Micros | undefined;
+}
+
+/** Opens a challenge in a slot, in the place of whichever was there. */
+export function putChallenge(
+  slot: number,
+  challenge: Buffer,
+  { purpose, personId, expiresAt }: { purpose: ChallengePurpose; personId: string | undefined; expiresAt: Micros },
+): Statement {
+  return {
+    text: `insert into passkey_challenges (slot, challenge, purpose, person_id, expires_at)
+values ($1::integer, $2::bytea, $3::text, $4::uuid, $5::timestamptz)
+on conflict (slot) do update
+set challenge = excluded.challenge, purpose = excluded.purpose, person_id = excluded.person_id, expires_at = excluded.expires_at`,
+    values: [slot, challenge, purpose, personId === undefined ? null : uuidOf(personId), sqlTime(expiresAt)],
+  };
+}
+
+/** One row when the challenge was open for this purpose and person. It is used up then. */
+export function takeChallenge(
+  challenge: Buffer,
+  purpose: ChallengePurpose,
+  personId: string | undefined,
+  now: Micros,
+): Statement {
+  return {
+    text: `delete from passkey_challenges
+where challenge = $1::bytea and purpose = $2::text and person_id is not distinct from $3::uuid and expires_at > $4::timestamptz
+returning 1`,
+    values: [challenge, purpose, personId === undefined ? null : uuidOf(personId), sqlTime(now)],
+  };
+}
+
+/** Forgets challenges that are over. */
+export function deleteOldChallenges(now: Micros): Statement {
+  return {
+    name: "forget passkey challenges",
+    text: `delete from passkey_challenges
+where slot in (select slot from passkey_challenges where expires_at <= $1::timestamptz limit ${STEP})
+returning 1`,
+    values: [sqlTime(now)],
+  };
+}
+
+/** Passkeys of a person, the oldest first. */
+export function selectPasskeys(personId: string): Statement {
+  return {
+    text: "select * from passkeys where person_id = $1::uuid order by passkey_id",
+    values: [uuidOf(personId)],
+  };
+}
+
+export function selectPasskey(credentialId: Buffer): Statement {
+  return { text: "select * from passkeys where credential_id = $1::bytea", values: [credentialId] };
+}
+
+/** Adds a passkey in the first slot that is free. One row when one was, and nobody has the same passkey. */
+export function insertPasskey(passkey: Omit<Passkey, "usedAt">): Statement {
+  return {
+    text: `insert into passkeys (credential_id, passkey_id, person_id, slot, public_key, counter, transports, backed_up, name, created_at)
+select $1::bytea, $2::uuid, $3::uuid, free, $4::bytea, $5::bigint, $6::text[], $7::boolean, $8::text, $9::timestamptz
+from generate_series(1, ${PASSKEYS_MAX}) as free
+where not exists (select from passkeys k where k.person_id = $3::uuid and k.slot = free)
+order by free
+limit 1
+on conflict (credential_id) do nothing
+returning 1`,
+    values: [
+      passkey.credentialId,
+      uuidOf(passkey.passkeyId),
+      uuidOf(passkey.personId),
+      passkey.publicKey,
+      passkey.counter,
+      passkey.transports,
+      passkey.backedUp,
+      passkey.name,
+      sqlTime(passkey.createdAt),
+    ],
+  };
+}
+
+/** A passkey has signed. One row when its counter went forward, or when the device counts nothing. */
+export function usePasskey(
+  credentialId: Buffer,
+  { counter, backedUp, now }: { counter: number; backedUp: boolean; now: Micros },
+): Statement {
+  return {
+    text: `update passkeys
+set counter = $2::bigint, backed_up = $3::boolean, used_at = $4::timestamptz
+where credential_id = $1::bytea and (counter < $2::bigint or (counter = 0 and $2::bigint = 0))
+returning 1`,
+    values: [credentialId, counter, backedUp, sqlTime(now)],
+  };
+}
+
+/** One row when the person had it. */
+export function deletePasskey(personId: string, passkeyId: string): Statement {
+  return {
+    text: "delete from passkeys where person_id = $1::uuid and passkey_id = $2::uuid returning 1",
+    values: [uuidOf(personId), uuidOf(passkeyId)],
+  };
+}
+
+/** All of a person. */
+export function deletePasskeys(personId: string): Statement {
+  return { text: "delete from passkeys where person_id = $1::uuid", values: [uuidOf(personId)] };
+}
+
+export function passkeyOfRow(row: Row): Passkey {
+  return {
+    passkeyId: idOf("passkey", row.passkey_id as string),
+    personId: idOf("person", row.person_id as string),
+    credentialId: row.credential_id as Buffer,
+    publicKey: row.public_key as Buffer,
+    counter: Number(row.counter),
+    transports: row.transports as string[],
+    backedUp: row.backed_up as boolean,
+    name: row.name as string,
+    createdAt: row.created_at as Micros,
+    usedAt: (row.used_at as Micros | null) ?? undefined,
+  };
+}

@@ -1,0 +1,274 @@
+// Passkeys: a device proves who a person is by a signature, and that it has verified them. So one counts as both factors.
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/server";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { isId, newId, uuidBytes } from "../ground/ids.ts";
+import { type PeopleParts, noteAccess } from "./access-audit.ts";
+import { PasskeyChallenges } from "./passkey-challenges.ts";
+import {
+  type ChallengePurpose,
+  PASSKEYS_MAX,
+  type Passkey,
+  deletePasskey,
+  insertPasskey,
+  passkeyOfRow,
+  selectPasskey,
+  selectPasskeys,
+  usePasskey,
+} from "./passkeys.sql.ts";
+import { type Person, personOfRow, selectPerson } from "./people.sql.ts";
+import type { RelyingParty } from "./relying-party.ts";
+import { type SecondFactors, lockedPerson } from "./second-factors.ts";
+import { replaceRecoveryCodes } from "./second-factors.sql.ts";
+import type { Session } from "./sessions.sql.ts";
+import type { Origin, Sessions } from "./sessions.ts";
+import { clientDataOf, isPlainAttestation } from "./webauthn-input.ts";
+
+/** ES256, EdDSA and RS256: what devices have. */
+const ALGORITHMS = [-7, -8, -257];
+const TIMEOUT_MS = 300_000;
+
+/** Read when the first passkey is asked for: a process that serves no people needs none of it. */
+const webauthn = () => import("@simplewebauthn/server");
+
+export interface PasskeyParts {
+  sessions: Sessions;
+  factors: SecondFactors;
+  /** A session anew, for who has just proved who they are. */
+  proved(personId: string, session: Pick<Session, "sessionId">, origin: Origin): Promise<string>;
+}
+
+export class Passkeys {
+  private readonly parts: PeopleParts;
+  private readonly own: PasskeyParts;
+  private readonly challenges: PasskeyChallenges;
+
+  constructor(parts: PeopleParts, own: PasskeyParts) {
+    this.parts = parts;
+    this.own = own;
+    this.challenges = new PasskeyChallenges(parts);
+  }
+
+  /** Those of a person, the oldest first. */
+  async list(personId: string): Promise<Passkey[]> {
+    return (await this.parts.database.query(selectPasskeys(personId))).map(passkeyOfRow);
+  }
+
+  /** What a browser needs to make a passkey. Throws VALIDATION_ERROR when the person has as many as there may be, or none can be made here. */
+  async registrationOptions(person: Person): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { id } = this.party();
+    const there = await this.list(person.personId);
+    refuseMore(there.length);
+    const { generateRegistrationOptions } = await webauthn();
+    return generateRegistrationOptions({
+      rpName: this.parts.serviceName,
+      rpID: id,
+      userID: new Uint8Array(uuidBytes(person.personId)),
+      userName: person.email,
+      userDisplayName: person.name,
+      challenge: new Uint8Array(await this.challenges.open("registration", { personId: person.personId })),
+      timeout: TIMEOUT_MS,
+      attestationType: "none",
+      excludeCredentials: there.map(descriptorOf),
+      authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+  }
+
+  /**
+   * Adds a passkey. The caller has asked for a fresh proof. Throws VALIDATION_ERROR (field `response`: not an answer to a challenge of this
+   * person's, or of another place; `name`: there are as many as there may be).
+   */
+  async register(
+    person: Person,
+    { name, response }: { name: string; response: RegistrationResponseJSON },
+    origin: Origin,
+  ): Promise<Passkey> {
+    const { personId } = person;
+    const made = await this.madeBy(response, personId);
+    if (!made) throw validationFault("response", undefined, "This device's answer does not fit. Begin again.");
+    const now = this.parts.clock.now();
+    const passkey = { ...made, name, personId, passkeyId: newId("passkey", now), createdAt: now };
+    await this.parts.database.transaction(async (query) => {
+      refuseMore((await lockedPerson(query, personId))?.passkeys ?? 0);
+      const inserted = await query(insertPasskey(passkey));
+      if (inserted.length === 0) throw validationFault("response", undefined, "This passkey is known already.");
+    });
+    await noteAccess(this.parts, { action: "passkey_added", personId, address: origin.address, details: { name } });
+    return { ...passkey, usedAt: undefined };
+  }
+
+  /** What a device has made for a person, once it is checked; undefined when it is not for them, not now, or not here. */
+  private async madeBy(response: RegistrationResponseJSON, personId: string) {
+    const party = this.party();
+    const client = clientDataOf(response.response.clientDataJSON);
+    if (!client || !(await this.challenges.take(client.challenge, "registration", personId))) return undefined;
+    const { verifyRegistrationResponse } = await webauthn();
+    if (!(await isPlainAttestation(response.response.attestationObject))) return undefined;
+    const verified = await orUndefined(() =>
+      verifyRegistrationResponse({
+        response,
+        expectedChallenge: client.challengeText,
+        expectedOrigin: [...party.origins],
+        expectedRPID: party.id,
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      }),
+    );
+    if (!verified?.registrationInfo) return undefined;
+    const { credential, credentialBackedUp: backedUp } = verified.registrationInfo;
+    return {
+      credentialId: Buffer.from(credential.id, "base64url"),
+      publicKey: Buffer.from(credential.publicKey),
+      counter: credential.counter,
+      transports: (response.response.transports ?? []).slice(0, 10),
+      backedUp,
+    };
+  }
+
+  /**
+   * Removes a passkey, and the recovery codes where no other factor is left. The caller has asked for a fresh proof. False when it is not
+   * theirs. Throws VALIDATION_ERROR when it is the only way in, or an owner's last factor in production.
+   */
+  async remove(personId: string, passkeyId: string, origin: Origin): Promise<boolean> {
+    if (!isId("passkey", passkeyId)) return false;
+    const removed = await this.parts.database.transaction(async (query) => {
+      const person = await lockedPerson(query, personId);
+      if (!person || (await query(deletePasskey(personId, passkeyId))).length === 0) return false;
+      if (person.passkeys > 1) return true;
+      if (person.passwordHash === undefined)
+        throw validationFault("passkey_id", undefined, "You sign in by this alone. Choose a password first.");
+      if (!person.hasAuthenticator) {
+        await this.own.factors.refuseLast(query, person, "passkey_id");
+        await query(replaceRecoveryCodes(personId, []));
+      }
+      return true;
+    });
+    if (removed) await noteAccess(this.parts, { action: "passkey_removed", personId, address: origin.address });
+    return removed;
+  }
+
+  /** What a browser needs to sign somebody in by whichever passkey of this place they have. */
+  async signInOptions({ address }: Origin): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    return this.requestOptions(await this.challenges.open("sign_in", { address }));
+  }
+
+  /** Signs in whoever the passkey belongs to. Gives the session's token. Throws UNAUTHORIZED, whatever is wrong. */
+  async signIn(response: AuthenticationResponseJSON, origin: Origin): Promise<string> {
+    const personId = await this.signedBy(response, "sign_in", undefined, origin);
+    const token = await this.own.sessions.begin(personId, origin);
+    const details = { by: "passkey" };
+    await noteAccess(this.parts, { action: "signed_in", personId, address: origin.address, details });
+    return token;
+  }
+
+  /** What a browser needs to prove again who a person is. Throws VALIDATION_ERROR when they have no passkey. */
+  async proofOptions(personId: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const there = await this.list(personId);
+    if (there.length === 0) throw validationFault("passkey", undefined, "You have no passkey.");
+    return this.requestOptions(await this.challenges.open("proof", { personId }), there);
+  }
+
+  /** Proves again who a person is. Gives the token of a new session in the place of `session`. Throws UNAUTHORIZED. */
+  async prove(
+    personId: string,
+    response: AuthenticationResponseJSON,
+    session: Pick<Session, "sessionId">,
+    origin: Origin,
+  ): Promise<string> {
+    await this.signedBy(response, "proof", personId, origin);
+    return this.own.proved(personId, session, origin);
+  }
+
+  private async requestOptions(challenge: Buffer, allowed: readonly Passkey[] = []) {
+    const { generateAuthenticationOptions } = await webauthn();
+    return generateAuthenticationOptions({
+      rpID: this.party().id,
+      challenge: new Uint8Array(challenge),
+      timeout: TIMEOUT_MS,
+      userVerification: "required",
+      ...(allowed.length > 0 ? { allowCredentials: allowed.map(descriptorOf) } : {}),
+    });
+  }
+
+  /** Whose passkey has signed. `personId`: who it has to be; undefined: anybody, who is named by the device. */
+  private async signedBy(
+    response: AuthenticationResponseJSON,
+    purpose: ChallengePurpose,
+    personId: string | undefined,
+    origin: Origin,
+  ): Promise<string> {
+    const party = this.party();
+    const client = clientDataOf(response.response.clientDataJSON);
+    if (!client || !(await this.challenges.take(client.challenge, purpose, personId))) throw refused();
+    const [row] = await this.parts.database.query(selectPasskey(Buffer.from(response.id, "base64url")));
+    const passkey = row && passkeyOfRow(row);
+    if (!passkey || (personId !== undefined && passkey.personId !== personId)) throw refused();
+    const { verifyAuthenticationResponse } = await webauthn();
+    const verified = await orUndefined(() =>
+      verifyAuthenticationResponse({
+        response,
+        expectedChallenge: client.challengeText,
+        expectedOrigin: [...party.origins],
+        expectedRPID: party.id,
+        requireUserVerification: true,
+        // The counter is judged below, in the statement that writes it: of two signatures with one counter only one counts.
+        credential: { id: response.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
+      }),
+    );
+    const refuse = async (action: string): Promise<never> => {
+      await noteAccess(this.parts, { action, personId: passkey.personId, address: origin.address });
+      throw refused();
+    };
+    if (verified?.verified !== true || !namesPerson(response, passkey, personId === undefined))
+      return refuse("passkey_failed");
+    const [found] = await this.parts.database.query(selectPerson(passkey.personId));
+    if (!found || personOfRow(found).closed) return refuse("passkey_failed");
+    const { newCounter: counter, credentialBackedUp: backedUp } = verified.authenticationInfo;
+    const statement = usePasskey(passkey.credentialId, { counter, backedUp, now: this.parts.clock.now() });
+    const used = await this.parts.database.query(statement);
+    // A copy of the device's key is in use somewhere, or the passkey was removed a moment ago.
+    if (used.length === 0) return refuse("passkey_counter_back");
+    return passkey.personId;
+  }
+
+  private party(): RelyingParty {
+    const party = this.parts.relyingParty();
+    if (party) return party;
+    throw new Fault("SERVICE_UNAVAILABLE", {
+      message: "Passkeys need a domain and https: this service is reached without.",
+    });
+  }
+}
+
+/** The device says whose passkey it is; it has to say so where nobody else has. */
+function namesPerson({ response }: AuthenticationResponseJSON, { personId }: Passkey, mustBeNamed: boolean): boolean {
+  if (response.userHandle === undefined || response.userHandle === "") return !mustBeNamed;
+  return Buffer.from(response.userHandle, "base64url").equals(uuidBytes(personId));
+}
+
+function descriptorOf({ credentialId, transports }: Passkey) {
+  return { id: credentialId.toString("base64url"), transports };
+}
+
+function refuseMore(there: number): void {
+  if (there >= PASSKEYS_MAX)
+    throw validationFault("name", undefined, `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
+}
+
+/** The library throws at whatever does not fit: all of it is one refusal. */
+async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(): Fault {
+  return new Fault("UNAUTHORIZED", { message: "This passkey was not accepted. Try again, or sign in another way." });
+}

@@ -1,0 +1,40 @@
+// Where the portal is reached, as passkeys and browsers see it: which names count as one place. Pure.
+import { isIP } from "node:net";
+
+/** Whom a passkey is made for: it works at these origins alone. */
+export interface RelyingParty {
+  /** A domain. Browsers take no address. */
+  id: string;
+  origins: readonly string[];
+}
+
+const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost", "0.0.0.0", "[::]"]);
+
+/** True where the service is reached from its own machine, under whichever name. */
+function isLocal({ hostname }: URL): boolean {
+  return LOCAL.has(hostname) || hostname.endsWith(".localhost");
+}
+
+/**
+ * The address that people are shown. `root` is where the service is reached, without the /v1: on one's own machine the name `localhost` is in
+ * its place, because passkeys need a name.
+ */
+export function portalRoot(root: string): string {
+  const url = new URL(root);
+  if (LOCAL.has(url.hostname)) url.hostname = "localhost";
+  return url.origin;
+}
+
+/** Origins that a page of the portal may have: on one's own machine by name and by address. */
+export function portalOrigins(root: string): string[] {
+  const own = new URL(root).origin;
+  return [...new Set([own, portalRoot(root)])];
+}
+
+/** For whom passkeys are made; undefined where no browser makes any: without a domain, or without https beyond one's own machine. */
+export function relyingPartyOf(root: string): RelyingParty | undefined {
+  const url = new URL(portalRoot(root));
+  if (isIP(url.hostname.replaceAll(/[[\]]/g, "")) !== 0) return undefined;
+  if (url.protocol !== "https:" && !isLocal(url)) return undefined;
+  return { id: url.hostname, origins: [url.origin] };
+}
