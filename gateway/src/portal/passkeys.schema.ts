@@ -10,7 +10,7 @@ const bytes = (max: number) =>
     .max(max)
     .regex(/^[\w-]*$/, "must be base64url");
 const attachment = z.enum(["platform", "cross-platform"]).nullish();
-const extensions = z.looseObject({});
+const extensions = z.looseObject({}).meta({ id: "PasskeyExtensions", description: "Kept by nobody." });
 const exampleBytes = "yPz0jRV0dWJxYGTF3mKq2A";
 
 /** What a browser is told: passed to `navigator.credentials` as it is. */
@@ -32,26 +32,30 @@ const shared = {
 const registration = z
   .strictObject({
     ...shared,
-    response: z.strictObject({
-      clientDataJSON: bytes(8192),
-      attestationObject: bytes(8192),
-      transports: z.array(z.string().max(32)).max(10).optional(),
-      publicKeyAlgorithm: z.int().optional(),
-      publicKey: bytes(4096).nullish(),
-      authenticatorData: bytes(4096).optional(),
-    }),
+    response: z
+      .strictObject({
+        clientDataJSON: bytes(8192),
+        attestationObject: bytes(8192),
+        transports: z.array(z.string().max(32)).max(10).optional(),
+        publicKeyAlgorithm: z.int().optional(),
+        publicKey: bytes(4096).nullish(),
+        authenticatorData: bytes(4096).optional(),
+      })
+      .meta({ id: "PasskeyAttestation" }),
   })
   .meta({ id: "PasskeyRegistration", description: "`toJSON()` of the new credential." });
 
 const assertion = z
   .strictObject({
     ...shared,
-    response: z.strictObject({
-      clientDataJSON: bytes(8192),
-      authenticatorData: bytes(4096),
-      signature: bytes(4096),
-      userHandle: bytes(128).nullish(),
-    }),
+    response: z
+      .strictObject({
+        clientDataJSON: bytes(8192),
+        authenticatorData: bytes(4096),
+        signature: bytes(4096),
+        userHandle: bytes(128).nullish(),
+      })
+      .meta({ id: "PasskeySignature" }),
   })
   .meta({ id: "PasskeyAssertion", description: "`toJSON()` of what the device signed." });
 
