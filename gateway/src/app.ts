@@ -23,6 +23,7 @@ import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
+import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
 import type { Database } from "./store/database.ts";
@@ -63,7 +64,12 @@ export function createApp(options: AppOptions): App {
   const load = new LoadShedding(LOAD_LIMITS);
   metrics.inFlight(() => load);
   const { trustProxy, statusUrl } = config;
-  const server = createServer({ load, clock, log, metrics, unauthenticated, trustProxy, statusUrl });
+  const { directory } = rooms;
+  const requestLog = config.requestLog ? new RequestLog({ database, directory, metrics, log }) : undefined;
+  const server = createServer({
+    ...{ load, clock, log, metrics, unauthenticated, trustProxy, statusUrl },
+    ...(requestLog && { onAnswer: requestLog.note.bind(requestLog) }),
+  });
   const rejected = new RejectedRequests({ database, vault, clock, log });
   // A process that only works opens none of the merchants' endpoints.
   const edge = openEdge(foundation, rooms, load, rejected);
@@ -119,7 +125,7 @@ export function createApp(options: AppOptions): App {
       // A connection whose last answer is given during the stop would be kept open for the next question.
       const idle = setInterval(() => server.server.closeIdleConnections(), 50);
       await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
-      await rejected.stop();
+      await Promise.all([rejected.stop(), requestLog?.stop()]);
       await rooms.lanes.idle();
       await foundation.stop();
     },

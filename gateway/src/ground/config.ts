@@ -45,6 +45,7 @@ const variables = z.object({
   GERBANG_SECRET: z.string().min(1).optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
+  REQUEST_LOG: flag.default(true),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
   TRUST_PROXY: count.default(0),
   UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
@@ -75,6 +76,8 @@ export interface Config {
   productionActive: boolean;
   /** How long events, and each attempt to deliver them, are kept. */
   webhookHistoryDays: number;
+  /** Whether requests of merchants' systems are kept for their developers. */
+  requestLog: boolean;
   webhookAllowHosts: ReadonlySet<string>;
   unauthenticatedLimitPerMinute: number;
   /** How many proxies stand in front of the service. */
@@ -144,6 +147,7 @@ export function readConfig(
     credential: clientId === undefined || secret === undefined ? undefined : { clientId, secret },
     productionActive: value.PRODUCTION_ACTIVE,
     webhookHistoryDays: value.WEBHOOK_HISTORY_DAYS,
+    requestLog: value.REQUEST_LOG,
     webhookAllowHosts: new Set(
       value.WEBHOOK_ALLOW_HOSTS.split(",")
         .map((host) => host.trim().toLowerCase())
