@@ -67,8 +67,14 @@ export function createApp(options: AppOptions): App {
   const { directory } = rooms;
   const requestLog = config.requestLog ? new RequestLog({ database, directory, metrics, log }) : undefined;
   const server = createServer({
-    ...{ load, clock, log, metrics, unauthenticated, trustProxy, statusUrl },
-    ...(requestLog && { onAnswer: requestLog.note.bind(requestLog) }),
+    load,
+    clock,
+    log,
+    metrics,
+    unauthenticated,
+    trustProxy,
+    statusUrl,
+    onAnswer: requestLog && ((request, reply, payload) => requestLog.note(request, reply, payload)),
   });
   const rejected = new RejectedRequests({ database, vault, clock, log });
   // A process that only works opens none of the merchants' endpoints.

@@ -26,9 +26,11 @@ import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
+import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
+import { requestEndpoints } from "./portal/requests.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
@@ -124,7 +126,7 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+export function portalSurface({ config, database }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
   const { people, directory, address, payments } = rooms;
   const views = new SessionViews(people, {
     name: config.serviceName,
@@ -138,6 +140,8 @@ export function portalSurface({ config }: Foundation, rooms: Rooms, audit: Peopl
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
+    ...requestEndpoints({ database, requestLog: config.requestLog }),
+    ...idempotencyEndpoints({ database }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
   ];
 }

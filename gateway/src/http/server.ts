@@ -45,7 +45,7 @@ export interface ServerParts {
   /** The status page, named where the service itself is at fault. */
   statusUrl: string | undefined;
   /** Hears of every answer that is given to a request which got as far as a route. Must return at once. */
-  onAnswer?(request: FastifyRequest, reply: FastifyReply, payload: unknown): void;
+  onAnswer?: ((request: FastifyRequest, reply: FastifyReply, payload: unknown) => void) | undefined;
 }
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */

@@ -235,7 +235,7 @@ function claimedClient(authorization: string | undefined): string | undefined {
 /** The key as it was sent, where it can be kept as text: also one that the interface does not allow. */
 function sentKey(sent: string[] | undefined): string | undefined {
   const [key] = sent ?? [];
-  return key !== undefined && sent?.length === 1 && /^[\x20-\x7e]{1,255}$/.test(key) ? key : undefined;
+  return key !== undefined && sent?.length === 1 && /^[\t -~]{1,255}$/.test(key) ? key : undefined;
 }
 
 function sentOf(payload: unknown): Sent {

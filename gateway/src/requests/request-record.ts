@@ -88,9 +88,18 @@ export function recordOf(answered: Answered): RequestRecord {
     idempotencyKey,
     requestDigest: bytes && sha256(bytes),
     request: keptBody(answered.request),
-    response: keptBody(answered.response, "instructions"),
+    response: keptBody(answered.response, OWN_NUMBERS),
   };
 }
+
+/** An answer as it is kept. */
+export function keptResponse(body: Buffer): KeptBody {
+  const bytes = body.length > BODY_MAX_BYTES ? undefined : body;
+  return keptBody({ size: body.length, bytes }, OWN_NUMBERS);
+}
+
+/** Of an answer: where long numbers stand that are no cards, such as what a QR code says. */
+const OWN_NUMBERS = "instructions";
 
 /** `trusted`: the field under which the service's own long numbers stand. */
 function keptBody({ size, bytes }: Sent, trusted?: string): KeptBody {
