@@ -8,6 +8,7 @@ import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";
+import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -56,6 +57,7 @@ export interface Rooms {
   address: PublicAddress;
   directory: Directory;
   merchants: Merchants;
+  profiles: Profiles;
   router: Router;
   lanes: Lanes;
   tokens: PayerTokens;
@@ -73,6 +75,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const address = new PublicAddress(config.baseUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
+  const profiles = new Profiles(database, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
   const people = new People({
     database,
@@ -141,6 +144,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     address,
     directory,
     merchants,
+    profiles,
     router,
     lanes,
     tokens,
