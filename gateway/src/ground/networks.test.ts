@@ -54,8 +54,8 @@ test("every address is in the network that it is written into", () => {
       const [, suggested] = "objection" in read ? (/the network is (\S+)$/.exec(read.objection) ?? []) : [];
       const network = "network" in read ? read.network : suggested;
       fc.pre(network !== undefined);
-      expect(readNetwork(network as string)).toEqual({ network });
-      expect(containedIn([network as string])(text)).toBe(true);
+      expect(readNetwork(network)).toEqual({ network });
+      expect(containedIn([network])(text)).toBe(true);
     }),
   );
 });

@@ -40,7 +40,7 @@ export interface CredentialParts {
   vault: Vault;
   clock: Clock;
   /** Runs work in a transaction after which every process loads the merchant anew. False when there is no such merchant. */
-  touched(merchantId: string, work: (query: Query) => Promise<unknown>): Promise<boolean>;
+  touched: (merchantId: string, work: (query: Query) => Promise<unknown>) => Promise<boolean>;
 }
 
 export class Credentials {
