@@ -28,6 +28,7 @@ import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
+import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
@@ -136,6 +137,7 @@ export function portalSurface({ config, clock }: Foundation, rooms: Rooms, audit
   return [
     ...sessionEndpoints({ people, views }),
     ...personEndpoints({ people, views }),
+    ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
