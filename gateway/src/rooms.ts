@@ -7,6 +7,7 @@ import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
+import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
 import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
@@ -58,6 +59,7 @@ export interface Rooms {
   directory: Directory;
   merchants: Merchants;
   profiles: Profiles;
+  lastUses: LastUses;
   router: Router;
   lanes: Lanes;
   tokens: PayerTokens;
@@ -145,6 +147,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     directory,
     merchants,
     profiles,
+    lastUses: new LastUses(database, clock, log),
     router,
     lanes,
     tokens,

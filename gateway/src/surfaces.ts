@@ -25,6 +25,7 @@ import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import type { PeopleAudit } from "./people/audit.ts";
+import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
@@ -125,8 +126,8 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
-  const { people, directory, address, payments } = rooms;
+export function portalSurface({ config, clock }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { people, directory, address, payments, merchants, lastUses } = rooms;
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -141,6 +142,7 @@ export function portalSurface({ config }: Foundation, rooms: Rooms, audit: Peopl
     ...invitationEndpoints({ people, views, directory }),
     ...settingsEndpoints({ profiles: rooms.profiles }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
   ];
 }
 
