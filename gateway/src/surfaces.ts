@@ -27,6 +27,7 @@ import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import { Mail } from "./people/mail.ts";
 import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
+import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
@@ -128,8 +129,8 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config, log }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
-  const { people, directory, address, payments } = rooms;
+export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { people, directory, address, payments, merchants, lastUses } = rooms;
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -149,6 +150,7 @@ export function portalSurface({ config, log }: Foundation, rooms: Rooms, audit: 
       serviceName: config.serviceName,
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
+    ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
   ];
 }
 

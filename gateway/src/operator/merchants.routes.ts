@@ -1,16 +1,16 @@
 // Merchants as the operator sees them: settings, credentials, webhook addresses, and whether their books are clean.
-import { READDRESS_MAX, readdressPending } from "../events/outbox.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { verifyBook } from "../ledger/verify.ts";
-import { type Book, environments } from "../merchants/books.ts";
+import { environments } from "../merchants/books.ts";
 import { scopes } from "../merchants/directory.ts";
 import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
 import type { People } from "../people/people.ts";
 import type { Database } from "../store/database.ts";
+import { followAddress } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams, credentialParams, merchantParams } from "./params.ts";
 import { page, unknownCursor } from "../http/lists.ts";
@@ -25,6 +25,7 @@ import {
   credentialListQuery,
   credentialListSchema,
   credentialSchema,
+  credentialView,
   inviteToMerchantSchema,
   isClientId,
   merchantInvitationSchema,
@@ -36,13 +37,7 @@ import {
   setWebhookSchema,
   webhookSchema,
 } from "./merchants.schema.ts";
-import {
-  credentialOfRow,
-  merchantOfRow,
-  selectCredential,
-  selectCredentials,
-  selectMerchants,
-} from "./merchants.sql.ts";
+import { merchantOfRow, selectMerchants } from "./merchants.sql.ts";
 
 export interface MerchantEndpointParts {
   merchants: Merchants;
@@ -164,7 +159,7 @@ function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpo
   });
 }
 
-function credentialEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
+function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "POST",
@@ -204,17 +199,11 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       async handle({ params, query }) {
         const { merchantId } = await required(merchants, params.id);
         const { starting_after: after } = query;
-        if (after !== undefined && (await database.query(selectCredential(merchantId, after))).length === 0) {
-          throw unknownCursor(after);
-        }
+        const { credentials } = merchants;
+        if (after !== undefined && !(await credentials.read({ merchantId }, after))) throw unknownCursor(after);
         const limit = limitOf(query);
-        const rows = await database.query(selectCredentials(merchantId, after, limit + 1));
-        return page(
-          rows.map(credentialOfRow),
-          limit,
-          (credential) => credential,
-          (credential) => credential.client_id,
-        );
+        const found = await credentials.list({ merchantId }, after, limit + 1);
+        return page(found, limit, credentialView, ({ clientId }) => clientId);
       },
     }),
     operatorEndpoint({
@@ -233,9 +222,9 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
         const { client_id: clientId = "" } = params;
         const changed =
           isClientId(clientId) && (await merchants.changeCredential(merchantId, clientId, body.signature));
-        const [row] = changed ? await database.query(selectCredential(merchantId, clientId)) : [];
-        if (!row) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(200, credentialOfRow(row));
+        const found = changed ? await merchants.credentials.read({ merchantId }, clientId) : undefined;
+        if (!found) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, credentialView(found));
       },
     }),
     operatorEndpoint({
@@ -257,16 +246,6 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       },
     }),
   ];
-}
-
-/** So many times some of a backlog are moved to a new address at once. What is left is moved when it is due. */
-const MOVES_MAX = 40;
-
-/** A backlog need not wait behind the old host until each delivery is looked at. */
-async function followAddress(database: Database, book: Book): Promise<void> {
-  for (let moves = 0; moves < MOVES_MAX; moves++) {
-    if ((await database.query(readdressPending(book))).length < READDRESS_MAX) return;
-  }
 }
 
 function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): OperatorEndpoint {
