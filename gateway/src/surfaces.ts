@@ -24,6 +24,8 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { Mail } from "./people/mail.ts";
+import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
@@ -97,7 +99,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   const { webhookAllowHosts: allowed } = config;
@@ -110,6 +112,8 @@ export function operatorSurface(
         await checkResolved(kept, allowed);
         return kept;
       },
+      people,
+      invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
@@ -126,7 +130,7 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config, clock }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
   const { people, directory, address, payments, merchants, lastUses } = rooms;
   const views = new SessionViews(people, {
     name: config.serviceName,
@@ -142,6 +146,13 @@ export function portalSurface({ config, clock }: Foundation, rooms: Rooms, audit
     ...invitationEndpoints({ people, views, directory }),
     ...settingsEndpoints({ profiles: rooms.profiles }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...teamEndpoints({
+      people,
+      audit,
+      invitationPage: () => invitationPage(address.root),
+      serviceName: config.serviceName,
+      mail: config.mail && new Mail({ ...config.mail, log }),
+    }),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
   ];
 }
