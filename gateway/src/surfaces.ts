@@ -145,7 +145,6 @@ export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, 
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
     ...settingsEndpoints({ profiles: rooms.profiles }),
-    ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
     ...teamEndpoints({
       people,
       audit,
