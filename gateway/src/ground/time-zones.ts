@@ -1,4 +1,4 @@
-// Names of time zones.
+// Names of time zones, as people and merchants choose them.
 
 /** Whether the time of day can be told by this name. An offset such as +07:00 is none: it does not know of summer. */
 export function isTimeZone(name: string): boolean {
