@@ -21,8 +21,10 @@ import type { People } from "./people/people.ts";
 import { PeopleAudit } from "./people/audit.ts";
 import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
+import { openLogos } from "./portal/logos.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
+import { openPages } from "./portal/static.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
@@ -95,13 +97,16 @@ export function createApp(options: AppOptions): App {
   server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
-  if (options.roles.has("api"))
+  if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, unauthenticated, audit: peopleAudit }, portal);
+    openPages(server);
+  }
   const portalsContract = madeOnce(() => portalContract(portal, version));
   server.get("/portal/v1/openapi.json", (_request, reply) =>
     sendReply(reply, { status: 200, body: portalsContract() }),
   );
   openNotifications(server, rooms.acquiringParts);
+  openLogos(server, rooms.profiles);
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
     server,
@@ -132,6 +137,7 @@ export function createApp(options: AppOptions): App {
       const idle = setInterval(() => server.server.closeIdleConnections(), 50);
       await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
       await Promise.all([rejected.stop(), requestLog?.stop()]);
+      await rooms.lastUses.write();
       await rooms.lanes.idle();
       await foundation.stop();
     },
@@ -146,7 +152,7 @@ function madeOnce(make: () => string): () => string {
 
 function openEdge(
   foundation: Foundation,
-  { directory, lanes }: Rooms,
+  { directory, lanes, lastUses }: Rooms,
   load: LoadShedding,
   rejected: RejectedRequests,
 ): Edge {
@@ -163,6 +169,7 @@ function openEdge(
     mayServe,
     log,
     onRejected: (request) => rejected.note(request),
+    onUsed: (client, address) => lastUses.note(client, address),
     load,
     publicRoot: config.baseUrl === undefined ? undefined : publicRootOf(config.baseUrl),
   });

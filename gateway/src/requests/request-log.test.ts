@@ -105,7 +105,7 @@ describe("what is logged", () => {
     for (const body of Object.values(bodies)) await client.post("/v1/payments", body);
     const found = await logged(4);
     const wholes = await Promise.all(found.map(({ request_id: id }) => read(`/requests/${id}`)));
-    expect(wholes.reverse().map(({ request }) => request)).toEqual(
+    expect(wholes.toReversed().map(({ request }) => request)).toEqual(
       Object.entries(bodies).map(([omitted, body]) => ({ bytes: body.length, text: null, omitted })),
     );
   });
