@@ -30,6 +30,7 @@ import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
+import { storyEndpoints } from "./portal/story.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
@@ -123,8 +124,13 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+export function portalSurface(
+  { config, database, clock }: Foundation,
+  rooms: Rooms,
+  audit: PeopleAudit,
+): PortalEndpoint[] {
   const { people, directory, address, payments } = rooms;
+  const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -137,6 +143,7 @@ export function portalSurface({ config }: Foundation, rooms: Rooms, audit: Peopl
     ...personEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
   ];
 }
 
