@@ -11,7 +11,10 @@ import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 export interface StoryEndpointParts {
   database: Database;
   /** The day on which each payment is paid out as things stand, by reference, null when none. */
-  estimatePayouts(owner: BookOwner, waiting: readonly PaymentStanding[]): Promise<ReadonlyMap<string, string | null>>;
+  estimatePayouts: (
+    owner: BookOwner,
+    waiting: readonly PaymentStanding[],
+  ) => Promise<ReadonlyMap<string, string | null>>;
 }
 
 export function storyEndpoints({ database, estimatePayouts }: StoryEndpointParts): PortalEndpoint[] {

@@ -5,19 +5,18 @@ import { receiptStatuses } from "../acquiring/receipt.ts";
 import { disputeSchema } from "../disputes/disputes.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { currencyCode, exampleOf, exponentField, identity, minorAmount, timestamp } from "../http/shapes.ts";
-import {
-  customerSchema,
-  paymentStatusSchema,
-  createdPaymentSchema,
-  createPaymentSchema,
-} from "../payments/payments.schema.ts";
-import { examplePayment } from "../payments/payments.examples.ts";
+import { paymentStatusSchema, createdPaymentSchema, createPaymentSchema } from "../payments/payments.schema.ts";
+import { exampleCustomer, examplePayment } from "../payments/payments.examples.ts";
 import { refundStatusSchema } from "../refunds/refunds.schema.ts";
 import { settlementSchema } from "../settlements/settlements.schema.ts";
 import { eventSchema } from "../webhooks/events.schema.ts";
 import { journalSchema } from "./journals.schema.ts";
 
 const { risk, metadata, return_url: returnUrl, description } = createdPaymentSchema.shape;
+const givenText = z.string().optional();
+const customerSchema = z
+  .strictObject({ name: givenText, email: givenText, phone: givenText })
+  .meta({ id: "GivenCustomer", description: "Who pays, as far as you said.", examples: [exampleCustomer] });
 const optionalText = (about: string) => z.string().nullable().meta({ description: about });
 
 export const tellablePaymentSchema = paymentStatusSchema
