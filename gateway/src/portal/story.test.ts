@@ -23,7 +23,7 @@ beforeEach(async () => {
 interface Step {
   kind: string;
   at: string;
-  object: Record<string, never>;
+  object: Record<string, unknown>;
 }
 
 const story = async (reference: string, reader = owner): Promise<{ steps: Step[] } & Record<string, never>> =>
@@ -54,9 +54,11 @@ test("a payment that was paid, refunded, contested, settled and paid out is told
       "asked judged routed instructed became refunded disputed resolved settled paid_out journalled told".split(" "),
     ),
   );
-  const journals = told.steps.filter(({ kind }) => kind === "journalled").map(({ object }) => object as never);
+  const journals = told.steps
+    .filter(({ kind }) => kind === "journalled")
+    .map(({ object }) => object as { kind: string });
   expect(journals.map(({ kind }) => kind)).toEqual(["capture", "refund", "dispute_opened", "dispute_won"]);
-  for (const { entries } of journals as { entries: { amount_minor: number }[] }[])
+  for (const { entries } of journals as never as { entries: { amount_minor: number }[] }[])
     expect(entries.reduce((sum, { amount_minor: amount }) => sum + amount, 0)).toBe(0);
   const events = told.steps
     .filter(({ kind }) => kind === "told")
