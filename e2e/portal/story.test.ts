@@ -21,7 +21,7 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   const reference = await made(member, { description: EVIL, metadata: { note: EVIL }, customer: { name: EVIL } });
   await member.open(paths.payment(place, reference));
   const story = page.getByRole("region", { name: "Story of the payment" });
-  await expect.poll(() => story.getByRole("heading", { level: 3 }).allInnerTexts()).toHaveLength(5);
+  await expect.poll(() => story.getByRole("heading", { level: 2 }).allInnerTexts()).toHaveLength(5);
   await member.look("payment-pending");
 
   await page.getByRole("button", { name: "Simulate" }).click();

@@ -22,23 +22,27 @@ export function Entries({ of, label }: { of: readonly Entry[]; label: string }) 
             <th scope="col" className="px-3 py-1.5 text-left font-medium">
               Account
             </th>
-            {["Debit", "Credit", "Balance after"].map((head) => (
-              <th key={head} scope="col" className="px-3 py-1.5 text-right font-medium">
-                {head}
-              </th>
-            ))}
+            <th scope="col" className="px-3 py-1.5 text-right font-medium">
+              Debit
+            </th>
+            <th scope="col" className="px-3 py-1.5 text-right font-medium">
+              Credit
+            </th>
+            <th scope="col" className="hidden px-3 py-1.5 text-right font-medium sm:table-cell">
+              Balance after
+            </th>
           </tr>
         </thead>
         <tbody>
           {of.map((entry) => (
             <tr key={entry.id}>
               <td className="border-t border-line px-3 py-1">
-                <code className="font-mono text-xs">{entry.account}</code>
+                <code className="font-mono text-xs wrap-anywhere">{entry.account}</code>
                 <span className="ml-2 text-xs text-muted">{entry.currency}</span>
               </td>
               <td className={cell}>{entry.amount_minor > 0 && digits(entry.amount_minor, entry)}</td>
               <td className={cell}>{entry.amount_minor < 0 && digits(-entry.amount_minor, entry)}</td>
-              <td className={`${cell} text-muted`}>
+              <td className={`${cell} hidden text-muted sm:table-cell`}>
                 {entry.balance_after_minor === null ? "beyond 2^53 − 1" : digits(entry.balance_after_minor, entry)}
               </td>
             </tr>

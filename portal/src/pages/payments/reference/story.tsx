@@ -45,6 +45,7 @@ const dots: Record<string, string> = {
 
 function StepLine({ step, isLast }: { step: Step; isLast: boolean }) {
   const telling = useTelling()(step);
+  const [isRaw, setRaw] = useState(false);
   return (
     <li className="grid grid-cols-[1rem_1fr] gap-x-3">
       <div aria-hidden="true" className="flex flex-col items-center">
@@ -53,14 +54,27 @@ function StepLine({ step, isLast }: { step: Step; isLast: boolean }) {
       </div>
       <div className="min-w-0 pb-4">
         <div className="flex flex-wrap items-baseline gap-x-3">
-          <h3 className="font-medium">{telling.title}</h3>
+          <h2 className="font-medium">{telling.title}</h2>
           <span className="text-xs text-muted">
             <Time at={step.at} />
           </span>
           {step.request_id !== null && <RequestLink id={step.request_id} />}
+          <button
+            type="button"
+            aria-expanded={isRaw}
+            aria-label={`Raw object: ${telling.name}`}
+            onClick={() => setRaw(!isRaw)}
+            className="ml-auto min-h-6 rounded px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
+          >
+            raw
+          </button>
         </div>
         {telling.detail !== undefined && <div className="mt-1 space-y-1.5">{telling.detail}</div>}
-        <Raw object={step.object} of={telling.name} />
+        {isRaw && (
+          <div className="mt-2">
+            <Code value={step.object} what={`the raw object: ${telling.name}`} />
+          </div>
+        )}
       </div>
     </li>
   );
@@ -72,21 +86,5 @@ function RequestLink({ id }: { id: string }): ReactNode {
     <To to={paths.request(place, id)} className="link font-mono text-xs">
       {id}
     </To>
-  );
-}
-
-/** Drawn when it is opened: a story may have hundreds. */
-function Raw({ object, of }: { object: unknown; of: string }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details className="mt-1" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary
-        aria-label={`Raw object: ${of}`}
-        className="inline-flex min-h-6 items-center text-xs text-muted hover:text-ink"
-      >
-        Raw object
-      </summary>
-      {isOpen && <Code value={object} what={`the raw object: ${of}`} />}
-    </details>
   );
 }
