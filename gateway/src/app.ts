@@ -123,6 +123,7 @@ export function createApp(options: AppOptions): App {
       const idle = setInterval(() => server.server.closeIdleConnections(), 50);
       await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
       await rejected.stop();
+      await rooms.lastUses.write();
       await rooms.lanes.idle();
       await foundation.stop();
     },
@@ -137,7 +138,7 @@ function madeOnce(make: () => string): () => string {
 
 function openEdge(
   foundation: Foundation,
-  { directory, lanes }: Rooms,
+  { directory, lanes, lastUses }: Rooms,
   load: LoadShedding,
   rejected: RejectedRequests,
 ): Edge {
@@ -154,6 +155,7 @@ function openEdge(
     mayServe,
     log,
     onRejected: (request) => rejected.note(request),
+    onUsed: (client, address) => lastUses.note(client, address),
     load,
     publicRoot: config.baseUrl === undefined ? undefined : publicRootOf(config.baseUrl),
   });

@@ -24,7 +24,10 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { Mail } from "./people/mail.ts";
+import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
+import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
@@ -96,7 +99,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   const { webhookAllowHosts: allowed } = config;
@@ -109,6 +112,8 @@ export function operatorSurface(
         await checkResolved(kept, allowed);
         return kept;
       },
+      people,
+      invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
@@ -125,12 +130,9 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface(
-  { config, database, clock }: Foundation,
-  rooms: Rooms,
-  audit: PeopleAudit,
-): PortalEndpoint[] {
-  const { people, directory, address, payments } = rooms;
+export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { config, clock, log, database } = foundation;
+  const { people, directory, address, payments, merchants, lastUses } = rooms;
   const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
@@ -144,7 +146,14 @@ export function portalSurface(
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
-    ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...teamEndpoints({
+      people,
+      audit,
+      invitationPage: () => invitationPage(address.root),
+      serviceName: config.serviceName,
+      mail: config.mail && new Mail({ ...config.mail, log }),
+    }),
+    ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
     ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
   ];
 }
