@@ -35,6 +35,7 @@ import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
 import { storyEndpoints } from "./portal/story.routes.ts";
+import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
@@ -146,6 +147,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
+    ...settingsEndpoints({ profiles: rooms.profiles }),
     ...teamEndpoints({
       people,
       audit,
