@@ -36,6 +36,7 @@ import { personEndpoints } from "./portal/person.routes.ts";
 import { requestEndpoints } from "./portal/requests.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
+import { storyEndpoints } from "./portal/story.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import type { Rooms } from "./rooms.ts";
@@ -132,12 +133,10 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface(
-  { config, database, clock, log }: Foundation,
-  rooms: Rooms,
-  audit: PeopleAudit,
-): PortalEndpoint[] {
+export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { config, clock, log, database } = foundation;
   const { people, directory, address, payments, merchants, lastUses } = rooms;
+  const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -161,6 +160,7 @@ export function portalSurface(
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
   ];
 }
 
