@@ -6,8 +6,8 @@ import { type TestService, asOwner, openDatabase, paymentBody, startService } fr
 import { Browser, joins } from "../../test/portal.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { expiredAt } from "../retention.ts";
 import { deleteExpired } from "../store/retention.ts";
+import { expiredGaps, expiredRequests } from "./request-log.sql.ts";
 import { PER_SECOND, UNPROVEN_PER_MINUTE } from "./request-quotas.ts";
 
 let service: TestService;
@@ -228,7 +228,8 @@ from generate_series(1, 11200) n`,
       );
     const sweep = async (aheadDays: number): Promise<void> => {
       const database = openDatabase(service.database);
-      await deleteExpired(database, expiredAt(systemClock.now() + aheadDays * 86_400_000_000));
+      const now = systemClock.now() + aheadDays * 86_400_000_000;
+      await deleteExpired(database, [expiredRequests(now), expiredGaps(now)]);
       await database.end();
     };
     await age(6);
