@@ -6,6 +6,7 @@ import { Examiner } from "./diagnostics/receiver-test.ts";
 import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
 import { disputeEndpoints } from "./disputes/disputes.routes.ts";
 import type { Foundation } from "./foundation.ts";
+import type { Config } from "./ground/config.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
@@ -26,6 +27,7 @@ import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
+import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
@@ -33,6 +35,7 @@ import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
+import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
@@ -99,17 +102,8 @@ export function operatorSurface(
   { merchants, directory, router, lanes, payments }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
-  const { webhookAllowHosts: allowed } = config;
   return [
-    ...merchantEndpoints({
-      merchants,
-      database,
-      async checkWebhookUrl(url) {
-        const kept = checkUrl("url", url, allowed);
-        await checkResolved(kept, allowed);
-        return kept;
-      },
-    }),
+    ...merchantEndpoints({ merchants, database, checkWebhookUrl: webhookUrlCheck(config) }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, payments }),
@@ -125,7 +119,11 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config, clock }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+export function portalSurface(
+  { config, database, clock }: Foundation,
+  rooms: Rooms,
+  audit: PeopleAudit,
+): PortalEndpoint[] {
   const { people, directory, address, payments, merchants, lastUses } = rooms;
   const views = new SessionViews(people, {
     name: config.serviceName,
@@ -141,6 +139,8 @@ export function portalSurface({ config, clock }: Foundation, rooms: Rooms, audit
     ...invitationEndpoints({ people, views, directory }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
+    ...deliveryEndpoints(database),
   ];
 }
 
@@ -149,6 +149,15 @@ function checkUrl(field: string, url: string, allowed: ReadonlySet<string>): str
   const objection = objectionTo(url, allowed);
   if (objection !== undefined) throw validationFault(field, url, objection);
   return normalized(url);
+}
+
+/** The same for an address that is registered: a name is looked up as well. */
+function webhookUrlCheck({ webhookAllowHosts: allowed }: Config): (url: string) => Promise<string> {
+  return async (url) => {
+    const kept = checkUrl("url", url, allowed);
+    await checkResolved(kept, allowed);
+    return kept;
+  };
 }
 
 function callbackUrlCheck(allowed: ReadonlySet<string>): (url: string, merchantId: string) => Promise<string> {
