@@ -25,6 +25,8 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { Mail } from "./people/mail.ts";
+import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
@@ -99,11 +101,17 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   return [
-    ...merchantEndpoints({ merchants, database, checkWebhookUrl: webhookUrlCheck(config) }),
+    ...merchantEndpoints({
+      merchants,
+      database,
+      checkWebhookUrl: webhookUrlCheck(config),
+      people,
+      invitationPage: () => invitationPage(address.root),
+    }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, payments }),
@@ -120,7 +128,7 @@ export function operatorSurface(
 
 /** The endpoints under /portal/v1 that only pages need. */
 export function portalSurface(
-  { config, database, clock }: Foundation,
+  { config, database, clock, log }: Foundation,
   rooms: Rooms,
   audit: PeopleAudit,
 ): PortalEndpoint[] {
@@ -137,7 +145,13 @@ export function portalSurface(
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
-    ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...teamEndpoints({
+      people,
+      audit,
+      invitationPage: () => invitationPage(address.root),
+      serviceName: config.serviceName,
+      mail: config.mail && new Mail({ ...config.mail, log }),
+    }),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),

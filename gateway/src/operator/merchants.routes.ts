@@ -1,5 +1,6 @@
 // Merchants as the operator sees them: settings, credentials, webhook addresses, and whether their books are clean.
 import { Fault } from "../ground/fault.ts";
+import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { verifyBook } from "../ledger/verify.ts";
@@ -7,6 +8,7 @@ import { environments } from "../merchants/books.ts";
 import { scopes } from "../merchants/directory.ts";
 import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
+import type { People } from "../people/people.ts";
 import type { Database } from "../store/database.ts";
 import { followAddress } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -24,7 +26,9 @@ import {
   credentialListSchema,
   credentialSchema,
   credentialView,
+  inviteToMerchantSchema,
   isClientId,
+  merchantInvitationSchema,
   merchantListQuery,
   merchantListSchema,
   merchantSchema,
@@ -40,6 +44,9 @@ export interface MerchantEndpointParts {
   database: Database;
   /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
   checkWebhookUrl(url: string): Promise<string>;
+  people: People;
+  /** The page on which an invitation is accepted; its token goes behind the `#`. */
+  invitationPage: () => string;
 }
 
 const path = "/ops/v1/merchants";
@@ -47,7 +54,13 @@ const tag = "Merchants";
 
 /** Every endpoint under /ops/v1/merchants. */
 export function merchantEndpoints(parts: MerchantEndpointParts): OperatorEndpoint[] {
-  return [...settingsEndpoints(parts), ...credentialEndpoints(parts), webhookEndpoint(parts), verifyEndpoint(parts)];
+  return [
+    ...settingsEndpoints(parts),
+    invitationEndpoint(parts),
+    ...credentialEndpoints(parts),
+    webhookEndpoint(parts),
+    verifyEndpoint(parts),
+  ];
 }
 
 function settingsEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
@@ -116,6 +129,34 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
       },
     }),
   ];
+}
+
+function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpointParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "POST",
+    operationId: "inviteToMerchant",
+    path: `${path}/{id}/invitations`,
+    params: merchantParams,
+    summary: "Let somebody into a merchant: its first owner, who invites everybody else",
+    tag,
+    role: "admin",
+    body: inviteToMerchantSchema,
+    success: { status: 201, description: "The link, which is good once.", schema: merchantInvitationSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle({ params, body }) {
+      const { merchantId } = await required(merchants, params.id);
+      const { token, invitation } = await people.invite(merchantId, body, undefined);
+      const { invitationId, role, email, expiresAt } = invitation;
+      return reply(201, {
+        invitation_id: invitationId,
+        merchant_id: merchantId,
+        role,
+        email: email ?? null,
+        expires_at: wireTime(expiresAt),
+        url: `${invitationPage()}#${token}`,
+      });
+    },
+  });
 }
 
 function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndpoint[] {

@@ -14,6 +14,7 @@ import type { Credential } from "../merchants/credentials.sql.ts";
 import { scopes, signatureDemands } from "../merchants/directory.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
 import { defaultSettings, settingsSchema } from "../merchants/settings.ts";
+import { memberRoles } from "../people/roles.ts";
 import { pageFields, pageFieldsOf } from "./lists.ts";
 import { CLIENT_ID_PATTERN } from "./params.ts";
 
@@ -47,6 +48,40 @@ export const createCredentialSchema = z
     signature: signatureField.optional().meta({ description: "Which signatures it takes; `any` when absent." }),
   })
   .meta({ id: "CreateCredential", examples: [{ environment: "sandbox" }] });
+export const inviteToMerchantSchema = z
+  .strictObject({
+    role: z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." }),
+    email: z
+      .string()
+      .min(3)
+      .max(254)
+      .regex(/^[^@\s]+@[^@\s]+$/, "must be an e-mail address")
+      .optional()
+      .meta({ description: "Where given, only this person may accept." }),
+  })
+  .meta({ id: "InviteToMerchant", examples: [{ role: "owner" as const }] });
+export const merchantInvitationSchema = z
+  .strictObject({
+    invitation_id: identity("invitation"),
+    merchant_id: identity("merchant"),
+    role: z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." }),
+    email: z.string().nullable(),
+    expires_at: timestamp,
+    url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
+  })
+  .meta({
+    id: "MerchantInvitation",
+    examples: [
+      {
+        invitation_id: exampleIds.invitation,
+        merchant_id: exampleIds.merchant,
+        role: "owner",
+        email: null,
+        expires_at: exampleTimes.payout,
+        url: "https://pay.example/portal/invitation#3q2x8Zf0vJt5cB1nY7mKdW4hR6sL9pGaEuTi-_oXQkM",
+      },
+    ],
+  });
 export const changeCredentialSchema = z
   .strictObject({ signature: signatureField })
   .meta({ id: "UpdateCredential", examples: [{ signature: "rfc9421" }] });

@@ -36,7 +36,8 @@ import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
 
-const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
+/** The person of a development that tries it out. */
+export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
 
 export class People {
   readonly sessions: Sessions;
