@@ -21,6 +21,7 @@ import type { People } from "./people/people.ts";
 import { PeopleAudit } from "./people/audit.ts";
 import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
+import { openLogos } from "./portal/logos.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
 import { openPages } from "./portal/static.ts";
@@ -93,6 +94,7 @@ export function createApp(options: AppOptions): App {
     sendReply(reply, { status: 200, body: portalsContract() }),
   );
   openNotifications(server, rooms.acquiringParts);
+  openLogos(server, rooms.profiles);
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
     server,
