@@ -1,5 +1,5 @@
 // Who is signed in: the person, their session, what they belong to and may do, and what the service says about itself.
-import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, hashKey, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Api } from "./client.ts";
 import type { Schema } from "./types.ts";
 
@@ -19,9 +19,10 @@ export function useSession(): SessionView | undefined {
 
 /** Takes over the session that has just begun. What the pages knew was for whoever was there before. */
 export function beginSession(queries: QueryClient, session: SessionView): void {
-  const { personId, key } = { personId: session.person.person_id, key: sessionQuery.queryKey };
-  if (queries.getQueryData<SessionView>(key)?.person.person_id !== personId) queries.removeQueries();
-  queries.setQueryData(key, session);
+  const key = hashKey(sessionQuery.queryKey);
+  if (queries.getQueryData(sessionQuery.queryKey)?.person.person_id !== session.person.person_id)
+    queries.removeQueries({ predicate: ({ queryHash }) => queryHash !== key });
+  queries.setQueryData(sessionQuery.queryKey, session);
 }
 
 /** Shows the session as the service has it now. */

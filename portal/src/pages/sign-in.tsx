@@ -16,12 +16,11 @@ export function Page() {
   const session = useQuery({ ...sessionQuery, staleTime: 60_000 });
   // Who came by a link and has nothing else to sign in by is told so before they go on.
   const [welcomed, setWelcomed] = useState<SessionView | undefined>(undefined);
-  const begin = (begun: SessionView): void => beginSession(queries, begun);
   const link = useAction((token: string) => personApi.write("POST", "/v1/session/link", { body: { token } }), {
     refresh: [],
     done(begun) {
       if (!begun.person.has_password && begun.person.passkeys === 0) setWelcomed(begun);
-      begin(begun);
+      beginSession(queries, begun);
     },
   });
   useEffect(() => {
@@ -37,7 +36,12 @@ export function Page() {
   return (
     <Guest title="Sign in">
       {link.error && <LinkFailed link={link} />}
-      <ByPassword onBegun={begin} />
+      <ByPassword
+        onBegun={(begun) => {
+          link.reset();
+          beginSession(queries, begun);
+        }}
+      />
     </Guest>
   );
 }
