@@ -7,7 +7,9 @@ import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
+import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
+import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -56,6 +58,8 @@ export interface Rooms {
   address: PublicAddress;
   directory: Directory;
   merchants: Merchants;
+  profiles: Profiles;
+  lastUses: LastUses;
   router: Router;
   lanes: Lanes;
   tokens: PayerTokens;
@@ -73,6 +77,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const address = new PublicAddress(config.baseUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
+  const profiles = new Profiles(database, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
   const people = new People({
     database,
@@ -141,6 +146,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     address,
     directory,
     merchants,
+    profiles,
+    lastUses: new LastUses(database, clock, log),
     router,
     lanes,
     tokens,

@@ -24,13 +24,18 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { Mail } from "./people/mail.ts";
+import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
+import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
+import { storyEndpoints } from "./portal/story.routes.ts";
+import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
@@ -95,7 +100,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   const { webhookAllowHosts: allowed } = config;
@@ -108,6 +113,8 @@ export function operatorSurface(
         await checkResolved(kept, allowed);
         return kept;
       },
+      people,
+      invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
@@ -124,8 +131,10 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
-  const { people, directory, address, payments } = rooms;
+export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { config, clock, log, database } = foundation;
+  const { people, directory, address, payments, merchants, lastUses } = rooms;
+  const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -138,7 +147,16 @@ export function portalSurface({ config }: Foundation, rooms: Rooms, audit: Peopl
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
-    ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...settingsEndpoints({ profiles: rooms.profiles }),
+    ...teamEndpoints({
+      people,
+      audit,
+      invitationPage: () => invitationPage(address.root),
+      serviceName: config.serviceName,
+      mail: config.mail && new Mail({ ...config.mail, log }),
+    }),
+    ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
   ];
 }
 
