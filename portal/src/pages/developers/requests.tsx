@@ -37,12 +37,12 @@ const columns: Column<LoggedRequest>[] = [
     ),
   },
   { head: "Answer", cell: (request) => <AnswerStatus of={request} /> },
-  { head: "Took", align: "right", from: "wide", cell: ({ duration_ms: ms }) => `${ms.toFixed(1)} ms` },
+  { head: "Took", align: "right", from: "wide", cell: ({ duration_ms: ms }) => `${ms.toFixed(1)}\u00a0ms` },
   {
     head: "Key",
     from: "full",
     cell: ({ client_id: id }) => (
-      <code title={id} className="font-mono text-xs">
+      <code title={id} className="font-mono text-xs whitespace-nowrap">
         {id.slice(0, 12)}…{id.slice(-4)}
       </code>
     ),

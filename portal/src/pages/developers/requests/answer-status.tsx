@@ -8,7 +8,7 @@ export function AnswerStatus({ of: { status, error_code: code, replayed, proven 
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <Status status={String(status)} tone={status >= 500 ? "bad" : status >= 400 ? "warn" : "good"} />
-      {code !== null && <code className="font-mono text-xs break-all">{code}</code>}
+      {code !== null && <code className="font-mono text-xs">{code}</code>}
       {replayed && <span className="text-xs text-muted">replay</span>}
       {!proven && (
         <span className="text-xs text-muted" title="No right and new signature proves who sent it.">
