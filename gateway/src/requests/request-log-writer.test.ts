@@ -15,7 +15,7 @@ interface Asked {
   log: RequestLog;
   /** Names of the statements that were sent, and how many rows each had. */
   sent: { name: string; rows: number }[];
-  count(result: string): Promise<number>;
+  count(this: void, result: string): Promise<number>;
 }
 
 function logOn(query: (statement: Statement) => Promise<unknown[]>): Asked {
