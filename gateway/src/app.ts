@@ -23,6 +23,7 @@ import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
+import { openPages } from "./portal/static.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
 import type { Database } from "./store/database.ts";
@@ -83,8 +84,10 @@ export function createApp(options: AppOptions): App {
   server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
-  if (options.roles.has("api"))
+  if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, unauthenticated, audit: peopleAudit }, portal);
+    openPages(server);
+  }
   const portalsContract = madeOnce(() => portalContract(portal, version));
   server.get("/portal/v1/openapi.json", (_request, reply) =>
     sendReply(reply, { status: 200, body: portalsContract() }),

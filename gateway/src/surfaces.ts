@@ -27,6 +27,7 @@ import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
+import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
@@ -135,6 +136,7 @@ export function portalSurface({ config }: Foundation, rooms: Rooms, audit: Peopl
   return [
     ...sessionEndpoints({ people, views }),
     ...personEndpoints({ people, views }),
+    ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
   ];
