@@ -5,6 +5,7 @@ import { performDue } from "./acquiring/operation-worker.ts";
 import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-operations.ts";
 import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
+import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
 import { Merchants } from "./merchants/merchants.ts";
@@ -63,6 +64,7 @@ export interface Rooms {
   acquiringParts: AcquiringParts;
   paymentOperations: PaymentOperations;
   clocks: Clocks;
+  evidenceFiles: EvidenceFiles;
   people: People;
   worker: Worker;
 }
@@ -148,6 +150,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     acquiringParts,
     paymentOperations,
     clocks,
+    evidenceFiles: new EvidenceFiles({ database, lanes, log }),
     people,
     worker,
   };

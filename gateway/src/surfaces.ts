@@ -26,6 +26,7 @@ import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
+import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
@@ -95,7 +96,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments }: Rooms,
+  { merchants, directory, router, lanes, payments, evidenceFiles }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   const { webhookAllowHosts: allowed } = config;
@@ -113,7 +114,7 @@ export function operatorSurface(
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, payments }),
     ...bookEndpoints(database, directory),
-    ...operatorDisputeEndpoints({ database, directory, lanes }),
+    ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
     ...receiptEndpoints(database, directory, lanes),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
@@ -124,8 +125,8 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
-  const { people, directory, address, payments } = rooms;
+export function portalSurface({ config, database }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { people, directory, address, payments, lanes, evidenceFiles: files } = rooms;
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -139,6 +140,7 @@ export function portalSurface({ config }: Foundation, rooms: Rooms, audit: Peopl
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
     ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...evidenceEndpoints({ database, lanes, files }),
   ];
 }
 

@@ -42,7 +42,7 @@ export const disputes: Table<DisputeRef, Dispute> = {
   keyOf: (dispute) => dispute,
   load: loadByKey("lock disputes", "disputes", disputeKeyColumns),
   parse: disputeOfRow,
-  insert: bulkInsert<Dispute>("disputes", { ...keyColumns, ...stateColumns, ...birthColumns }),
+  insert: bulkInsert<Dispute>("disputes", { ...disputeKeyColumns, ...stateColumns, ...birthColumns }),
   update: bulkUpdate<Dispute>("disputes", disputeKeyColumns, stateColumns),
 };
 
@@ -62,9 +62,9 @@ export const evidence: Table<DisputeRef, Evidence> = {
   load: loadByKey("load dispute evidence", "dispute_evidence", disputeKeyColumns, ""),
   parse: evidenceOfRow,
   insert: bulkInsert<Evidence>("dispute_evidence", {
-    ...keyColumns,
+    ...disputeKeyColumns,
     ...evidenceTextColumns,
-    files: ["json", (given) => JSON.stringify(given.files)],
+    files: ["json", (given) => JSON.stringify(given.files.map(fileToRow))],
     submitted_at: ["timestamptz", (given) => sqlTime(given.submittedAt)],
   }),
 };
@@ -89,10 +89,16 @@ export function evidenceOfRow(row: Row): Evidence {
     book: bookOfRow(row),
     uuid: idOf("dispute", row.dispute_id as string),
     ...evidenceTextOfRow(row),
-    files: JSON.parse(row.files as string) as Evidence["files"],
+    files: (JSON.parse(row.files as string) as Evidence["files"]).map(fileOfRow),
     submittedAt: row.submitted_at as Micros,
   };
 }
+
+// The database knows files by their uuid.
+const fileToRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
+  "file_id" in file ? { ...file, file_id: uuidOf(file.file_id) } : file;
+const fileOfRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
+  "file_id" in file ? { ...file, file_id: idOf("file", file.file_id) } : file;
 
 export function evidenceTextOfRow(row: Row): EvidenceText {
   return {

@@ -136,12 +136,14 @@ const disputeValues = ({ book, uuid }: DisputeRef): unknown[] => [
 ];
 const fileValues = (file: FileRef): unknown[] => [...disputeValues(file), uuidOf(file.fileId)];
 
+/** What is written so far, if anything is, and how far the book's clock is ahead. */
 export function selectDraft(dispute: DisputeRef): Statement {
   return {
     name: "select evidence draft",
-    text: `select *
-from evidence_drafts
-where ${ofDispute}`,
+    text: `select b.clock_offset_seconds, d.*
+from books b
+left join evidence_drafts d on d.merchant_id = b.merchant_id and d.environment = b.environment and d.dispute_id = $3::uuid
+where b.merchant_id = $1::uuid and b.environment = $2::environment`,
     values: disputeValues(dispute),
   };
 }
