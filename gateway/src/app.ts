@@ -21,6 +21,7 @@ import type { People } from "./people/people.ts";
 import { PeopleAudit } from "./people/audit.ts";
 import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
+import { openLogos } from "./portal/logos.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
 import { openPages } from "./portal/static.ts";
@@ -93,6 +94,7 @@ export function createApp(options: AppOptions): App {
     sendReply(reply, { status: 200, body: portalsContract() }),
   );
   openNotifications(server, rooms.acquiringParts);
+  openLogos(server, rooms.profiles);
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
     server,
@@ -123,6 +125,7 @@ export function createApp(options: AppOptions): App {
       const idle = setInterval(() => server.server.closeIdleConnections(), 50);
       await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
       await rejected.stop();
+      await rooms.lastUses.write();
       await rooms.lanes.idle();
       await foundation.stop();
     },
@@ -137,7 +140,7 @@ function madeOnce(make: () => string): () => string {
 
 function openEdge(
   foundation: Foundation,
-  { directory, lanes }: Rooms,
+  { directory, lanes, lastUses }: Rooms,
   load: LoadShedding,
   rejected: RejectedRequests,
 ): Edge {
@@ -154,6 +157,7 @@ function openEdge(
     mayServe,
     log,
     onRejected: (request) => rejected.note(request),
+    onUsed: (client, address) => lastUses.note(client, address),
     load,
     publicRoot: config.baseUrl === undefined ? undefined : publicRootOf(config.baseUrl),
   });

@@ -3,6 +3,7 @@ import { type Micros, SECOND } from "./ground/clock.ts";
 import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
+import { peopleExpiredAt } from "./people/people-retention.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import type { Statement } from "./store/database.ts";
 
@@ -15,5 +16,6 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredDiagnoses(realNow),
     forgottenPieces(),
     forgottenFiles(),
+    ...peopleExpiredAt(realNow),
   ];
 }

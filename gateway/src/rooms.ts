@@ -8,7 +8,9 @@ import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
+import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
+import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -57,6 +59,8 @@ export interface Rooms {
   address: PublicAddress;
   directory: Directory;
   merchants: Merchants;
+  profiles: Profiles;
+  lastUses: LastUses;
   router: Router;
   lanes: Lanes;
   tokens: PayerTokens;
@@ -75,6 +79,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const address = new PublicAddress(config.baseUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
+  const profiles = new Profiles(database, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
   const people = new People({
     database,
@@ -143,6 +148,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     address,
     directory,
     merchants,
+    profiles,
+    lastUses: new LastUses(database, clock, log),
     router,
     lanes,
     tokens,

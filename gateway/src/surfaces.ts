@@ -24,7 +24,10 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { Mail } from "./people/mail.ts";
+import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
+import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
@@ -32,6 +35,8 @@ import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
+import { storyEndpoints } from "./portal/story.routes.ts";
+import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
@@ -96,7 +101,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, evidenceFiles }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address, evidenceFiles }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   const { webhookAllowHosts: allowed } = config;
@@ -109,6 +114,8 @@ export function operatorSurface(
         await checkResolved(kept, allowed);
         return kept;
       },
+      people,
+      invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
@@ -125,8 +132,10 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config, database }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
-  const { people, directory, address, payments, lanes, evidenceFiles: files } = rooms;
+export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { config, clock, log, database } = foundation;
+  const { people, directory, address, payments, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
+  const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -139,7 +148,16 @@ export function portalSurface({ config, database }: Foundation, rooms: Rooms, au
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
-    ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...settingsEndpoints({ profiles: rooms.profiles }),
+    ...teamEndpoints({
+      people,
+      audit,
+      invitationPage: () => invitationPage(address.root),
+      serviceName: config.serviceName,
+      mail: config.mail && new Mail({ ...config.mail, log }),
+    }),
+    ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
     ...evidenceEndpoints({ database, lanes, files }),
   ];
 }

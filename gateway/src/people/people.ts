@@ -2,6 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
+import { isTimeZone } from "../ground/time-zones.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import type { Invitation } from "./invitations.sql.ts";
 import { Invitations, type Joined, type NewPerson } from "./invitations.ts";
@@ -36,7 +37,8 @@ import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
 
-const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
+/** The person of a development that tries it out. */
+export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
 
 export class People {
   readonly sessions: Sessions;
@@ -301,15 +303,5 @@ export class People {
 
   private async note(action: string, personId: string, { address }: Origin): Promise<void> {
     await noteAccess(this.parts, { action, personId, address });
-  }
-}
-
-/** Whether the time of day can be told by this name. An offset such as +07:00 is none: it does not know of summer. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone.length > 0;
-  } catch {
-    return false;
   }
 }

@@ -72,7 +72,8 @@ export interface MemberEndpoint<Body = unknown, Query = unknown> extends Shaped<
   for: "member";
   action: Action;
   sandboxOnly?: true;
-  fresh?: true;
+  /** The same, everywhere or in production alone. */
+  fresh?: true | "production";
   /** Said of the file that is the body, which is read as it arrives. Such an endpoint has no other body. */
   upload?: { description: string };
   handle(call: MemberCall<Body, Query>): Promise<Reply>;
