@@ -229,7 +229,7 @@ export class Document {
 const uploadBody = (description: string): Json => ({
   required: true,
   description,
-  content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+  content: { "application/octet-stream": { schema: { type: "string", format: "binary" }, example: "%PDF-1.7" } },
 });
 
 const count = (description: string, example: number): Json => ({
