@@ -1,7 +1,7 @@
 // A call in PHP 8, with its curl and json extensions.
 import { type SignedCall, written } from "./call.ts";
 
-const HIDDEN = /[\u0000-\u001F\u007F-\u009F\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/u;
+const HIDDEN = /[\p{Cc}\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/u;
 
 /** A text as PHP reads it: in single quotes, or in double ones where something in it cannot be seen. */
 function text(value: string): string {

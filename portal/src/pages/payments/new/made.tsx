@@ -69,7 +69,7 @@ export function Shown({ instructions }: { instructions: Instructions }) {
         <Identity id={instructions.account_number} what="the account number" />
       </Fact>
       <Fact name="In the name of">{instructions.account_name}</Fact>
-      {"transfer_code" in instructions && (
+      {instructions.type === "bank_account" && (
         <Fact name="In the transfer's message">
           <Identity id={instructions.transfer_code} what="the transfer code" />
         </Fact>
