@@ -32,7 +32,11 @@ export function Page() {
     { head: "Dispute", cell: (dispute) => <code className="font-mono text-xs">{dispute.uuid}</code> },
     { head: "Status", cell: (dispute) => <Status status={dispute.status} /> },
     { head: "Amount", align: "right", cell: (dispute) => <Money of={dispute} /> },
-    { head: "Reason", from: "wide", cell: (dispute) => dispute.reason.replaceAll("_", " ") },
+    {
+      head: "Reason",
+      from: "wide",
+      cell: (dispute) => <span className="whitespace-nowrap">{dispute.reason.replaceAll("_", " ")}</span>,
+    },
     {
       head: "Payment",
       from: "full",

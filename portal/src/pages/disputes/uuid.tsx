@@ -36,7 +36,11 @@ export function Page() {
       curl={{ path: `/v1/disputes/${uuid}` }}
     >
       <Answer of={dispute}>
-        {(dispute) => <Answer of={evidence}>{(evidence) => <Whole dispute={dispute} evidence={evidence} />}</Answer>}
+        {(dispute) => (
+          <Answer of={evidence}>
+            {(told) => <Whole dispute={dispute} evidence={told} receivedAt={evidence.dataUpdatedAt} />}
+          </Answer>
+        )}
       </Answer>
     </Frame>
   );
@@ -45,15 +49,16 @@ export function Page() {
 interface Props {
   dispute: Schema<"Dispute">;
   evidence: Schema<"GatheredEvidence">;
+  receivedAt: number;
 }
 
-function Whole({ dispute, evidence }: Props) {
+function Whole({ dispute, evidence, receivedAt }: Props) {
   const place = usePlace();
   const can = useCan();
   const runs = dispute.outcome === null;
   return (
     <>
-      <Standing dispute={dispute} evidence={evidence} />
+      <Standing dispute={dispute} evidence={evidence} receivedAt={receivedAt} />
       <Facts>
         <Fact name="Contested">
           <Money of={dispute} />

@@ -1,6 +1,6 @@
 // How a dispute stands, in a sentence: the clock that runs, or how it ended.
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect } from "react";
 import { refresh } from "../../../api/action.ts";
 import type { Schema } from "../../../api/types.ts";
 import { classes } from "../../../ui/classes.ts";
@@ -11,9 +11,11 @@ import { Time } from "../../../ui/time.tsx";
 interface Props {
   dispute: Schema<"Dispute">;
   evidence: Schema<"GatheredEvidence">;
+  /** When the evidence was told, by this machine's clock: milliseconds since 1970. */
+  receivedAt: number;
 }
 
-export function Standing({ dispute, evidence }: Props) {
+export function Standing({ dispute, evidence, receivedAt }: Props) {
   if (dispute.outcome !== null) return <Outcome dispute={dispute} evidence={evidence} />;
   if (evidence.submitted_at !== null)
     return (
@@ -28,18 +30,17 @@ export function Standing({ dispute, evidence }: Props) {
         The evidence was due on <Time at={evidence.evidence_due_at} />. What nobody answered in time is lost.
       </Banner>
     );
-  return <Deadline evidence={evidence} />;
+  return <Deadline evidence={evidence} receivedAt={receivedAt} />;
 }
 
 const DAY_MS = 86_400_000;
 
 /** The time left by the book's clock, which may be ahead of this machine's. */
-function Deadline({ evidence: { now, evidence_due_at: due } }: Pick<Props, "evidence">) {
+function Deadline({ evidence: { now, evidence_due_at: due }, receivedAt }: Omit<Props, "dispute">) {
   const queries = useQueryClient();
   const real = useNow(1000);
-  const [seen, setSeen] = useState({ now, ahead: Date.parse(now) - real });
-  if (seen.now !== now) setSeen({ now, ahead: Date.parse(now) - Date.now() });
-  const left = Math.max(0, Date.parse(due) - real - seen.ahead);
+  const ahead = Date.parse(now) - receivedAt;
+  const left = Math.max(0, Date.parse(due) - real - ahead);
   const isOver = left === 0;
   useEffect(() => {
     if (isOver) void refresh(queries, ["/v1/disputes"]);
@@ -64,7 +65,7 @@ function Clock({ ms }: { ms: number }) {
   );
 }
 
-function Outcome({ dispute, evidence }: Props) {
+function Outcome({ dispute, evidence }: Omit<Props, "receivedAt">) {
   const { outcome } = dispute;
   const money = <Money of={dispute} />;
   if (outcome === "won")
