@@ -166,7 +166,7 @@ test("a secret is rotated and the old one retired; a delivery misbehaves once, a
   );
   await page.getByLabel("Raw body").fill(forged.body);
   await page.getByRole("button", { name: "Find out" }).click();
-  await page.getByText("unknown secret").waitFor();
+  await page.getByRole("status").getByText("unknown", { exact: true }).waitFor();
   await look("webhooks-doctor");
   expect(await faults(page)).toEqual([]);
 });

@@ -33,7 +33,18 @@ export function Page() {
   );
 
   const columns: Column<Key>[] = [
-    { head: "Name", cell: (key) => <Name of={key} /> },
+    {
+      head: "Name",
+      cell: (key) => (
+        <div className="py-0.5">
+          <Name of={key} />
+          {/* A phone has no room for the columns. */}
+          <div className="-ml-3 sm:hidden">
+            <Actions of={key} onDo={(what) => setDoing({ what, key })} />
+          </div>
+        </div>
+      ),
+    },
     { head: "State", cell: (key) => <State of={key} /> },
     { head: "May", from: "wide", cell: (key) => scopeCount(key.scopes) },
     { head: "From", from: "full", cell: (key) => <Addresses of={key} /> },
@@ -42,9 +53,8 @@ export function Page() {
     {
       head: "Actions",
       align: "right",
-      cell: (key) =>
-        can("credentials:write") &&
-        key.state !== "revoked" && <Actions of={key} onDo={(what) => setDoing({ what, key })} />,
+      from: "wide",
+      cell: (key) => <Actions of={key} onDo={(what) => setDoing({ what, key })} />,
     },
   ];
 
@@ -77,13 +87,13 @@ export function Page() {
 
 function Name({ of: { name, client_id: id, signature } }: { of: Key }) {
   return (
-    <div className="py-0.5">
-      <div className="font-medium">
+    <>
+      <div className="font-medium break-words">
         {name ?? <span className="text-muted">unnamed</span>}
         {signature === "rfc9421" && <span className="ml-2 text-xs font-normal text-muted">RFC 9421 only</span>}
       </div>
       <code className="font-mono text-xs break-all text-muted">{id}</code>
-    </div>
+    </>
   );
 }
 
@@ -119,9 +129,11 @@ function Ends({ of: { expires_at: at, revoked_at: revoked } }: { of: Key }) {
 }
 
 function Actions({ of, onDo }: { of: Key; onDo: (what: "change" | "roll" | "revoke") => void }) {
+  const can = useCan();
+  if (!can("credentials:write") || of.state === "revoked") return null;
   const name = of.name ?? of.client_id;
   return (
-    <span className="inline-flex flex-wrap justify-end">
+    <span className="inline-flex">
       <Button look="quiet" label={`Change ${name}`} onClick={() => onDo("change")}>
         Change
       </Button>

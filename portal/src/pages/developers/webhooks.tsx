@@ -1,10 +1,12 @@
 // Webhooks: where events go, whether they arrive, what signs them, and in the sandbox everything to try a receiver with.
 import { useQuery } from "@tanstack/react-query";
+import { useQueryText } from "../../address.ts";
 import { useApi, useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
+import type { Call } from "../../ui/curl.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Deliveries } from "./webhooks/deliveries.tsx";
@@ -18,11 +20,23 @@ import { Trigger } from "./webhooks/trigger.tsx";
 
 export type WebhookSettings = Schema<"WebhookSettings">;
 
+/** Of the tools. */
+const calls: Record<string, Call> = {
+  trigger: { method: "POST", path: "/v1/sandbox/events/trigger", body: { type: "payment.succeeded" } },
+  misbehave: { method: "PUT", path: "/v1/sandbox/webhook/misbehave", body: { mode: "duplicate", for_next: 3 } },
+  doctor: {
+    method: "POST",
+    path: "/v1/sandbox/webhook/doctor",
+    body: { headers: { "webhook-id": "evt_…" }, body: "{}" },
+  },
+};
+
 export function Page() {
   const place = usePlace();
   const api = useApi();
   const can = useCan();
   const settings = useQuery(api.read("/v1/webhook"));
+  const { tab } = useQueryText();
   const isSandbox = place.environment === "sandbox" && can("sandbox:write");
   const deliveries = (
     <Section title="Every attempt, newest first" actions={can("events:write") && <ResendSince />}>
@@ -34,7 +48,7 @@ export function Page() {
       title="Webhooks"
       lead={`Whether your receiver hears of what happens in ${place.environment}, and when it does not, why.`}
       actions={isSandbox && settings.data?.url && <ButtonLink to={paths.exam(place)}>Test the receiver</ButtonLink>}
-      curl={{ path: "/v1/events?limit=25" }}
+      curl={calls[isSandbox ? (tab ?? "") : ""] ?? { path: "/v1/events?delivery=undelivered" }}
     >
       <Answer of={settings}>
         {(settings) =>

@@ -42,7 +42,7 @@ function Labelled({ label, text }: { label: string; text: string }) {
   return (
     <div>
       <p className="mb-1 font-medium">{label}</p>
-      <Code text={text} what={`the ${label}`} />
+      <Code text={text} what={`the ${label}`} wrap />
     </div>
   );
 }

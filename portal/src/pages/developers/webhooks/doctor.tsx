@@ -2,7 +2,6 @@
 import { useAction } from "../../../api/action.ts";
 import { useApi } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
-import { CurlPanel } from "../../../ui/curl.tsx";
 import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
@@ -77,13 +76,6 @@ export function Doctor() {
         </Form>
         {ask.result && <Verdict of={ask.result} />}
       </div>
-      <CurlPanel
-        call={{
-          method: "POST",
-          path: "/v1/sandbox/webhook/doctor",
-          body: { headers: { "webhook-id": "evt_…" }, body: "{}" },
-        }}
-      />
     </Section>
   );
 }

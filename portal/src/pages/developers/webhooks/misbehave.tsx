@@ -5,7 +5,6 @@ import { useApi } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
 import { Answer } from "../../../ui/answer.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { CurlPanel } from "../../../ui/curl.tsx";
 import { Form, SelectField, Submit, TextField } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
@@ -70,9 +69,6 @@ export function Misbehave() {
           </div>
         )}
       </Answer>
-      <CurlPanel
-        call={{ method: "PUT", path: "/v1/sandbox/webhook/misbehave", body: { mode: "duplicate", for_next: 3 } }}
-      />
     </Section>
   );
 }

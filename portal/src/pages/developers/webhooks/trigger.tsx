@@ -5,7 +5,6 @@ import { useAction } from "../../../api/action.ts";
 import { useApi, usePlace } from "../../../api/place.ts";
 import { paths } from "../../../paths.ts";
 import { Button } from "../../../ui/button.tsx";
-import { CurlPanel } from "../../../ui/curl.tsx";
 import { ErrorNote } from "../../../ui/face.tsx";
 import { To } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -47,7 +46,6 @@ export function Trigger() {
           </li>
         ))}
       </ul>
-      <CurlPanel call={{ method: "POST", path: "/v1/sandbox/events/trigger", body: { type: "payment.succeeded" } }} />
     </Section>
   );
 }

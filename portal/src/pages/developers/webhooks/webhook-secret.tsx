@@ -11,7 +11,7 @@ export function WebhookSecret({ secret, onClose }: { secret: string; onClose: ()
         Your receiver verifies deliveries with this secret. It is shown <strong>this once</strong>; a rotation gives you
         another.
       </p>
-      <Code text={secret} what="the signing secret" />
+      <Code text={secret} what="the signing secret" wrap />
       <div className="flex flex-wrap justify-end gap-2">
         <Button onClick={() => save(env, "gerbang-webhook.env")}>Save as .env</Button>
         <Button look="primary" onClick={onClose}>
