@@ -38,7 +38,7 @@ export function ResendSince() {
       },
     },
   );
-  const today = new Date().toISOString().slice(0, 10);
+  const [today] = useState(() => new Date().toISOString().slice(0, 10));
   return (
     <>
       <Button onClick={() => setOpen(true)}>Send again since…</Button>
