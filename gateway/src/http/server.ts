@@ -1,10 +1,12 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
+import { Readable } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
@@ -22,6 +24,14 @@ declare module "fastify" {
     /** On the stopwatch. */
     begunAt: number;
     sentContentType: string;
+    /** The merchant's system that the request says it is from, once it is found. */
+    sender: Client | undefined;
+    /** True when it is from there: its signature was right, and new. */
+    isProven: boolean;
+  }
+  interface FastifyContextConfig {
+    /** The handler reads the body itself, as it arrives. */
+    streamsBody?: boolean;
   }
   interface FastifyReply {
     /** The window that the answer's rate headers speak of. */
@@ -39,6 +49,8 @@ export interface ServerParts {
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
   statusUrl: string | undefined;
+  /** Hears of every answer that is given to a request which got as far as a route. Must return at once. */
+  onAnswer?: ((request: FastifyRequest, reply: FastifyReply, payload: unknown) => void) | undefined;
 }
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
@@ -65,9 +77,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const paths = new KnownPaths();
   paths.watch(server);
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, load));
+  server.addContentTypeParser("*", async (request: FastifyRequest) =>
+    request.routeOptions.config.streamsBody === true ? undefined : readBody(request.raw, load),
+  );
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
+  server.decorateRequest("sender", undefined);
+  server.decorateRequest("isProven", false);
   server.decorateReply("rate", undefined);
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
@@ -87,9 +103,10 @@ export function createServer(parts: ServerParts): FastifyInstance {
     load.begin(request.raw);
     done();
   });
-  server.addHook("onSend", (request, reply, _payload, done) => {
+  server.addHook("onSend", (request, reply, payload, done) => {
     reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
     load.end(request.raw);
+    parts.onAnswer?.(request, reply, payload);
     done();
   });
   malformed.watch(server.server);
@@ -128,7 +145,12 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
 export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
-  if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);
+  if (file) {
+    const { bytes, sizeBytes } = file;
+    reply.code(status).headers(attachmentHeaders(file));
+    if (Buffer.isBuffer(bytes)) return reply.send(bytes);
+    return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
+  }
   return reply
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
