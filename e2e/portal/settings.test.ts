@@ -53,7 +53,7 @@ test("an owner invites a viewer by a link that is shown once, changes their role
   expect(await viewer.page.getByRole("button", { name: "Save" }).count()).toBe(0);
 
   await open(paths.team(place));
-  await page.getByRole("cell", { name: ATTACK }).waitFor();
+  await page.getByRole("cell", { name: `${ATTACK} tamu@people.example` }).waitFor();
   await isText(owner);
   await page.getByRole("button", { name: `Change the role of ${ATTACK}` }).click();
   await page.getByRole("dialog").getByLabel("Role").selectOption("finance");
@@ -125,10 +125,10 @@ test("an owner names and brands the business, and a payer sees it", async () => 
   expect(await page.getByRole("img", { name: "Your logo" }).evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(
     120,
   );
-  await page.getByLabel("Colour").fill("red");
+  await page.getByRole("textbox", { name: "Colour" }).fill("red");
   await page.getByRole("button", { name: "Save the colour" }).click();
   await page.getByText("A colour is # and six hex digits.").waitFor();
-  await page.getByLabel("Colour").fill("#FFE08A");
+  await page.getByRole("textbox", { name: "Colour" }).fill("#FFE08A");
   await page.getByRole("button", { name: "Save the colour" }).click();
   await page.getByRole("img", { name: "The button, in #ffe08a" }).waitFor();
   await look("branding");

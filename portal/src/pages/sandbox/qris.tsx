@@ -1,5 +1,4 @@
 // The QRIS workbench: take a payment's code or any other, read it tag by tag, see the picture, change it, and pay.
-import { useState } from "react";
 import { useCan } from "../../api/place.ts";
 import { useQueryText, useSetQuery } from "../../address.ts";
 import { Empty } from "../../ui/empty.tsx";
@@ -28,16 +27,12 @@ export function Page() {
 function Workbench() {
   const { code = "" } = useQueryText();
   const setQuery = useSetQuery();
-  const [round, setRound] = useState(0);
-  const take = (text: string): void => {
-    setQuery({ code: text });
-    setRound(round + 1);
-  };
+  const take = (text: string): void => setQuery({ code: text });
   return (
     <>
       <Section title="Read a code">
         {/* Made anew when another code is taken: what was typed is gone then. */}
-        <ReadCode key={round} code={code} take={take} />
+        <ReadCode key={code} code={code} take={take} />
       </Section>
       <Section title="Codes of payments that wait">
         <PendingCodes take={take} />

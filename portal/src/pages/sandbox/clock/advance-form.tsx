@@ -14,7 +14,7 @@ export function AdvanceForm({ action, advance }: Props) {
     advance(Number(seconds) * units[unit as keyof typeof units]);
   return (
     <details>
-      <summary className="inline-flex min-h-6 items-center text-muted hover:text-ink">By another span</summary>
+      <summary className="w-fit py-0.5 text-muted hover:text-ink">By another span</summary>
       <div className="mt-3 max-w-xs">
         <Form
           values={{ seconds: "3", unit: "days" }}

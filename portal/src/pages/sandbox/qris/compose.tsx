@@ -36,9 +36,7 @@ export function Compose({ take }: { take: (code: string) => void }) {
     });
   return (
     <details>
-      <summary className="inline-flex min-h-6 items-center text-muted hover:text-ink">
-        Name, city, amount, and who is paid
-      </summary>
+      <summary className="w-fit py-0.5 text-muted hover:text-ink">Name, city, amount, and who is paid</summary>
       <div className="mt-3 max-w-md">
         <Form values={first} action={action} onSubmit={submit}>
           <TextField
