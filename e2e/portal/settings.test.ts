@@ -112,6 +112,8 @@ test("an owner names and brands the business, and a payer sees it", async () => 
   await page.getByText("The settings are saved.").waitFor();
   await isText(owner);
   await look("settings");
+  await open(paths.audit(place));
+  expect(await page.locator("time").first().getAttribute("title")).toContain("shown in Asia/Makassar");
 
   await open(paths.branding(place));
   const file = (name: string, buffer: Buffer) =>
@@ -146,7 +148,7 @@ test("an owner names and brands the business, and a payer sees it", async () => 
   const approve = payer.page.getByRole("button", { name: "Approve" });
   expect(await approve.evaluate((button) => getComputedStyle(button).backgroundColor)).toBe("rgb(255, 224, 138)");
   await payer.page.getByRole("heading", { name: `Pay Toko ${ATTACK}` }).waitFor();
-  await isText(payer as Member);
+  await isText(payer);
 });
 
 test("a developer creates a payment by the form while the code follows, pays it, and lets time pass", async () => {

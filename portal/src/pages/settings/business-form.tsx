@@ -66,7 +66,7 @@ export function BusinessForm({ settings }: { settings: Settings }) {
           name="language"
           label="Language"
           options={languages}
-          hint="Of payer pages, and of people who chose none of their own."
+          hint="Of people who chose none of their own."
         />
         <SelectField
           name="time_zone"
