@@ -215,7 +215,7 @@ test("a QRIS code goes round: composed, read, changed and caught; a payment's ow
     reference_id: ATTACK,
   });
   await open(paths.qris(place));
-  await page.getByRole("button", { name: `Read the code of ${ATTACK}` }).click();
+  await page.getByRole("button", { name: `Read it: the code of ${ATTACK}` }).click();
   await page.getByRole("row", { name: "54 Amount 123456.00" }).waitFor();
   await page.getByText("whole", { exact: true }).waitFor();
   await look("qris");

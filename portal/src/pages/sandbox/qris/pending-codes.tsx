@@ -28,7 +28,7 @@ export function PendingCodes({ take }: { take: (code: string) => void }) {
       align: "right",
       cell: ({ instructions, reference_id: id }) =>
         instructions && (
-          <Button look="quiet" label={`Read the code of ${id}`} onClick={() => take(instructions.value)}>
+          <Button look="quiet" label={`Read it: the code of ${id}`} onClick={() => take(instructions.value)}>
             Read it
           </Button>
         ),
