@@ -64,8 +64,19 @@ export function createApp(options: AppOptions): App {
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
   const load = new LoadShedding(LOAD_LIMITS);
   metrics.inFlight(() => load);
-  const { trustProxy, statusUrl } = config;
-  const server = createServer({ load, clock, log, metrics, unauthenticated, trustProxy, statusUrl });
+  const { trustProxy, statusUrl, connectionsPerAddress } = config;
+  const isKnown = (clientId: string): boolean => rooms.directory.isKnown(clientId);
+  const server = createServer({
+    load,
+    clock,
+    log,
+    metrics,
+    unauthenticated,
+    trustProxy,
+    statusUrl,
+    connectionsPerAddress,
+    isKnown,
+  });
   const rejected = new RejectedRequests({ database, vault, clock, log });
   // A process that only works opens none of the merchants' endpoints.
   const edge = openEdge(foundation, rooms, load, rejected);
@@ -76,17 +87,13 @@ export function createApp(options: AppOptions): App {
   const audit = new Audit(database, clock);
   const operatorEndpoints = operatorSurface(foundation, rooms, audit);
   const { operatorToken: token } = options;
-  openOperatorApi(
-    server,
-    { token, viewerToken: config.operatorViewerToken, unauthenticated, audit },
-    operatorEndpoints,
-  );
+  openOperatorApi(server, { token, viewerToken: config.operatorViewerToken, audit }, operatorEndpoints);
   const operatorsContract = madeOnce(() => operatorContract(operatorEndpoints, version));
   server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
-    openPortal(server, foundation, rooms, { edge, unauthenticated, audit: peopleAudit }, portal);
+    openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
     openPages(server);
   }
   const portalsContract = madeOnce(() => portalContract(portal, version));
@@ -167,7 +174,7 @@ function openPortal(
   server: FastifyInstance,
   { config, clock }: Foundation,
   { people, directory }: Rooms,
-  parts: { edge: Edge; unauthenticated: UnauthenticatedCallers; audit: PeopleAudit },
+  parts: { edge: Edge; audit: PeopleAudit },
   surface: PortalSurface,
 ): void {
   const { baseUrl, mode } = config;
