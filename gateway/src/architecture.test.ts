@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "operator"],
+  ["sandbox", "operator", "requests"],
   ["diagnostics", "story"],
   ["portal"],
   ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
@@ -113,6 +113,7 @@ const owners: Record<string, RegExp> = {
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator: /^operator_audit$/,
+  requests: /^(request_log|request_log_gaps)$/,
 };
 
 /** Tables whose names the program puts together. */

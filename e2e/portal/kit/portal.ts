@@ -123,7 +123,12 @@ export class Portal {
     [this.service, this.browser] = await Promise.all([startService(this.options), launchBrowser()]);
   }
 
-  async endTest(): Promise<void> {
+  async endTest(failed: string | undefined): Promise<void> {
+    const folder = process.env.LOOK;
+    if (failed !== undefined && folder) {
+      const pages = [...this.contexts].flatMap((context) => context.pages());
+      await Promise.all(pages.map((page, at) => page.screenshot({ path: `${folder}/failed ${failed} ${at}.png` })));
+    }
     await Promise.all([...this.contexts].map((context) => context.close()));
     this.contexts.clear();
     const problems = this.problems.filter((text) => !this.tolerated.some((pattern) => pattern.test(text)));
@@ -151,10 +156,12 @@ export class Portal {
 }
 
 /** The portal of a test file: started before its tests and stopped after them. Called once, at the top of the file. */
-export function usePortal(options: TestServiceOptions = {}): Portal {
+export function usePortal({ config, ...rest }: TestServiceOptions = {}): Portal {
+  // Every page is fetched anew by every test, from one address.
+  const options = { ...rest, config: { unauthenticatedLimitPerMinute: 1_000_000, ...config } };
   const portal = new Portal(options);
   beforeAll(() => portal.start());
-  afterEach(() => portal.endTest());
+  afterEach(({ task }) => portal.endTest(task.result?.state === "fail" ? task.name.slice(0, 80) : undefined));
   afterAll(() => portal.stop());
   return portal;
 }
