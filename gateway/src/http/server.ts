@@ -1,6 +1,7 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -30,6 +31,10 @@ declare module "fastify" {
     sender: Client | undefined;
     /** True when it is from there: its signature was right, and new. */
     isProven: boolean;
+  }
+  interface FastifyContextConfig {
+    /** The handler reads the body itself, as it arrives. */
+    streamsBody?: boolean;
   }
   interface FastifyReply {
     /** The window that the answer's rate headers speak of. */
@@ -85,7 +90,9 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const paths = new KnownPaths();
   paths.watch(server);
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, load));
+  server.addContentTypeParser("*", async (request: FastifyRequest) =>
+    request.routeOptions.config.streamsBody === true ? undefined : readBody(request.raw, load),
+  );
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
   server.decorateRequest("sender", undefined);
@@ -197,7 +204,12 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
 export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
-  if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);
+  if (file) {
+    const { bytes, sizeBytes } = file;
+    reply.code(status).headers(attachmentHeaders(file));
+    if (Buffer.isBuffer(bytes)) return reply.send(bytes);
+    return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
+  }
   return reply
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
