@@ -14,6 +14,7 @@ import { refunds } from "./refunds/refunds.sql.ts";
 import { expiredRequests, trimRequests } from "./requests/request-log.sql.ts";
 import { selectRequest, selectRequests, selectUsedKeys, selectUses } from "./requests/requests.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
+import { selectComingDue } from "./sandbox/clock.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 const MERCHANTS = 1_000;
@@ -132,4 +133,9 @@ test.each([
   const plan = await genericPlan(statement);
   expect(plan).not.toMatch(/Seq Scan on (request_log|idempotency_keys)/);
   expect(plan).not.toContain("Filter: (at <");
+});
+
+test("what falls due next by a sandbox's clock is read from the end of an index, however many payments wait", async () => {
+  const plan = await genericPlan(selectComingDue(book, 0, 26));
+  expect(plan).toMatch(/Limit .*\n +->  Index Scan using payments_expiring/);
 });
