@@ -8,6 +8,8 @@ export default defineConfig({
   base: "/portal/",
   plugins: [react(), tailwind()],
   build: {
+    // build.ts names another folder; this is where `npx vite build` leaves what is only looked at.
+    outDir: "dist/by-hand",
     target: "es2023",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

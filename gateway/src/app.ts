@@ -23,6 +23,7 @@ import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
+import { openPages } from "./portal/static.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
 import type { Database } from "./store/database.ts";
@@ -83,8 +84,10 @@ export function createApp(options: AppOptions): App {
   server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
-  if (options.roles.has("api"))
+  if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, unauthenticated, audit: peopleAudit }, portal);
+    openPages(server);
+  }
   const portalsContract = madeOnce(() => portalContract(portal, version));
   server.get("/portal/v1/openapi.json", (_request, reply) =>
     sendReply(reply, { status: 200, body: portalsContract() }),
@@ -120,6 +123,7 @@ export function createApp(options: AppOptions): App {
       const idle = setInterval(() => server.server.closeIdleConnections(), 50);
       await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
       await rejected.stop();
+      await rooms.lastUses.write();
       await rooms.lanes.idle();
       await foundation.stop();
     },
@@ -134,7 +138,7 @@ function madeOnce(make: () => string): () => string {
 
 function openEdge(
   foundation: Foundation,
-  { directory, lanes }: Rooms,
+  { directory, lanes, lastUses }: Rooms,
   load: LoadShedding,
   rejected: RejectedRequests,
 ): Edge {
@@ -151,6 +155,7 @@ function openEdge(
     mayServe,
     log,
     onRejected: (request) => rejected.note(request),
+    onUsed: (client, address) => lastUses.note(client, address),
     load,
     publicRoot: config.baseUrl === undefined ? undefined : publicRootOf(config.baseUrl),
   });

@@ -96,7 +96,7 @@ test("the environment and the real clock are read on the ground floor alone", ()
 
 /** Which tables each room writes. */
 const owners: Record<string, RegExp> = {
-  merchants: /^(merchants|credentials|webhook_endpoints|books)$/,
+  merchants: /^(merchants|credentials|credential_uses|webhook_endpoints|books)$/,
   store: /^(settings_epoch|schema_migrations|health_probe)$/,
   ledger: /^(journals|entries|balances|book_heads)$/,
   events: /^(events|deliveries|delivery_attempts|retention_watermarks|retained_events)$/,

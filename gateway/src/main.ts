@@ -4,6 +4,7 @@ import { acquirerCommand } from "./cli/acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
 import { insightsCommand, ledgerCommand, migrateCommand, openapiCommand, verifyCommand } from "./cli/commands.ts";
 import { listenCommand } from "./cli/listen-command.ts";
+import { peopleCommand } from "./cli/people-command.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { signCommand } from "./cli/sign-command.ts";
 
@@ -19,6 +20,10 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
   listen: {
     run: listenCommand,
     help: "hand a sandbox's events on to this machine: --forward-to http://localhost:3000/hook",
+  },
+  people: {
+    run: peopleCommand,
+    help: "let people into the portal: invite --merchant mer_… --role owner | link --email … [--reset] | list --merchant mer_…",
   },
   sign: {
     run: signCommand,

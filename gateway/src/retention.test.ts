@@ -89,3 +89,37 @@ test("what cannot be forgotten keeps nothing else from being forgotten, and is s
   await database.end();
   expect(await count("rate_windows", merchantId)).toBe(0);
 });
+
+test("sessions, links, challenges and failures of signing in go once they are over", async () => {
+  const { app } = service;
+  const { merchantId } = await service.merchant();
+  const { token } = await app.people.invite(merchantId, { role: "owner" }, undefined);
+  const person = { email: "old@people.example", name: "Old", password: "kopi tubruk senja 7" };
+  const joined = await app.people.accept(token, person, { address: "192.0.2.1", userAgent: "" });
+  if (!("personId" in joined)) return expect.unreachable("joined");
+  const origin = { address: "192.0.2.1", userAgent: "" };
+  for (let n = 0; n < 2; n++) await app.people.sessions.begin(joined.personId, origin);
+  await app.people.makeLink(joined.personId, "sign_in");
+  await app.people.passkeys.signInOptions(origin);
+  await expect(app.people.signIn({ email: person.email, password: "wrong" }, origin)).rejects.toThrow();
+  const tables = ["sessions", "sign_in_links", "passkey_challenges", "sign_in_failures"];
+  const counts = (): Promise<number[]> =>
+    asOwner(service.database, async (owner) => {
+      const found: number[] = [];
+      for (const table of tables) found.push((await owner.query(`select from ${table}`)).rowCount ?? 0);
+      return found;
+    });
+  await sweep();
+  expect(await counts()).toEqual([2, 1, 1, 2]);
+  await asOwner(service.database, async (owner) => {
+    await owner.query(`with oldest as (select session_id from sessions limit 1)
+      update sessions set created_at = now() - interval '9 days' where session_id in (select session_id from oldest)`);
+    await owner.query(
+      "update sign_in_links set created_at = now() - interval '3 days', expires_at = now() - interval '2 days'",
+    );
+    await owner.query("update passkey_challenges set expires_at = now() - interval '1 second'");
+    await owner.query("update sign_in_failures set window_start = window_start - 7200");
+  });
+  await sweep();
+  expect(await counts()).toEqual([1, 0, 0, 0]);
+});

@@ -2,11 +2,17 @@
 import { type Micros, SECOND } from "./ground/clock.ts";
 import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
+import { peopleExpiredAt } from "./people/people-retention.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 /** The statements that delete what has expired at `realNow`, each in steps of `STEP` rows. */
 export function expiredAt(realNow: Micros): Statement[] {
   const unixSeconds = Math.floor(realNow / SECOND);
-  return [expiredRateWindows(unixSeconds), expiredKeys(realNow), expiredDiagnoses(realNow)];
+  return [
+    expiredRateWindows(unixSeconds),
+    expiredKeys(realNow),
+    expiredDiagnoses(realNow),
+    ...peopleExpiredAt(realNow),
+  ];
 }

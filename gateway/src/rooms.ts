@@ -7,6 +7,7 @@ import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
+import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
@@ -56,6 +57,7 @@ export interface Rooms {
   address: PublicAddress;
   directory: Directory;
   merchants: Merchants;
+  lastUses: LastUses;
   router: Router;
   lanes: Lanes;
   tokens: PayerTokens;
@@ -141,6 +143,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     address,
     directory,
     merchants,
+    lastUses: new LastUses(database, clock, log),
     router,
     lanes,
     tokens,

@@ -24,9 +24,13 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { Mail } from "./people/mail.ts";
+import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
+import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
+import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
@@ -94,7 +98,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   const { webhookAllowHosts: allowed } = config;
@@ -107,6 +111,8 @@ export function operatorSurface(
         await checkResolved(kept, allowed);
         return kept;
       },
+      people,
+      invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
@@ -123,8 +129,8 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
-  const { people, directory, address, payments } = rooms;
+export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { people, directory, address, payments, merchants, lastUses } = rooms;
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -135,8 +141,16 @@ export function portalSurface({ config }: Foundation, rooms: Rooms, audit: Peopl
   return [
     ...sessionEndpoints({ people, views }),
     ...personEndpoints({ people, views }),
+    ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
-    ...teamEndpoints({ people, audit, invitationPage: () => `${address.root}/portal/invitation` }),
+    ...teamEndpoints({
+      people,
+      audit,
+      invitationPage: () => invitationPage(address.root),
+      serviceName: config.serviceName,
+      mail: config.mail && new Mail({ ...config.mail, log }),
+    }),
+    ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
   ];
 }
 

@@ -93,6 +93,8 @@ export interface TestServiceOptions {
   roles?: ("api" | "worker")[];
   masterKey?: string;
   logLevel?: string;
+  /** Any free one when left out. */
+  port?: number;
   /** Acquirers beyond the simulated ones. */
   acquirers?: readonly Acquirer[];
   /** Times of delivering webhooks that differ from the usual ones. */
@@ -121,7 +123,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const app = makeApp({ ...options, database });
   await app.start();
   app.ready();
-  await app.server.listen({ port: 0, host: "127.0.0.1" });
+  await app.server.listen({ port: options.port ?? 0, host: "127.0.0.1" });
   const origin = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`;
   app.setBaseUrl(`${origin}/v1`);
   const client = async (

@@ -24,6 +24,8 @@ const client: Client = {
   key: signingKey(SECRET),
   scopes: new Set(),
   signature: "any",
+  expiresAt: undefined,
+  allows: undefined,
 };
 const hmac = (text: string, secret = SECRET): string => createHmac("sha256", secret).update(text).digest("hex");
 

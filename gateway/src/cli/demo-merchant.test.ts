@@ -39,7 +39,7 @@ test("a start that was killed before it wrote the file down is made good by the 
   const { merchantId } = await service.app.merchants.create("Kopi Gerbang");
   const demo = await expectWorks(await prepare());
   expect(demo.merchant_id).toBe(merchantId);
-  expect(await prepare()).toEqual(demo);
+  expect(await prepare()).toEqual({ ...demo, portal_sign_in: expect.stringContaining("#link=") });
 });
 
 test.each([
@@ -58,10 +58,12 @@ test.each([
   expect(webhook?.previousUntil).toBeDefined();
 });
 
-test("a whole file is kept as it is but for the addresses", async () => {
+test("a whole file is kept as it is but for the addresses and the link", async () => {
   const first = await expectWorks(await prepare());
   writeFileSync(file(), JSON.stringify({ ...first, base_url: "http://127.0.0.1:1/v1" }));
-  expect(await prepare()).toEqual(first);
+  const again = await prepare();
+  expect(again).toEqual({ ...first, portal_sign_in: expect.stringContaining("#link=") });
+  expect(again?.portal_sign_in).not.toBe(first.portal_sign_in);
 });
 
 test("a database with merchants of its own gets no demo merchant", async () => {

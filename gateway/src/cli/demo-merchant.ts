@@ -5,6 +5,8 @@ import { z } from "zod";
 import type { App } from "../app.ts";
 import { writeWhole } from "../ground/files.ts";
 import { isId } from "../ground/ids.ts";
+import { signInLinkPage } from "../people/relying-party.ts";
+import { DEVELOPMENT_LINK_LASTS } from "../people/sign-in-links.ts";
 
 const demoSchema = z.object({
   base_url: z.string(),
@@ -14,6 +16,8 @@ const demoSchema = z.object({
   merchant_id: z.string().refine((id) => isId("merchant", id)),
   ops_url: z.string(),
   operator_token: z.string(),
+  /** Signs in as an owner, once. Another one at each start. */
+  portal_sign_in: z.string().optional(),
 });
 export type DemoFile = z.infer<typeof demoSchema>;
 
@@ -41,9 +45,17 @@ export async function prepareDemo(
     base_url: baseUrl,
     ops_url: `${baseUrl.slice(0, -"/v1".length)}/ops/v1`,
     operator_token: operatorToken,
+    portal_sign_in: await ownerLink(app, known.merchant_id, baseUrl),
   };
   writeWhole(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
+}
+
+/** A link that signs in as the owner of the demo merchant. */
+async function ownerLink({ people }: App, merchantId: string, baseUrl: string): Promise<string> {
+  const { personId } = await people.demoOwner(merchantId);
+  const { token } = await people.makeLink(personId, "sign_in", DEVELOPMENT_LINK_LASTS);
+  return signInLinkPage(baseUrl.slice(0, -"/v1".length), token);
 }
 
 /** Undefined when the file is not there, or does not tell what it should. */

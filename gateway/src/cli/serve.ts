@@ -12,6 +12,7 @@ import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
 import { systemClock } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
+import { portalRoot } from "../people/relying-party.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore, say } from "./store-of-config.ts";
 import { migrate } from "../store/migrations.ts";
@@ -173,7 +174,8 @@ function greet(config: Config, baseUrl: string, metrics: string | undefined, dem
 
     API        ${baseUrl}          contract   ${root}/openapi.json
     Health     ${baseUrl}/health   metrics    ${metrics ?? "off"}
-    Operator   ${root}/ops/v1`);
+    Operator   ${root}/ops/v1
+    Portal     ${portalRoot(root)}/portal`);
   if (!demo) return;
   const body = `{"amount_minor":150000,"currency":"IDR","payment_method":"qris","reference_id":"order-'$(date +%s)'"}`;
   say(`
@@ -181,6 +183,10 @@ function greet(config: Config, baseUrl: string, metrics: string | undefined, dem
 
     client_id  ${demo.client_id}
     secret     ${demo.secret}
+
+  Open its pages, signed in as its owner (good once; every start prints another one):
+
+    ${demo.portal_sign_in}
 
   Create a payment; paste this into another terminal:
 

@@ -46,6 +46,12 @@ const variables = z.object({
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL" }).optional(),
+  SMTP_FROM: z
+    .string()
+    .max(320)
+    .regex(/^[^\r\n]*[^@\s]+@[^@\s]+$/, "must be an e-mail address, or a name and <address>")
+    .optional(),
   TRUST_PROXY: count.default(0),
   UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -76,6 +82,8 @@ export interface Config {
   /** How long events, and each attempt to deliver them, are kept. */
   webhookHistoryDays: number;
   webhookAllowHosts: ReadonlySet<string>;
+  /** The mail server that invitations are sent by; undefined: the inviter hands the link over. */
+  mail: { url: string; from: string } | undefined;
   unauthenticatedLimitPerMinute: number;
   /** How many proxies stand in front of the service. */
   trustProxy: number;
@@ -115,6 +123,9 @@ export function readConfig(
   if ((clientId === undefined) !== (secret === undefined)) {
     problems.push("GERBANG_CLIENT_ID and GERBANG_SECRET: belong together, give both or neither");
   }
+  if ((given.SMTP_URL === undefined) !== (given.SMTP_FROM === undefined)) {
+    problems.push("SMTP_URL and SMTP_FROM: belong together, give both or neither");
+  }
   const files: FilesOfConfig = {
     dataDirectory: resolve(given.GERBANG_DATA ?? "./.data"),
     acquirersFile: given.ACQUIRERS_FILE === undefined ? undefined : resolve(given.ACQUIRERS_FILE),
@@ -149,6 +160,10 @@ export function readConfig(
         .map((host) => host.trim().toLowerCase())
         .filter(Boolean),
     ),
+    mail:
+      value.SMTP_URL === undefined || value.SMTP_FROM === undefined
+        ? undefined
+        : { url: value.SMTP_URL, from: value.SMTP_FROM },
     unauthenticatedLimitPerMinute: value.UNAUTHENTICATED_LIMIT_PER_MINUTE,
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,

@@ -8,7 +8,7 @@ import type { Nonce } from "../auth/nonces.sql.ts";
 import { tooMany } from "../auth/rate.ts";
 import { type Claim, type MessageClaim, claimOf, verifySignature } from "../auth/signature.ts";
 import type { SignedMessage } from "../auth/signed-message.ts";
-import { type Clock, SECOND } from "../ground/clock.ts";
+import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
@@ -60,6 +60,8 @@ export interface EdgeParts {
   log: Log;
   /** Hears of every rejected signature. Must return at once. */
   onRejected(rejected: RejectedRequest): void;
+  /** Hears of every request that a credential proved, and from which address. Must return at once. */
+  onUsed(client: Client, address: string): void;
   load: LoadShedding;
   /** Of the configured address, what stands before /v1; undefined where clients know the service by many names. */
   publicRoot: string | undefined;
@@ -70,6 +72,8 @@ export interface EdgeParts {
 /** A request whose sender is known. */
 interface Known {
   principal: Principal;
+  /** Of a request that a credential proved. */
+  client: Client | undefined;
   /** What makes the request one: of a read, or of a write with what it allows. Undefined where no signature can be sent again. */
   nonce: Nonce | undefined;
   /** What admission consumes, of reads and writes alike. */
@@ -95,7 +99,8 @@ export class Edge {
     const found = this.parts.directory.client(claim.clientId);
     const client = found instanceof Promise ? await found : found;
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
-    const known = { principal: client, ...this.verify(client, claim, request, body), body };
+    this.refuseExpired(client);
+    const known = { principal: client, client, ...this.verify(client, claim, request, body), body };
     try {
       return await this.serve(endpoint, request, reply, known);
     } catch (error) {
@@ -117,7 +122,13 @@ export class Edge {
   ): Promise<Reply> {
     const body = await this.bodyOf(request);
     this.refuseByWrongClock();
-    return this.serve(endpoint, request, reply, { principal, nonce: undefined, spans: [], body });
+    return this.serve(endpoint, request, reply, {
+      principal,
+      client: undefined,
+      nonce: undefined,
+      spans: [],
+      body,
+    });
   }
 
   /** Counts a request of theirs, and lets them in unless they are suspended or ask too often. Throws MERCHANT_SUSPENDED, RATE_LIMITED. */
@@ -136,6 +147,11 @@ export class Edge {
   private refuseByWrongClock(): void {
     if (!this.parts.mayServe())
       throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5, internal: "the clock is wrong" });
+  }
+
+  private refuseExpired({ expiresAt }: Client): void {
+    if (expiresAt === undefined || this.parts.clock.now() < expiresAt) return;
+    throw new Fault("CLIENT_NOT_FOUND", { message: `This key expired at ${wireTime(expiresAt)}. Use another one.` });
   }
 
   private serve(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, known: Known): Promise<Reply> {
@@ -186,8 +202,15 @@ export class Edge {
   }
 
   /** What may be refused once the sender is known. Throws MERCHANT_SUSPENDED, FORBIDDEN, ENVIRONMENT_MISMATCH, RATE_LIMITED. */
-  private enter(endpoint: Endpoint, { merchant, scopes, book }: Principal, { count, rate }: Admitted): void {
+  private enter(
+    endpoint: Endpoint,
+    { principal: { merchant, scopes, book }, client }: Known,
+    { count, rate }: Admitted,
+    address: string,
+  ): void {
     if (merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
+    if (client?.allows && !client.allows(address)) throw notFromHere(address);
+    if (client) this.parts.onUsed(client, address);
     if (!scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN");
     if (endpoint.sandboxOnly && book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
     if (count > rate.limit) throw tooMany(rate.reset, this.parts.clock);
@@ -219,7 +242,7 @@ export class Edge {
     const admitted = await this.parts.admission.admit(principal, nonces);
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
-    this.enter(endpoint, known.principal, admitted);
+    this.enter(endpoint, known, admitted, request.ip);
     const call = this.callOf(request, known);
     if (!endpoint.query) refuseQuery(request);
     else {
@@ -244,7 +267,7 @@ export class Edge {
     let intent: Intent;
     let input: Record<string, unknown>;
     try {
-      this.enter(endpoint, known.principal, admitted);
+      this.enter(endpoint, known, admitted, request.ip);
       input = known.body.length === 0 && allOptional(endpoint.body) ? {} : readJson(request, known.body);
       call.idempotencyKey = checkKey(request.raw.headersDistinct["idempotency-key"]);
       intent = intentOf(endpoint, call, known.body);
@@ -331,6 +354,13 @@ export class Edge {
       log.warn({ err: error, request_id: call.requestId }, "what follows a change failed; the worker will do it");
     }
   }
+}
+
+function notFromHere(address: string): Fault {
+  return new Fault("FORBIDDEN", {
+    message: `This key may not be used from ${address}. Use it from one of its allowed addresses, or allow this one.`,
+    details: { address },
+  });
 }
 
 function intentOf(endpoint: WriteEndpoint, call: Call, body: Buffer): Intent {

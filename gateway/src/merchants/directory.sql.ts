@@ -19,7 +19,8 @@ export function loadMerchant(merchantId: string): Statement {
     name: "load merchant",
     text: `select m.merchant_id, m.name, m.suspended, m.rate_limit_per_minute, m.settings, m.epoch,
   (select json_agg(json_build_object('client_id', c.client_id, 'environment', c.environment, 'scopes', c.scopes,
-      'signature', c.signature, 'secret', encode(c.secret_sealed, 'hex')))
+      'signature', c.signature, 'expires', extract(epoch from c.expires_at), 'from', c.allowed_addresses::text[],
+      'secret', encode(c.secret_sealed, 'hex')))
     from credentials c where c.merchant_id = m.merchant_id and c.revoked_at is null) as credentials,
   (select json_agg(json_build_object('environment', w.environment, 'url', w.url, 'secret', encode(w.secret_sealed, 'hex'),
       'previous', encode(w.previous_sealed, 'hex'), 'until', extract(epoch from w.previous_until)))

@@ -4,6 +4,7 @@ import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, signingKey } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
+import { containedIn } from "../ground/networks.ts";
 import type { Database } from "../store/database.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
 import type { Book, Environment } from "./books.ts";
@@ -66,6 +67,10 @@ export interface Client extends Principal {
   clientId: string;
   key: KeyObject;
   signature: SignatureDemand;
+  /** Real time from which it proves nothing any more. */
+  expiresAt: Micros | undefined;
+  /** Whether it may be used from an address; undefined: from any. */
+  allows: ((address: string) => boolean) | undefined;
 }
 
 interface Cached {
@@ -111,7 +116,7 @@ export class Directory {
     watch.subscribe((since) => this.forgetChanged(since));
   }
 
-  /** The client of a live credential, or undefined when it is unknown or revoked. */
+  /** The client of a credential, or undefined when it is unknown or revoked. One that has expired says so itself. */
   client(clientId: string): Client | Promise<Client | undefined> {
     const cached = this.clients.get(clientId);
     const asking = this.watch.fresh();
@@ -185,6 +190,8 @@ export class Directory {
       environment: Environment;
       scopes: string[];
       signature: SignatureDemand;
+      expires: number | null;
+      from: string[];
       secret: string;
     }[];
     const clients = credentials.map((credential) => ({
@@ -195,6 +202,8 @@ export class Directory {
       key: signingKey(unseal(credential.secret, credentialOwner(credential.client_id))),
       scopes: new Set(credential.scopes),
       signature: credential.signature,
+      expiresAt: credential.expires === null ? undefined : credential.expires * SECOND,
+      allows: credential.from.length === 0 ? undefined : containedIn(credential.from),
     }));
     this.forget(merchantId);
     const cached = { epoch: row.epoch, merchant, clients };

@@ -1,9 +1,8 @@
-// All SQL of merchants and their credentials, outside the directory. The addresses of their webhooks are in webhook-endpoints.sql.ts.
+// All SQL of merchants and their settings, outside the directory. Credentials and the addresses of webhooks have files of their own.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { type Environment, environments } from "./books.ts";
-import type { SignatureDemand } from "./directory.ts";
 import type { MerchantSettings, SettingsChange } from "./settings.ts";
 
 export function insertMerchant(
@@ -82,55 +81,6 @@ export function selectOldestNamed(name: string): Statement {
     values: [name],
   };
 }
-
-export function insertCredential(credential: {
-  merchantId: string;
-  clientId: string;
-  environment: Environment;
-  sealed: Buffer;
-  scopes: readonly string[];
-  signature: SignatureDemand;
-  createdAt: Micros;
-}): Statement {
-  return {
-    text: `insert into credentials (merchant_id, client_id, environment, secret_sealed, scopes, signature, created_at)
-values ($1::uuid, $2::text, $3::environment, $4::bytea, $5::text[], $6::text, $7::timestamptz)`,
-    values: [
-      uuidOf(credential.merchantId),
-      credential.clientId,
-      credential.environment,
-      credential.sealed,
-      credential.scopes,
-      credential.signature,
-      sqlTime(credential.createdAt),
-    ],
-  };
-}
-
-/** Revokes it. No row when the merchant has no live credential of this id. */
-export function endCredential(merchantId: string, clientId: string, now: Micros): Statement {
-  return {
-    text: `update credentials set revoked_at = $3::timestamptz
-where merchant_id = $1::uuid and client_id = $2::text and revoked_at is null
-returning client_id`,
-    values: [uuidOf(merchantId), clientId, sqlTime(now)],
-  };
-}
-
-/** Changes which signatures it takes. No row when the merchant has no live credential of this id. */
-export function updateCredential(merchantId: string, clientId: string, signature: SignatureDemand): Statement {
-  return {
-    text: `update credentials set signature = $3::text
-where merchant_id = $1::uuid and client_id = $2::text and revoked_at is null
-returning client_id`,
-    values: [uuidOf(merchantId), clientId, signature],
-  };
-}
-
-/** Of all merchants. */
-export const selectNewestCredential: Statement = {
-  text: "select client_id, secret_sealed from credentials order by created_at desc limit 1",
-};
 
 const CREDENTIALS_MAX = 50;
 

@@ -1,26 +1,24 @@
 // Making and changing merchants, credentials and webhook addresses. Rare, so outside the lanes: one transaction each.
 import { randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
-import { type Vault, newSecret } from "../ground/crypto.ts";
+import type { Vault } from "../ground/crypto.ts";
 import { validationFault } from "../ground/fault.ts";
 import { idOf, newId } from "../ground/ids.ts";
-import type { Database, Row, Statement } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type Book, type Environment, environments } from "./books.ts";
-import { type Scope, type SignatureDemand, credentialOwner, scopes as allScopes, webhookOwner } from "./directory.ts";
+import { Credentials, type NewCredential, type Query } from "./credentials.ts";
+import { selectNewestCredential } from "./credentials.sql.ts";
+import { type Scope, type SignatureDemand, credentialOwner, webhookOwner } from "./directory.ts";
 import {
   type SettingsRow,
-  endCredential,
   insertBooks,
-  insertCredential,
   insertMerchant,
   lockSettings,
   selectAnyMerchant,
   selectMerchant,
-  selectNewestCredential,
   selectOldestNamed,
   touchMerchant,
-  updateCredential,
   updateMerchant,
 } from "./merchants.sql.ts";
 import {
@@ -43,12 +41,6 @@ import {
   updateWebhookUrl,
 } from "./webhook-endpoints.sql.ts";
 
-export interface NewCredential {
-  clientId: string;
-  /** Shown this once. */
-  secret: string;
-}
-
 export interface MerchantSummary {
   merchantId: string;
   name: string;
@@ -67,9 +59,8 @@ export interface PreviousSecretMark {
 /** For so long after a rotation every delivery carries both signatures. */
 const UNDISTURBED_SECONDS = 60;
 
-type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
-
 export class Merchants {
+  readonly credentials: Credentials;
   private readonly database: Database;
   private readonly vault: Vault;
   private readonly watch: SettingsWatch;
@@ -80,6 +71,8 @@ export class Merchants {
     this.vault = vault;
     this.watch = watch;
     this.clock = clock;
+    const touched = this.touched.bind(this);
+    this.credentials = new Credentials({ database, vault, clock, touched });
   }
 
   /** A merchant with default settings, a book in each environment, and webhook secrets, which are shown this once. */
@@ -129,47 +122,28 @@ export class Merchants {
   }
 
   /** A new key pair; several live ones are normal. Undefined when there is no such merchant. */
-  async createCredential(
+  createCredential(
     merchantId: string,
     environment: Environment,
-    scopes: readonly Scope[] = allScopes,
-    signature: SignatureDemand = "any",
+    scopes?: readonly Scope[],
+    signature?: SignatureDemand,
   ): Promise<NewCredential | undefined> {
-    const kind = environment === "sandbox" ? "test" : "live";
-    const clientId = newSecret(`ak_${kind}_`).slice(0, 34);
-    const secret = newSecret(`sk_${kind}_`);
-    const made = await this.touched(merchantId, (query) =>
-      query(
-        insertCredential({
-          merchantId,
-          clientId,
-          environment,
-          sealed: this.vault.seal(secret, credentialOwner(clientId)),
-          scopes,
-          signature,
-          createdAt: this.clock.now(),
-        }),
-      ),
+    return this.credentials.create(
+      { merchantId, environment },
+      { ...(scopes && { scopes }), ...(signature && { signature }) },
     );
-    return made ? { clientId, secret } : undefined;
   }
 
-  /** Changes which signatures a live credential takes, in every process within a second. False when the merchant has none of this id. */
+  /** Changes which signatures a credential takes, in every process within a second. False when the merchant has none of this id. */
   async changeCredential(merchantId: string, clientId: string, signature: SignatureDemand): Promise<boolean> {
-    let found = false;
-    await this.touched(merchantId, async (query) => {
-      found = (await query(updateCredential(merchantId, clientId, signature))).length > 0;
-    });
-    return found;
+    // The prefix of a client_id says which environment it is of.
+    const environment = clientId.startsWith("ak_live_") ? "production" : "sandbox";
+    return (await this.credentials.change({ merchantId, environment }, clientId, { signature })) !== undefined;
   }
 
   /** Ends a credential, in every process within a second. False when the merchant has no live one of this id. */
-  async revokeCredential(merchantId: string, clientId: string): Promise<boolean> {
-    let found = false;
-    await this.touched(merchantId, async (query) => {
-      found = (await query(endCredential(merchantId, clientId, this.clock.now()))).length > 0;
-    });
-    return found;
+  revokeCredential(merchantId: string, clientId: string): Promise<boolean> {
+    return this.credentials.end(merchantId, clientId);
   }
 
   /**

@@ -1,14 +1,16 @@
 // Merchants as the operator sees them: settings, credentials, webhook addresses, and whether their books are clean.
-import { READDRESS_MAX, readdressPending } from "../events/outbox.sql.ts";
 import { Fault } from "../ground/fault.ts";
+import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { verifyBook } from "../ledger/verify.ts";
-import { type Book, environments } from "../merchants/books.ts";
+import { environments } from "../merchants/books.ts";
 import { scopes } from "../merchants/directory.ts";
 import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
+import type { People } from "../people/people.ts";
 import type { Database } from "../store/database.ts";
+import { followAddress } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams, credentialParams, merchantParams } from "./params.ts";
 import { page, unknownCursor } from "../http/lists.ts";
@@ -23,7 +25,10 @@ import {
   credentialListQuery,
   credentialListSchema,
   credentialSchema,
+  credentialView,
+  inviteToMerchantSchema,
   isClientId,
+  merchantInvitationSchema,
   merchantListQuery,
   merchantListSchema,
   merchantSchema,
@@ -32,19 +37,16 @@ import {
   setWebhookSchema,
   webhookSchema,
 } from "./merchants.schema.ts";
-import {
-  credentialOfRow,
-  merchantOfRow,
-  selectCredential,
-  selectCredentials,
-  selectMerchants,
-} from "./merchants.sql.ts";
+import { merchantOfRow, selectMerchants } from "./merchants.sql.ts";
 
 export interface MerchantEndpointParts {
   merchants: Merchants;
   database: Database;
   /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
   checkWebhookUrl(url: string): Promise<string>;
+  people: People;
+  /** The page on which an invitation is accepted; its token goes behind the `#`. */
+  invitationPage: () => string;
 }
 
 const path = "/ops/v1/merchants";
@@ -52,7 +54,13 @@ const tag = "Merchants";
 
 /** Every endpoint under /ops/v1/merchants. */
 export function merchantEndpoints(parts: MerchantEndpointParts): OperatorEndpoint[] {
-  return [...settingsEndpoints(parts), ...credentialEndpoints(parts), webhookEndpoint(parts), verifyEndpoint(parts)];
+  return [
+    ...settingsEndpoints(parts),
+    invitationEndpoint(parts),
+    ...credentialEndpoints(parts),
+    webhookEndpoint(parts),
+    verifyEndpoint(parts),
+  ];
 }
 
 function settingsEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
@@ -123,7 +131,35 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
   ];
 }
 
-function credentialEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
+function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpointParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "POST",
+    operationId: "inviteToMerchant",
+    path: `${path}/{id}/invitations`,
+    params: merchantParams,
+    summary: "Let somebody into a merchant: its first owner, who invites everybody else",
+    tag,
+    role: "admin",
+    body: inviteToMerchantSchema,
+    success: { status: 201, description: "The link, which is good once.", schema: merchantInvitationSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle({ params, body }) {
+      const { merchantId } = await required(merchants, params.id);
+      const { token, invitation } = await people.invite(merchantId, body, undefined);
+      const { invitationId, role, email, expiresAt } = invitation;
+      return reply(201, {
+        invitation_id: invitationId,
+        merchant_id: merchantId,
+        role,
+        email: email ?? null,
+        expires_at: wireTime(expiresAt),
+        url: `${invitationPage()}#${token}`,
+      });
+    },
+  });
+}
+
+function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "POST",
@@ -163,17 +199,11 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       async handle({ params, query }) {
         const { merchantId } = await required(merchants, params.id);
         const { starting_after: after } = query;
-        if (after !== undefined && (await database.query(selectCredential(merchantId, after))).length === 0) {
-          throw unknownCursor(after);
-        }
+        const { credentials } = merchants;
+        if (after !== undefined && !(await credentials.read({ merchantId }, after))) throw unknownCursor(after);
         const limit = limitOf(query);
-        const rows = await database.query(selectCredentials(merchantId, after, limit + 1));
-        return page(
-          rows.map(credentialOfRow),
-          limit,
-          (credential) => credential,
-          (credential) => credential.client_id,
-        );
+        const found = await credentials.list({ merchantId }, after, limit + 1);
+        return page(found, limit, credentialView, ({ clientId }) => clientId);
       },
     }),
     operatorEndpoint({
@@ -192,9 +222,9 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
         const { client_id: clientId = "" } = params;
         const changed =
           isClientId(clientId) && (await merchants.changeCredential(merchantId, clientId, body.signature));
-        const [row] = changed ? await database.query(selectCredential(merchantId, clientId)) : [];
-        if (!row) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(200, credentialOfRow(row));
+        const found = changed ? await merchants.credentials.read({ merchantId }, clientId) : undefined;
+        if (!found) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, credentialView(found));
       },
     }),
     operatorEndpoint({
@@ -216,16 +246,6 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       },
     }),
   ];
-}
-
-/** So many times some of a backlog are moved to a new address at once. What is left is moved when it is due. */
-const MOVES_MAX = 40;
-
-/** A backlog need not wait behind the old host until each delivery is looked at. */
-async function followAddress(database: Database, book: Book): Promise<void> {
-  for (let moves = 0; moves < MOVES_MAX; moves++) {
-    if ((await database.query(readdressPending(book))).length < READDRESS_MAX) return;
-  }
 }
 
 function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): OperatorEndpoint {

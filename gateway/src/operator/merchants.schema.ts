@@ -1,5 +1,6 @@
 // The shapes of merchants, credentials and webhook addresses on the operator's wire.
 import { z } from "zod";
+import { wireTime } from "../ground/clock.ts";
 import {
   exampleAddress,
   exampleClientId,
@@ -9,9 +10,11 @@ import {
   exampleWebhookSecret,
 } from "../http/examples.ts";
 import { HTTPS_PATTERN, environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import type { Credential } from "../merchants/credentials.sql.ts";
 import { scopes, signatureDemands } from "../merchants/directory.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
 import { defaultSettings, settingsSchema } from "../merchants/settings.ts";
+import { memberRoles } from "../people/roles.ts";
 import { pageFields, pageFieldsOf } from "./lists.ts";
 import { CLIENT_ID_PATTERN } from "./params.ts";
 
@@ -23,11 +26,11 @@ const exampleMerchant = {
   ...defaultSettings,
 };
 
-const signature = z.enum(signatureDemands).meta({
+export const signatureField = z.enum(signatureDemands).meta({
   id: "SignatureDemand",
   description: "Which signatures prove its requests: `any`, or those of RFC 9421 (HTTP Message Signatures) alone.",
 });
-const scope = z.enum(scopes).meta({ id: "Scope", description: "What a credential may do." });
+export const scopeField = z.enum(scopes).meta({ id: "Scope", description: "What a credential may do." });
 const webhookSecret = z.string().meta({ description: "Shown this once.", examples: [exampleWebhookSecret] });
 
 export const createMerchantSchema = z
@@ -37,16 +40,50 @@ export const createCredentialSchema = z
   .strictObject({
     environment: environmentField,
     scopes: z
-      .array(scope)
+      .array(scopeField)
       .min(1)
       .max(scopes.length)
       .optional()
       .meta({ description: "What it may do; everything when absent." }),
-    signature: signature.optional().meta({ description: "Which signatures it takes; `any` when absent." }),
+    signature: signatureField.optional().meta({ description: "Which signatures it takes; `any` when absent." }),
   })
   .meta({ id: "CreateCredential", examples: [{ environment: "sandbox" }] });
+export const inviteToMerchantSchema = z
+  .strictObject({
+    role: z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." }),
+    email: z
+      .string()
+      .min(3)
+      .max(254)
+      .regex(/^[^@\s]+@[^@\s]+$/, "must be an e-mail address")
+      .optional()
+      .meta({ description: "Where given, only this person may accept." }),
+  })
+  .meta({ id: "InviteToMerchant", examples: [{ role: "owner" as const }] });
+export const merchantInvitationSchema = z
+  .strictObject({
+    invitation_id: identity("invitation"),
+    merchant_id: identity("merchant"),
+    role: z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." }),
+    email: z.string().nullable(),
+    expires_at: timestamp,
+    url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
+  })
+  .meta({
+    id: "MerchantInvitation",
+    examples: [
+      {
+        invitation_id: exampleIds.invitation,
+        merchant_id: exampleIds.merchant,
+        role: "owner",
+        email: null,
+        expires_at: exampleTimes.payout,
+        url: "https://pay.example/portal/invitation#3q2x8Zf0vJt5cB1nY7mKdW4hR6sL9pGaEuTi-_oXQkM",
+      },
+    ],
+  });
 export const changeCredentialSchema = z
-  .strictObject({ signature })
+  .strictObject({ signature: signatureField })
   .meta({ id: "UpdateCredential", examples: [{ signature: "rfc9421" }] });
 export const setWebhookSchema = z
   .strictObject({
@@ -100,7 +137,7 @@ const credentialFields = {
   client_id: z.string().meta({ pattern: CLIENT_ID_PATTERN, examples: [exampleClientId] }),
   environment: environmentField,
   scopes: z.array(z.string()).meta({ description: "What it may do.", examples: [["payments:read"]] }),
-  signature,
+  signature: signatureField,
 };
 const exampleCredential = {
   client_id: exampleClientId,
@@ -125,13 +162,42 @@ export const revokedCredentialSchema = z
 export const credentialSchema = z
   .strictObject({
     ...credentialFields,
+    name: z.string().nullable().meta({ description: "As the merchant calls it." }),
+    allowed_addresses: z.array(z.string()).meta({
+      description: "Networks from which it may be used; none: from anywhere.",
+      examples: [["203.0.113.0/24"]],
+    }),
     created_at: timestamp,
-    revoked_at: timestamp.nullable().meta({ description: "Null while it is live." }),
+    expires_at: timestamp.nullable().meta({ description: "When it ends by itself; null: never." }),
+    revoked_at: timestamp.nullable().meta({ description: "Null unless it was revoked." }),
   })
   .meta({
     id: "Credential",
-    examples: [{ ...exampleCredential, created_at: exampleTimes.created, revoked_at: null }],
+    examples: [
+      {
+        ...exampleCredential,
+        name: null,
+        allowed_addresses: [],
+        created_at: exampleTimes.created,
+        expires_at: null,
+        revoked_at: null,
+      },
+    ],
   });
+export function credentialView(credential: Credential): z.infer<typeof credentialSchema> {
+  const time = (at: number | undefined): string | null => (at === undefined ? null : wireTime(at));
+  return {
+    client_id: credential.clientId,
+    environment: credential.environment,
+    scopes: [...credential.scopes],
+    signature: credential.signature,
+    name: credential.name ?? null,
+    allowed_addresses: [...credential.allowedAddresses],
+    created_at: wireTime(credential.createdAt),
+    expires_at: time(credential.expiresAt),
+    revoked_at: time(credential.revokedAt),
+  };
+}
 export const credentialListSchema = listSchema(credentialSchema, "CredentialList");
 export const credentialListQuery = z.strictObject(
   pageFields("client_id", isClientId, CLIENT_ID_PATTERN, exampleClientId),

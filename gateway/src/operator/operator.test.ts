@@ -193,6 +193,22 @@ describe("lists", () => {
     expect(all).toEqual(all.toSorted().toReversed());
   });
 
+  test("an invitation lets the first owner into a merchant, and the audit has no token", async () => {
+    const { merchantId } = await service.merchant();
+    const body = { role: "owner", email: "Sari@toko.example" };
+    const { status, json } = await call("POST", `/merchants/${merchantId}/invitations`, body);
+    expect([status, json.email]).toEqual([201, "sari@toko.example"]);
+    const [page, token] = json.url.split("#");
+    expect(page).toBe(`${service.origin.replace("127.0.0.1", "localhost")}/portal/invitation`);
+    const email = "sari@toko.example";
+    const given = { email, name: "Sari", password: "kopi tubruk senja 7" };
+    await service.app.people.accept(token, given, { address: "192.0.2.1", userAgent: "" });
+    expect(await service.app.people.members(merchantId)).toMatchObject([{ email, role: "owner" }]);
+    expect((await call("GET", `/audit?merchant_id=${merchantId}`)).text).not.toContain(token);
+    expect((await call("POST", `/merchants/${nobody}/invitations`, { role: "owner" })).status).toBe(404);
+    expect((await call("POST", `/merchants/${merchantId}/invitations`, { role: "king" })).status).toBe(422);
+  });
+
   test("credentials are listed with their scopes and revocation, and never with their secrets", async () => {
     const id = await newMerchant();
     const secrets: string[] = [];

@@ -7,6 +7,7 @@ import { reply } from "../ground/reply.ts";
 import { exampleAddress, exampleWebhookSecret } from "../http/examples.ts";
 import { environmentField, timestamp } from "../http/shapes.ts";
 import type { Merchants } from "../merchants/merchants.ts";
+import { previousSchema, previousView } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { merchantParams } from "./params.ts";
 
@@ -31,21 +32,6 @@ const rotatedSchema = z
     id: "RotatedWebhookSecret",
     examples: [{ environment: "sandbox", webhook_secret: exampleWebhookSecret }],
   });
-const previousSchema = z
-  .strictObject({
-    until: timestamp.meta({ description: "Until when it signs as well." }),
-    last_accepted_at: timestamp.nullable().meta({
-      description:
-        "When a delivery that carried both signatures was last accepted; which one was verified, that does not tell.",
-    }),
-    last_needed_at: timestamp.nullable().meta({
-      description: "When a delivery was last refused with the new signature alone, and accepted with both.",
-    }),
-    last_not_needed_at: timestamp.nullable().meta({
-      description: "When a delivery was last accepted with the new signature alone: now and then one is sent so.",
-    }),
-  })
-  .meta({ id: "PreviousWebhookSecret", description: "How far a rotation is." });
 const registrationSchema = z
   .strictObject({
     environment: environmentField,
@@ -62,8 +48,6 @@ const registrationSchema = z
     id: "WebhookRegistration",
     examples: [{ environment: "sandbox", url: exampleAddress, rotated_at: null, previous: null }],
   });
-
-const time = (at: Micros | undefined): string | null => (at === undefined ? null : wireTime(at));
 
 export function webhookEndpoints(merchants: Merchants, now: () => Micros): OperatorEndpoint[] {
   return [
@@ -101,20 +85,11 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
         const book = { merchantId: id, environment: query.environment };
         const found = isId("merchant", id) ? await merchants.webhook(book) : undefined;
         if (!found) throw new Fault("OBJECT_NOT_FOUND");
-        const { url, rotatedAt, previousUntil } = found;
-        const overlaps = previousUntil !== undefined && previousUntil > now();
         return reply(200, {
           environment: query.environment,
-          url: url ?? null,
-          rotated_at: time(rotatedAt),
-          previous: overlaps
-            ? {
-                until: wireTime(previousUntil),
-                last_accepted_at: time(found.previousCarriedAt),
-                last_needed_at: time(found.previousNeededAt),
-                last_not_needed_at: time(found.previousNotNeededAt),
-              }
-            : null,
+          url: found.url ?? null,
+          rotated_at: found.rotatedAt === undefined ? null : wireTime(found.rotatedAt),
+          previous: previousView(found, now()),
         });
       },
     }),

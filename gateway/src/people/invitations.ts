@@ -60,9 +60,18 @@ export class Invitations {
       email: email?.toLowerCase(),
       expiresAt: now + INVITATION_LASTS,
     };
-    await this.parts.database.query(insertInvitation({ ...invitation, tokenDigest: sha256(token), invitedBy, now }));
+    await this.inserted({ ...invitation, tokenDigest: sha256(token), invitedBy, now });
     await noteAccess(this.parts, { action: "invited", personId: invitedBy, merchantId, details: { role } });
     return { token, invitation };
+  }
+
+  private async inserted(made: Parameters<typeof insertInvitation>[0]): Promise<void> {
+    try {
+      await this.parts.database.query(insertInvitation(made));
+    } catch (error) {
+      if ((error as { constraint?: unknown }).constraint !== "invitations_merchant_id_fkey") throw error;
+      throw new Fault("OBJECT_NOT_FOUND", { message: "There is no such merchant." });
+    }
   }
 
   /** Those of a merchant that can still be accepted, newest first. */

@@ -38,3 +38,10 @@ export function relyingPartyOf(root: string): RelyingParty | undefined {
   if (url.protocol !== "https:" && !isLocal(url)) return undefined;
   return { id: url.hostname, origins: [url.origin] };
 }
+
+/** Where an invitation is accepted; its token goes behind the `#`, so that no log has it. */
+export const invitationPage = (root: string): string => `${portalRoot(root)}/portal/invitation`;
+
+/** Where a link signs somebody in. */
+export const signInLinkPage = (root: string, token: string): string =>
+  `${portalRoot(root)}/portal/sign-in#link=${token}`;

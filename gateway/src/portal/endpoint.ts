@@ -69,7 +69,8 @@ export interface MemberEndpoint<Body = unknown, Query = unknown> extends Shaped<
   for: "member";
   action: Action;
   sandboxOnly?: true;
-  fresh?: true;
+  /** The same, everywhere or in production alone. */
+  fresh?: true | "production";
   handle(call: MemberCall<Body, Query>): Promise<Reply>;
 }
 

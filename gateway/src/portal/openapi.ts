@@ -136,7 +136,8 @@ function rightsOf(endpoint: PortalEndpoint): string {
   const parts = [
     endpoint.for === "member" ? `Action: \`${endpoint.action}\`.` : "",
     endpoint.for === "member" && endpoint.sandboxOnly ? "Sandbox only." : "",
-    endpoint.for !== "guest" && endpoint.fresh ? "Needs a fresh proof." : "",
+    endpoint.for !== "guest" && endpoint.fresh === true ? "Needs a fresh proof." : "",
+    endpoint.for === "member" && endpoint.fresh === "production" ? "Needs a fresh proof in production." : "",
     isChange(endpoint) && endpoint.for !== "guest" ? "Written into the audit." : "",
   ];
   return parts.filter(Boolean).join(" ");

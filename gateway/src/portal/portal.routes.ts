@@ -97,7 +97,8 @@ async function answerOwn(
   else reply.rate = unauthenticated.rate(request.ip); // whatever goes wrong below is not charged to the address
   if (member && endpoint.for === "member" && endpoint.sandboxOnly && member.environment !== "sandbox")
     throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
-  if (endpoint.fresh) door.refuseUnlessFresh(signedIn);
+  if (endpoint.fresh === true || (endpoint.fresh === "production" && member?.environment === "production"))
+    door.refuseUnlessFresh(signedIn);
   const { person, session } = signedIn;
   const perform = async (): Promise<Reply> => {
     const call = { ...guest(), person, session };

@@ -7,7 +7,14 @@ import type { People } from "../people/people.ts";
 import type { Needs } from "../people/proofs.ts";
 import { type GuestCall, type PortalEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
 import type { SessionViews } from "./session-view.ts";
-import { proofSchema, sessionListSchema, sessionViewSchema, signInSchema, signedInSchema } from "./session.schema.ts";
+import {
+  linkSchema,
+  proofSchema,
+  sessionListSchema,
+  sessionViewSchema,
+  signInSchema,
+  signedInSchema,
+} from "./session.schema.ts";
 
 export interface SessionEndpointParts {
   people: People;
@@ -43,6 +50,19 @@ function signingEndpoints({ people, views }: SessionEndpointParts): PortalEndpoi
       success: { status: 200, description: "Signed in, or a code is needed.", schema: signedInSchema },
       errors: ["UNAUTHORIZED", "RATE_LIMITED"],
       handle: async (call) => begun(views, call, await people.signIn(call.body, call.origin)),
+    }),
+    guestEndpoint({
+      method: "POST",
+      path: `${path}/link`,
+      operationId: "signInByLink",
+      summary: "Sign in by a link",
+      description:
+        "A link is good once. One that resets takes away password, authenticator, recovery codes and passkeys, and ends every other session: choose a password next.",
+      tag,
+      body: linkSchema,
+      success: { status: 200, description: "Signed in.", schema: sessionViewSchema },
+      errors: ["UNAUTHORIZED"],
+      handle: async (call) => begun(views, call, { token: await people.useLink(call.body.token, call.origin) }),
     }),
     personEndpoint({
       method: "GET",

@@ -6,6 +6,7 @@ import { page, unknownCursor } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { PeopleAudit } from "../people/audit.ts";
 import type { MerchantAuditEntry } from "../people/audit.sql.ts";
+import { type Mail, invitationLetter } from "../people/mail.ts";
 import type { People } from "../people/people.ts";
 import type { Invitation } from "../people/invitations.sql.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
@@ -24,6 +25,10 @@ export interface TeamEndpointParts {
   audit: PeopleAudit;
   /** The address of the page on which an invitation is accepted; its token goes behind the `#`. */
   invitationPage: () => string;
+  /** Names the installation in letters. */
+  serviceName: string;
+  /** Undefined where there is no mail server. */
+  mail: Mail | undefined;
 }
 
 const path = "/portal/v1/team";
@@ -96,7 +101,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
   ];
 }
 
-function invitationEndpoints({ people, invitationPage }: TeamEndpointParts): PortalEndpoint[] {
+function invitationEndpoints({ people, invitationPage, serviceName, mail }: TeamEndpointParts): PortalEndpoint[] {
   return [
     memberEndpoint({
       method: "GET",
@@ -126,7 +131,12 @@ function invitationEndpoints({ people, invitationPage }: TeamEndpointParts): Por
       errors: [],
       async handle({ merchant, person, body }) {
         const { token, invitation } = await people.invite(merchant.merchantId, body, person.personId);
-        return reply(201, { ...invitationView(invitation), url: `${invitationPage()}#${token}` });
+        const url = `${invitationPage()}#${token}`;
+        const { email } = invitation;
+        const letter =
+          email === undefined ? undefined : invitationLetter(email, { merchantName: merchant.name, serviceName, url });
+        const mailed = letter !== undefined && mail !== undefined && (await mail.send(letter));
+        return reply(201, { ...invitationView(invitation), url, mailed });
       },
     }),
     memberEndpoint({

@@ -54,10 +54,13 @@ export const madeInvitationSchema = z
   .strictObject({
     ...invitationShape,
     url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
+    mailed: z
+      .boolean()
+      .meta({ description: "True when the mail server has taken it. False: hand the link over yourself." }),
   })
   .meta({
     id: "MadeInvitation",
-    examples: [{ ...invitation, url: `https://pay.example/portal/invitation#${exampleToken}` }],
+    examples: [{ ...invitation, url: `https://pay.example/portal/invitation#${exampleToken}`, mailed: false }],
   });
 
 export const invitationTokenSchema = z.strictObject({ token: z.string().min(1).max(100) }).meta({

@@ -28,9 +28,11 @@ export type AnswerOf<Operation> = Operation extends { responses: infer Responses
 type QueryOf<Operation> = Operation extends { parameters: { query?: infer Query } } ? NonNullable<Query> : never;
 type InPathOf<Operation> = Operation extends { parameters: { path: infer InPath } } ? InPath : never;
 type BodyOf<Operation> = Operation extends { requestBody?: infer Request }
-  ? NonNullable<Request> extends { content: { "application/json": infer Body } }
-    ? Body
-    : never
+  ? [NonNullable<Request>] extends [never]
+    ? never
+    : NonNullable<Request> extends { content: { "application/json": infer Body } }
+      ? Body
+      : never
   : never;
 
 type Optional<Name extends string, Value> = [Value] extends [never]

@@ -81,7 +81,7 @@ export function Shell({ groups, live, back, name }: Props) {
         </header>
         <aside
           aria-label={words.menu}
-          className="sticky top-0 hidden h-[calc(100dvh-0.375rem)] w-56 shrink-0 flex-col gap-4 overflow-y-auto border-r border-line px-3 pt-4 pb-3 md:flex"
+          className="sticky top-0 hidden h-[calc(100dvh-0.375rem)] w-56 shrink-0 flex-col gap-4 overflow-y-auto border-r border-line px-3 pt-4 pb-3 *:shrink-0 md:flex"
         >
           {search}
           {side}

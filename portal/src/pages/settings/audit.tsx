@@ -1,6 +1,104 @@
-// Audit log: this page is still to be written.
+// Audit: what people changed for the merchant, and what they tried to, newest first.
+import { useState } from "react";
+import { useApi } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { Code } from "../../ui/code.tsx";
+import { Identity } from "../../ui/copy.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { useCursor, useList } from "../../ui/list.ts";
 import { Page as Frame } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+
+type Entry = Schema<"MerchantAuditEntry">;
 
 export function Page() {
-  return <Frame title="Audit log">{null}</Frame>;
+  const api = useApi();
+  const cursor = useCursor();
+  const list = useList(api.read("/v1/audit", { query: cursor.query }));
+  const [open, setOpen] = useState<Entry | undefined>(undefined);
+
+  const columns: Column<Entry>[] = [
+    {
+      head: "What",
+      cell: (entry) => (
+        <button
+          type="button"
+          className="inline-flex min-h-6 items-center text-left font-medium hover:underline"
+          onClick={() => setOpen(entry)}
+        >
+          {entry.action.replaceAll("_", " ")}
+        </button>
+      ),
+    },
+    { head: "Who", cell: ({ person }) => <span className="block max-w-40 truncate">{nameOf(person)}</span> },
+    { head: "Outcome", cell: (entry) => <Outcome of={entry} /> },
+    { head: "Environment", from: "full", cell: ({ environment }) => environment ?? "" },
+    { head: "From", from: "full", cell: ({ address }) => <code className="font-mono text-xs">{address}</code> },
+    { head: "When", align: "right", from: "wide", cell: ({ at }) => <Time at={at} /> },
+  ];
+  return (
+    <Frame
+      title="Audit log"
+      lead="Every change that people made or tried to make for this merchant, newest first. It can only grow."
+    >
+      <Table
+        label="Changes"
+        list={list}
+        cursor={cursor}
+        columns={columns}
+        id={(entry) => entry.request_id}
+        empty={
+          <Empty title="No changes yet">
+            When somebody of your team changes something here, it stands in this list before it happens.
+          </Empty>
+        }
+      />
+      {open && <Whole entry={open} close={() => setOpen(undefined)} />}
+    </Frame>
+  );
+}
+
+function nameOf(person: Entry["person"]): string {
+  return person?.name ?? "operator";
+}
+
+/** What came of it. Some entries are no calls: they say only that it happened. */
+function Outcome({ of: { path, status } }: { of: Entry }) {
+  if (path === null) return <Status status="done" />;
+  if (status === null) return <Status status="not on record" tone="warn" />;
+  return status < 400 ? <Status status="done" /> : <Status status={`refused ${status}`} tone="bad" />;
+}
+
+function Whole({ entry, close }: { entry: Entry; close: () => void }) {
+  const { action, person, at, environment, path, address, details, request_id: requestId } = entry;
+  return (
+    <Dialog open wide onClose={close} title={action.replaceAll("_", " ")}>
+      <div className="space-y-4">
+        <Facts>
+          <Fact name="Who">{nameOf(person)}</Fact>
+          <Fact name="When">
+            <Time at={at} />
+          </Fact>
+          <Fact name="Outcome">
+            <Outcome of={entry} />
+          </Fact>
+          <Fact name="Environment">{environment ?? "both"}</Fact>
+          <Fact name="From">{address ?? "unknown"}</Fact>
+          <Fact name="Request">
+            <Identity id={requestId} what="the request id" />
+          </Fact>
+        </Facts>
+        {path !== null && <p className="font-mono text-xs break-all">{path}</p>}
+        {details !== null && details !== undefined && <Code value={details} what="the details" />}
+        <div>
+          <Button onClick={close}>Close</Button>
+        </div>
+      </div>
+    </Dialog>
+  );
 }

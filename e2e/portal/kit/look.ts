@@ -1,0 +1,46 @@
+// Pictures of pages for who builds them, and what axe finds in a page.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+
+const SIZES = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const THEMES = ["light", "dark"] as const;
+
+export type Theme = (typeof THEMES)[number];
+
+/** Shows the page in a theme, as the person's own choice does. */
+export async function showIn(page: Page, theme: Theme): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.evaluate((name) => {
+    document.documentElement.dataset.theme = name;
+  }, theme);
+}
+
+/** Writes `<name>.<wide|phone>-<light|dark>.png` into the folder that LOOK names; without it, nothing happens. */
+export async function look(page: Page, name: string): Promise<void> {
+  const folder = process.env.LOOK;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  const before = page.viewportSize();
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport);
+    for (const theme of THEMES) {
+      await showIn(page, theme);
+      await page.screenshot({ path: join(folder, `${name}.${size}-${theme}.png`), fullPage: true });
+    }
+  }
+  await showIn(page, "light");
+  if (before) await page.setViewportSize(before);
+}
+
+/** What keeps the page from WCAG 2.2 AA, as far as a program finds it: a line for each place. */
+export async function faults(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    .setLegacyMode(true)
+    .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
+    .analyze();
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`),
+  );
+}

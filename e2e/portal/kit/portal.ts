@@ -1,0 +1,172 @@
+// The portal as its tests see it: a service, its pages in a real browser, and people who are signed in at a merchant of their own.
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { type TestService, type TestServiceOptions, startService } from "../../../gateway/test/kit.ts";
+import { Browser as Requests, joins } from "../../../gateway/test/portal.ts";
+import type { Environment } from "../../../gateway/src/merchants/books.ts";
+import type { MemberRole } from "../../../gateway/src/people/roles.ts";
+import type { Client } from "../../kit/client.ts";
+import { launchBrowser } from "./chromium.ts";
+import { look } from "./look.ts";
+
+export const WIDE = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+/** A page of a browser that shares nothing with any other one. */
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** Shows an address below /portal, as paths.ts makes it, and waits until nothing of it is still to come. */
+  open(this: void, path: string): Promise<void>;
+  /** Keeps pictures of the page, light and dark, wide and on a phone, where the environment variable LOOK names a folder for them. */
+  look(this: void, name: string): Promise<void>;
+}
+
+/** Somebody who is signed in. */
+export interface Member extends Visit {
+  merchantId: string;
+  /** What the functions of paths.ts take. */
+  place: { merchant: string; environment: Environment };
+  email: string;
+  /** The merchant's system: makes payments and whatever else pages show. */
+  client: Client;
+  /** The person's own requests, without a page. */
+  requests: Requests;
+}
+
+interface MemberOptions {
+  /** Made anew when left out. */
+  merchantId?: string;
+  environment?: Environment;
+  browser?: BrowserContextOptions;
+}
+
+export class Portal {
+  service!: TestService;
+  browser!: Browser;
+  private readonly options: TestServiceOptions;
+  private readonly contexts = new Set<BrowserContext>();
+  private problems: string[] = [];
+  private tolerated: RegExp[] = [];
+
+  constructor(options: TestServiceOptions) {
+    this.options = options;
+  }
+
+  /** By name rather than by address: browsers make passkeys for names alone. */
+  get origin(): string {
+    return this.service.origin.replace("127.0.0.1", "localhost");
+  }
+
+  /** A browser in which nobody is signed in. */
+  async guest(options: BrowserContextOptions = {}): Promise<Visit> {
+    const context = await this.browser.newContext({
+      baseURL: this.origin,
+      viewport: WIDE,
+      locale: "en-GB",
+      timezoneId: "Asia/Jakarta",
+      reducedMotion: "reduce",
+      ...options,
+    });
+    context.setDefaultTimeout(10_000);
+    this.contexts.add(context);
+    context.on("page", (page) => this.watch(page));
+    const page = await context.newPage();
+    return {
+      page,
+      context,
+      open: (path) => open(page, path),
+      look: (name) => look(page, name),
+    };
+  }
+
+  /** Somebody with a role at a merchant, signed in through the API. A fresh merchant unless one is named. */
+  async member(role: MemberRole = "owner", options: MemberOptions = {}): Promise<Member> {
+    const { environment = "sandbox" } = options;
+    const merchantId = options.merchantId ?? (await this.service.merchant({ name: "Toko Senja" })).merchantId;
+    const [requests, client, visit] = await Promise.all([
+      joins({ ...this.service, origin: this.origin }, merchantId, role, environment),
+      this.service.client(merchantId, environment),
+      this.guest(options.browser),
+    ]);
+    const [name = "", value = ""] = (requests.cookie ?? "").split("=");
+    await visit.context.addCookies([{ name, value, url: this.origin, httpOnly: true, sameSite: "Lax" }]);
+    return {
+      ...visit,
+      merchantId,
+      place: { merchant: merchantId, environment },
+      email: requests.email,
+      client,
+      requests,
+    };
+  }
+
+  /** Lets a message on the console pass in this test; any other one fails it. */
+  tolerate(...patterns: RegExp[]): void {
+    this.tolerated.push(...patterns);
+  }
+
+  /** Stops the service and starts it again at the same address, on the same data. `meanwhile` runs while nothing answers. */
+  async restart(meanwhile: () => Promise<void> = async () => undefined): Promise<void> {
+    const { database, origin } = this.service;
+    await this.service.stop();
+    await meanwhile();
+    this.service = await startService({ ...this.options, database, port: Number(new URL(origin).port) });
+  }
+
+  /** For the hooks below. */
+  async start(): Promise<void> {
+    const build = fileURLToPath(new URL("../../../portal/build.ts", import.meta.url));
+    execFileSync(process.execPath, [build], { stdio: ["ignore", "ignore", "inherit"] });
+    [this.service, this.browser] = await Promise.all([startService(this.options), launchBrowser()]);
+  }
+
+  async endTest(): Promise<void> {
+    await Promise.all([...this.contexts].map((context) => context.close()));
+    this.contexts.clear();
+    const problems = this.problems.filter((text) => !this.tolerated.some((pattern) => pattern.test(text)));
+    this.problems = [];
+    this.tolerated = [];
+    expect(problems, "what the browser complained about").toEqual([]);
+  }
+
+  async stop(): Promise<void> {
+    await this.browser?.close();
+    await this.service?.stop();
+  }
+
+  /** Errors on the console, refusals by the Content-Security-Policy among them, and what was thrown and not caught. */
+  private watch(page: Page): void {
+    page.on("pageerror", (error) => this.problems.push(String(error)));
+    page.on("console", (message) => {
+      if (message.type() !== "error") return;
+      // The API's refusals are part of stories; a missing file of the pages is none.
+      const { url } = message.location();
+      if (message.text().startsWith("Failed to load resource") && url.includes("/portal/v1/")) return;
+      this.problems.push(`${message.text()} (${url})`);
+    });
+  }
+}
+
+/** The portal of a test file: started before its tests and stopped after them. Called once, at the top of the file. */
+export function usePortal(options: TestServiceOptions = {}): Portal {
+  const portal = new Portal(options);
+  beforeAll(() => portal.start());
+  afterEach(() => portal.endTest());
+  afterAll(() => portal.stop());
+  return portal;
+}
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`/portal${path}`);
+  await settled(page);
+}
+
+/** Waits until the page has its heading, and nothing of it is still being fetched. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null,
+  );
+}

@@ -1,0 +1,155 @@
+// Credentials of merchants' systems: made with a secret that is shown once, changed, rolled with an overlap, and ended.
+import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { type Vault, newSecret } from "../ground/crypto.ts";
+import { validationFault } from "../ground/fault.ts";
+import type { Database, Row, Statement } from "../store/database.ts";
+import type { Book, Environment } from "./books.ts";
+import {
+  type Credential,
+  type CredentialTerms,
+  countLive,
+  credentialOfRow,
+  endCredential,
+  insertCredential,
+  replaceCredential,
+  selectCredential,
+  selectCredentials,
+  updateCredential,
+} from "./credentials.sql.ts";
+import { scopes as allScopes, credentialOwner } from "./directory.ts";
+
+export interface NewCredential {
+  clientId: string;
+  /** Shown this once. */
+  secret: string;
+}
+
+/** Good ones that people may make in one book. */
+export const LIVE_MAX = 20;
+
+export type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
+
+/** A merchant, in one environment or in both. */
+export interface Whose {
+  merchantId: string;
+  environment?: Environment;
+}
+
+export interface CredentialParts {
+  database: Database;
+  vault: Vault;
+  clock: Clock;
+  /** Runs work in a transaction after which every process loads the merchant anew. False when there is no such merchant. */
+  touched: (merchantId: string, work: (query: Query) => Promise<unknown>) => Promise<boolean>;
+}
+
+export class Credentials {
+  private readonly parts: CredentialParts;
+
+  constructor(parts: CredentialParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * A new key pair; several live ones are normal. Undefined when there is no such merchant. With `max`, throws VALIDATION_ERROR when the book
+   * has so many that are good.
+   */
+  async create(book: Book, terms: Partial<CredentialTerms> = {}, max?: number): Promise<NewCredential | undefined> {
+    const { clock, touched } = this.parts;
+    let made: NewCredential | undefined;
+    await touched(book.merchantId, async (query) => {
+      if (max !== undefined) await refuseBeyond(query, book, clock.now(), max);
+      made = await this.insert(query, book, terms);
+    });
+    return made;
+  }
+
+  /** Changes a credential that is not revoked, in every process within a second. Undefined when the book has none of this id. */
+  async change(book: Book, clientId: string, change: Partial<CredentialTerms>): Promise<Credential | undefined> {
+    let found = false;
+    await this.parts.touched(book.merchantId, async (query) => {
+      const before = await readCredential(query, book, clientId);
+      if (!before) return;
+      found = (await query(updateCredential(book, clientId, { ...before, ...change }))).length > 0;
+    });
+    return found ? this.read(book, clientId) : undefined;
+  }
+
+  /**
+   * A new credential on the same terms; the one before stays good for `overlapSeconds`, so that systems can change over one by one. One that
+   * expires gives the new one as long a life. Undefined when the book has no live one of this id.
+   */
+  async roll(book: Book, clientId: string, overlapSeconds: number): Promise<NewCredential | undefined> {
+    const { clock, touched } = this.parts;
+    let made: NewCredential | undefined;
+    await touched(book.merchantId, async (query) => {
+      const now = clock.now();
+      const before = await readCredential(query, book, clientId);
+      if (!before || !isLive(before, now)) return;
+      const { expiresAt, createdAt } = before;
+      made = await this.insert(query, book, {
+        ...before,
+        expiresAt: expiresAt === undefined ? undefined : now + (expiresAt - createdAt),
+      });
+      await query(replaceCredential(book, clientId, made.clientId, now + overlapSeconds * SECOND));
+      if (overlapSeconds === 0) await query(endCredential(book.merchantId, clientId, now));
+    });
+    return made;
+  }
+
+  /** Ends a credential, in every process within a second. False when the merchant has none of this id that is not revoked. */
+  async end(merchantId: string, clientId: string): Promise<boolean> {
+    let found = false;
+    await this.parts.touched(merchantId, async (query) => {
+      found = (await query(endCredential(merchantId, clientId, this.parts.clock.now()))).length > 0;
+    });
+    return found;
+  }
+
+  /** One that the merchant has or had, in that environment or in any. */
+  read(of: Whose, clientId: string): Promise<Credential | undefined> {
+    return readCredential((statement) => this.parts.database.query(statement), of, clientId);
+  }
+
+  /** A page of a merchant's, newest first, those that ended too. */
+  async list(of: Whose, after: string | undefined, count: number): Promise<Credential[]> {
+    return (await this.parts.database.query(selectCredentials(of, after, count))).map(credentialOfRow);
+  }
+
+  private async insert(query: Query, book: Book, terms: Partial<CredentialTerms>): Promise<NewCredential> {
+    const { vault, clock } = this.parts;
+    const kind = book.environment === "sandbox" ? "test" : "live";
+    const clientId = newSecret(`ak_${kind}_`).slice(0, 34);
+    const secret = newSecret(`sk_${kind}_`);
+    await query(
+      insertCredential({
+        name: terms.name,
+        scopes: terms.scopes ?? allScopes,
+        signature: terms.signature ?? "any",
+        allowedAddresses: terms.allowedAddresses ?? [],
+        expiresAt: terms.expiresAt,
+        book,
+        clientId,
+        sealed: vault.seal(secret, credentialOwner(clientId)),
+        createdAt: clock.now(),
+      }),
+    );
+    return { clientId, secret };
+  }
+}
+
+/** True while it proves requests. */
+export function isLive({ revokedAt, expiresAt }: Pick<Credential, "revokedAt" | "expiresAt">, now: Micros): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}
+
+async function readCredential(query: Query, of: Whose, clientId: string): Promise<Credential | undefined> {
+  const [row] = await query(selectCredential(of, clientId));
+  return row && credentialOfRow(row);
+}
+
+async function refuseBeyond(query: Query, book: Book, now: Micros, max: number): Promise<void> {
+  const [row] = await query<{ live: number }>(countLive(book, now));
+  if ((row?.live ?? 0) >= max)
+    throw validationFault("name", undefined, `At most ${max} keys may be live at once. Revoke one that is not needed.`);
+}

@@ -1,0 +1,31 @@
+// The SQL of last uses: when each credential last proved a request, and from where.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Statement } from "../store/database.ts";
+
+export interface Use {
+  merchantId: string;
+  clientId: string;
+  at: Micros;
+  address: string;
+}
+
+/** Keeps the newer of two. Credentials come in one order, so that two processes never wait for each other in a circle. */
+export function recordUses(uses: readonly Use[]): Statement {
+  return {
+    name: "record uses of credentials",
+    text: `insert into credential_uses as u (merchant_id, client_id, used_at, address)
+select *
+from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::text[]) as v(merchant_id, client_id, used_at, address)
+order by v.merchant_id, v.client_id
+on conflict (merchant_id, client_id) do update
+set used_at = excluded.used_at, address = excluded.address
+where u.used_at < excluded.used_at`,
+    values: [
+      uses.map(({ merchantId }) => uuidOf(merchantId)),
+      uses.map(({ clientId }) => clientId),
+      uses.map(({ at }) => sqlTime(at)),
+      uses.map(({ address }) => address),
+    ],
+  };
+}

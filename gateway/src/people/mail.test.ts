@@ -1,0 +1,91 @@
+// Goal: a letter reaches the mail server as written, whatever stands in names, and a server that does not take it fails nothing.
+// Method: a mail server of a few lines on a real socket.
+import { once } from "node:events";
+import { type AddressInfo, type Server, createServer } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { createLog } from "../ground/log.ts";
+import { Mail, invitationLetter } from "./mail.ts";
+
+let server: Server | undefined;
+afterEach(() => void server?.close());
+
+/** Answers as a mail server; `refuses` everybody it should send to. */
+async function mailServer(refuses = false): Promise<{ url: string; taken: string[]; recipients: string[] }> {
+  const taken: string[] = [];
+  const recipients: string[] = [];
+  server = createServer((socket) => {
+    let letter: string | undefined;
+    let rest = "";
+    socket.setEncoding("utf8");
+    socket.on("error", () => socket.destroy());
+    socket.write("220 test\r\n");
+    socket.on("data", (text: string) => {
+      const lines = (rest + text).split("\r\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (letter !== undefined && line !== ".") letter += `${line}\n`;
+        else if (letter !== undefined) {
+          taken.push(letter);
+          letter = undefined;
+          socket.write("250 taken\r\n");
+        } else if (line === "DATA") {
+          letter = "";
+          socket.write("354 go on\r\n");
+        } else if (line.startsWith("RCPT TO:")) {
+          recipients.push(line.slice(8));
+          socket.write(refuses ? "550 nobody here\r\n" : "250 ok\r\n");
+        } else socket.write(line === "QUIT" ? "221 bye\r\n" : "250 ok\r\n");
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, taken, recipients };
+}
+
+const mailOf = (url: string): Mail => new Mail({ url, from: "Gerbang <portal@pay.example>", log: createLog("silent") });
+const url = "https://pay.example/portal/invitation#token";
+
+test("an invitation is a letter with the link", async () => {
+  const { url: smtp, taken, recipients } = await mailServer();
+  const names = { merchantName: "Toko Sari", serviceName: "gerbang", url };
+  expect(await mailOf(smtp).send(invitationLetter("sari@toko.example", names))).toBe(true);
+  expect(recipients).toEqual(["<sari@toko.example>"]);
+  expect(taken[0]).toContain("Subject: You are invited to Toko Sari");
+  expect(taken[0]?.replaceAll("=\n", "")).toContain(url.replace("=", "=3D"));
+});
+
+test("no name makes another header or another recipient", async () => {
+  const { url: smtp, taken, recipients } = await mailServer();
+  const merchantName = "Toko\r\nBcc: thief@evil.example\r\n\r\nHello";
+  const letter = invitationLetter("sari@toko.example", { merchantName, serviceName: "gerbang", url });
+  expect(await mailOf(smtp).send(letter)).toBe(true);
+  expect(recipients).toEqual(["<sari@toko.example>"]);
+  const [head = ""] = (taken[0] ?? "").split("\n\n");
+  expect(head).not.toMatch(/^Bcc:/im);
+});
+
+test.each(["a@b.example, c@evil.example", "x@y.example>\r\nRCPT TO:<c@evil.example", "group: a@b.example;"])(
+  "%j is never more than one recipient",
+  async (to) => {
+    const { url: smtp, recipients } = await mailServer();
+    await mailOf(smtp).send({ to, subject: "x", text: "x" });
+    expect(recipients.length).toBeLessThanOrEqual(1);
+    expect(recipients).not.toContain("<c@evil.example>");
+  },
+);
+
+test("a server that refuses, or is not there, is told as not sent", async () => {
+  const { url: smtp } = await mailServer(true);
+  const letter = { to: "sari@toko.example", subject: "x", text: "x" };
+  expect(await mailOf(smtp).send(letter)).toBe(false);
+  expect(await mailOf("smtp://127.0.0.1:1").send(letter)).toBe(false);
+});
+
+test("nothing is sent in the clear beyond one's own machine", async () => {
+  const { url: smtp, taken } = await mailServer();
+  // The loopback under a name that is not known as such: the server offers no TLS.
+  const letter = { to: "sari@toko.example", subject: "x", text: "x" };
+  expect(await mailOf(smtp.replace("127.0.0.1", "127.0.0.2")).send(letter)).toBe(false);
+  expect(taken).toEqual([]);
+});

@@ -1,0 +1,73 @@
+// Mail to people, where there is a mail server. Nothing waits for it but the one who asked, and nothing depends on it.
+import type { Log } from "../ground/log.ts";
+
+export interface MailParts {
+  /** `smtp://` or `smtps://`, with the user and password of the server. */
+  url: string;
+  /** Who it is from. */
+  from: string;
+  log: Log;
+}
+
+export interface Letter {
+  to: string;
+  subject: string;
+  text: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost"]);
+
+export class Mail {
+  private readonly parts: MailParts;
+
+  constructor(parts: MailParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Hands a letter to the mail server. False when that does not take it, within ten seconds; the log says why. Beyond one's own machine it is
+   * never sent in the clear.
+   */
+  async send({ to, subject, text }: Letter): Promise<boolean> {
+    const { url, from, log } = this.parts;
+    const { createTransport } = await import("nodemailer");
+    const { protocol, hostname } = new URL(url);
+    const transport = createTransport(url, {
+      from,
+      requireTLS: protocol === "smtp:" && !LOCAL.has(hostname),
+      connectionTimeout: TIMEOUT_MS,
+      greetingTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+      // A letter is text of ours: nothing in it makes the service read a file or an address.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    } as never);
+    try {
+      await transport.sendMail({ to: { name: "", address: to }, subject: subject.replaceAll(/\s+/g, " "), text });
+      return true;
+    } catch (error) {
+      log.warn({ err: error }, "a letter was not taken by the mail server");
+      return false;
+    } finally {
+      transport.close();
+    }
+  }
+}
+
+/** The letter of an invitation. */
+export function invitationLetter(
+  to: string,
+  { merchantName, serviceName, url }: { merchantName: string; serviceName: string; url: string },
+): Letter {
+  return {
+    to,
+    subject: `You are invited to ${merchantName}`,
+    text: [
+      `You are invited to work for ${merchantName} in the portal of ${serviceName}.`,
+      `Open this link to accept. It is good for seven days, once:`,
+      url,
+      "If you do not know why you get this, leave it alone: nothing happens.",
+    ].join("\n\n"),
+  };
+}

@@ -1,0 +1,184 @@
+// The keys of a merchant's systems, as its people make, change, roll and revoke them.
+import type { Clock } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import type { Book } from "../merchants/books.ts";
+import { type Credentials, LIVE_MAX } from "../merchants/credentials.ts";
+import type { Credential, CredentialTerms } from "../merchants/credentials.sql.ts";
+import type { LastUses } from "../merchants/last-uses.ts";
+import { isClientId } from "../operator/merchants.schema.ts";
+import {
+  changeKeySchema,
+  createKeySchema,
+  createdKeySchema,
+  expiryOf,
+  keyListQuery,
+  keyListSchema,
+  keyParams,
+  keySchema,
+  keyView,
+  networksOf,
+  rollKeySchema,
+} from "./credentials.schema.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+
+export interface KeyEndpointParts {
+  credentials: Credentials;
+  lastUses: LastUses;
+  clock: Clock;
+}
+
+const path = "/portal/v1/credentials";
+const tag = "Keys";
+const DAY = 86_400;
+const noKey = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such key, or it has ended already." });
+
+export function keyEndpoints(parts: KeyEndpointParts): PortalEndpoint[] {
+  return [...readingEndpoints(parts), ...makingEndpoints(parts), ...changingEndpoints(parts)];
+}
+
+function readingEndpoints({ credentials, lastUses, clock }: KeyEndpointParts): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path,
+      operationId: "listKeys",
+      summary: "List the keys of the environment, newest first, those that ended too; never their secrets",
+      tag,
+      action: "credentials:read",
+      query: keyListQuery,
+      success: { status: 200, description: "A page of keys.", schema: keyListSchema },
+      errors: [],
+      async handle({ book, query }) {
+        const { starting_after: after } = query;
+        if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
+        const limit = Number(query.limit ?? 25);
+        await lastUses.write(); // what this process has noted is not hidden for seconds from who looks for it
+        const found = await credentials.list(book, after, limit + 1);
+        const now = clock.now();
+        return page(
+          found,
+          limit,
+          (key) => keyView(key, now),
+          ({ clientId }) => clientId,
+        );
+      },
+    }),
+  ];
+}
+
+function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "POST",
+      path,
+      operationId: "createKey",
+      summary: "Make a key; its secret is shown this once",
+      description: `At most ${LIVE_MAX} may be live at once.`,
+      tag,
+      action: "credentials:write",
+      fresh: "production",
+      body: createKeySchema,
+      success: { status: 201, description: "The key with its secret.", schema: createdKeySchema },
+      errors: [],
+      async handle({ book, body }) {
+        const made = await credentials.create(book, termsOf(body, clock), LIVE_MAX);
+        assert(made, "the merchant of a member is there");
+        const key = await required(credentials, book, made.clientId);
+        return reply(201, { ...keyView(key, clock.now()), secret: made.secret });
+      },
+    }),
+    memberEndpoint({
+      method: "POST",
+      path: `${path}/{client_id}/roll`,
+      operationId: "rollKey",
+      summary: "Make a new key on the same terms; the one before stays good for a while",
+      description: "A key that expires gives the new one as long a life.",
+      tag,
+      action: "credentials:write",
+      fresh: "production",
+      params: keyParams,
+      body: rollKeySchema,
+      success: { status: 201, description: "The new key with its secret.", schema: createdKeySchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ book, params, body }) {
+        const made = await credentials.roll(book, idOf(params), body.overlap_seconds ?? DAY);
+        if (!made) throw noKey();
+        const key = await required(credentials, book, made.clientId);
+        return reply(201, { ...keyView(key, clock.now()), secret: made.secret });
+      },
+    }),
+  ];
+}
+
+function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "PATCH",
+      path: `${path}/{client_id}`,
+      operationId: "changeKey",
+      summary: "Change a key, in every process within a second",
+      tag,
+      action: "credentials:write",
+      fresh: "production",
+      params: keyParams,
+      body: changeKeySchema,
+      success: { status: 200, description: "The key after the change.", schema: keySchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ book, params, body }) {
+        const key = await credentials.change(book, idOf(params), termsOf(body, clock));
+        if (!key) throw noKey();
+        return reply(200, keyView(key, clock.now()));
+      },
+    }),
+    memberEndpoint({
+      method: "DELETE",
+      path: `${path}/{client_id}`,
+      operationId: "revokeKey",
+      summary: "Revoke a key, in every process within a second",
+      tag,
+      action: "credentials:write",
+      params: keyParams,
+      success: { status: 200, description: "It proves nothing any more.", schema: keySchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ book, params }) {
+        const { clientId } = await required(credentials, book, idOf(params));
+        if (!(await credentials.end(book.merchantId, clientId))) throw noKey();
+        return reply(200, keyView(await required(credentials, book, clientId), clock.now()));
+      },
+    }),
+  ];
+}
+
+interface SentTerms {
+  name?: string | undefined;
+  scopes?: CredentialTerms["scopes"] | undefined;
+  signature?: CredentialTerms["signature"] | undefined;
+  allowed_addresses?: readonly string[] | undefined;
+  expires_at?: string | null | undefined;
+}
+
+/** What was sent of the terms, and nothing of what was left out. */
+function termsOf(sent: SentTerms, clock: Clock): Partial<CredentialTerms> {
+  const { name, scopes, signature, allowed_addresses: addresses, expires_at: expiry } = sent;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
+    ...(signature === undefined ? {} : { signature }),
+    ...(addresses === undefined ? {} : { allowedAddresses: networksOf(addresses) }),
+    ...(expiry === undefined ? {} : { expiresAt: expiryOf(expiry, clock.now()) }),
+  };
+}
+
+/** A text that can be no client_id names nothing. */
+function idOf({ client_id: clientId = "" }: Readonly<Record<string, string>>): string {
+  if (!isClientId(clientId)) throw noKey();
+  return clientId;
+}
+
+async function required(credentials: Credentials, book: Book, clientId: string): Promise<Credential> {
+  const found = await credentials.read(book, clientId);
+  if (!found) throw noKey();
+  return found;
+}

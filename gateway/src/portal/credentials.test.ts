@@ -1,0 +1,259 @@
+// Goal: people make keys that do what they were made for, from where they may, until they end; and nobody learns or changes another's. Method:
+// browsers as far as their requests go, and signed requests with the keys that they made, against two processes on one database.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Answer, Client } from "../../../e2e/kit/client.ts";
+import { type Browser, joins } from "../../test/portal.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+
+let service: TestService;
+let other: TestService;
+let merchantId: string;
+let owner: Browser;
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+  other = await startService({ roles: ["api"], database: service.database });
+});
+afterAll(() => Promise.all([service.stop(), other.stop()]));
+beforeEach(async () => {
+  ({ merchantId } = await service.merchant());
+  owner = await joins(service, merchantId);
+});
+
+const keys = "/portal/v1/credentials";
+const outcome = ({ status, json }: Answer): string => `${status} ${json?.error?.code ?? ""}`.trim();
+const clientOf = ({ json }: Answer, of = service): Client =>
+  new Client({ client_id: json.client_id, secret: json.secret, base_url: `${of.origin}/v1` });
+const make = (body: object = {}): Promise<Answer> => owner.post(keys, { name: "checkout", ...body });
+const balances = async (client: Client): Promise<string> => outcome(await client.get("/v1/balances"));
+const inAMinute = (): string => `${new Date(Date.now() + 60_000).toISOString().slice(0, 19)}Z`;
+const listed = async (clientId: string): Promise<Answer["json"]> =>
+  (await owner.get(keys)).json.data.find((key: { client_id: string }) => key.client_id === clientId);
+
+describe("a key", () => {
+  test("is shown with its secret once, signs at once, and says when and from where it was used", async () => {
+    const made = await make();
+    expect(made.status).toBe(201);
+    expect(made.json).toMatchObject({
+      client_id: expect.stringMatching(/^ak_test_/),
+      secret: expect.stringMatching(/^sk_test_/),
+      name: "checkout",
+      state: "live",
+      signature: "any",
+      allowed_addresses: [],
+      expires_at: null,
+      last_used: null,
+    });
+    expect((await clientOf(made).post("/v1/payments", paymentBody())).status).toBe(201);
+    const { text, json } = await owner.get(keys);
+    expect(text).not.toContain("sk_test_");
+    expect(json.data[0]).toMatchObject({ name: "checkout", last_used: { address: "127.0.0.1" } });
+    expect(Date.now() - Date.parse(json.data[0].last_used.at)).toBeLessThan(60_000);
+  });
+
+  test("has the scopes that it was given, until they are changed", async () => {
+    const made = await make({ scopes: ["payments:read"] });
+    const client = clientOf(made);
+    expect(await balances(client)).toBe("403 FORBIDDEN");
+    const changed = await owner.send("PATCH", `${keys}/${made.json.client_id}`, {
+      scopes: ["balances:read"],
+      name: "till",
+    });
+    expect(changed.json).toMatchObject({ name: "till", scopes: ["balances:read"], signature: "any" });
+    expect(await balances(client)).toBe("200");
+  });
+
+  test("is used from its addresses alone, in every process", async () => {
+    const made = await make({ allowed_addresses: ["203.0.113.0/24", "2001:DB8::/32"] });
+    expect(made.json.allowed_addresses).toEqual(["203.0.113.0/24", "2001:db8::/32"]);
+    for (const instance of [service, other]) {
+      const answer = await clientOf(made, instance).get("/v1/balances");
+      expect(outcome(answer)).toBe("403 FORBIDDEN");
+      expect(answer.json.error.details).toEqual({ address: "127.0.0.1" });
+      const write = await clientOf(made, instance).post("/v1/payments", paymentBody());
+      expect(outcome(write)).toBe("403 FORBIDDEN");
+    }
+    expect((await listed(made.json.client_id)).last_used).toBeNull();
+    await owner.send("PATCH", `${keys}/${made.json.client_id}`, { allowed_addresses: ["127.0.0.0/8"] });
+    expect(await balances(clientOf(made))).toBe("200");
+  });
+
+  test("tells its addresses to nobody who has not its secret", async () => {
+    const { json } = await make({ allowed_addresses: ["203.0.113.7"] });
+    const forged = new Client({ client_id: json.client_id, secret: "sk_test_wrong", base_url: `${service.origin}/v1` });
+    expect(await balances(forged)).toBe("401 SIGNATURE_INVALID");
+  });
+
+  test("may demand RFC 9421", async () => {
+    const made = await make({ signature: "rfc9421" });
+    expect(await balances(clientOf(made))).toBe("401 SIGNATURE_INVALID");
+  });
+
+  test("ends when it expires, and says so", async () => {
+    const made = await make({ expires_at: inAMinute() });
+    expect(await balances(clientOf(made))).toBe("200");
+    await asOwner(service.database, async (root) => {
+      await root.query("update credentials set expires_at = now() - interval '1 second' where client_id = $1", [
+        made.json.client_id,
+      ]);
+      await root.query("update settings_epoch set epoch = epoch + 1");
+      await root.query("update merchants set epoch = (select epoch from settings_epoch)");
+    });
+    await expect.poll(() => balances(clientOf(made)), { timeout: 5_000 }).toBe("401 CLIENT_NOT_FOUND");
+    expect((await clientOf(made).get("/v1/balances")).json.error.message).toContain("expired");
+    expect(await listed(made.json.client_id)).toMatchObject({ state: "expired", revoked_at: null });
+    const changed = await owner.send("PATCH", `${keys}/${made.json.client_id}`, { expires_at: null });
+    expect(changed.json.state).toBe("live");
+    expect(await balances(clientOf(made))).toBe("200");
+  });
+
+  test("that is revoked proves nothing any more, and cannot be changed", async () => {
+    const made = await make();
+    const path = `${keys}/${made.json.client_id}`;
+    expect((await owner.send("DELETE", path)).json.state).toBe("revoked");
+    expect(await balances(clientOf(made))).toBe("401 CLIENT_NOT_FOUND");
+    expect(outcome(await owner.send("DELETE", path))).toBe("404 OBJECT_NOT_FOUND");
+    expect(outcome(await owner.send("PATCH", path, { name: "x" }))).toBe("404 OBJECT_NOT_FOUND");
+    expect(outcome(await owner.post(`${path}/roll`))).toBe("404 OBJECT_NOT_FOUND");
+  });
+});
+
+describe("rolling", () => {
+  test("makes a key on the same terms, and both are good until the overlap is over", async () => {
+    const before = await make({ scopes: ["balances:read"], signature: "any", allowed_addresses: ["127.0.0.1"] });
+    const rolled = await owner.post(`${keys}/${before.json.client_id}/roll`, { overlap_seconds: 3_600 });
+    expect(rolled.status).toBe(201);
+    expect(rolled.json).toMatchObject({
+      name: "checkout",
+      scopes: ["balances:read"],
+      allowed_addresses: ["127.0.0.1/32"],
+      expires_at: null,
+    });
+    expect([await balances(clientOf(before)), await balances(clientOf(rolled))]).toEqual(["200", "200"]);
+    const old = await listed(before.json.client_id);
+    expect(old).toMatchObject({ state: "live", replaced_by: rolled.json.client_id });
+    expect(Date.parse(old.expires_at) - Date.now()).toBeLessThanOrEqual(3_600_000);
+  });
+
+  test("without an overlap ends the one before at once", async () => {
+    const before = await make();
+    const rolled = await owner.post(`${keys}/${before.json.client_id}/roll`, { overlap_seconds: 0 });
+    expect([await balances(clientOf(before)), await balances(clientOf(rolled))]).toEqual([
+      "401 CLIENT_NOT_FOUND",
+      "200",
+    ]);
+    expect((await listed(before.json.client_id)).state).toBe("revoked");
+  });
+
+  test("never makes the one before live longer than it would", async () => {
+    const expires_at = inAMinute();
+    const before = await make({ expires_at });
+    const rolled = await owner.post(`${keys}/${before.json.client_id}/roll`, {});
+    expect((await listed(before.json.client_id)).expires_at).toBe(expires_at);
+    expect(rolled.json.expires_at).not.toBeNull();
+  });
+});
+
+test.each([
+  ["no name", { name: undefined }, "name"],
+  ["an empty name", { name: "" }, "name"],
+  ["a long name", { name: "x".repeat(61) }, "name"],
+  ["NUL in the name", { name: "a\0b" }, "name"],
+  ["an unknown scope", { scopes: ["everything"] }, "scopes.0"],
+  ["no scope", { scopes: [] }, "scopes"],
+  ["an address that is none", { allowed_addresses: ["203.0.113.0/24", "shop.example"] }, "allowed_addresses.1"],
+  ["an address within a network", { allowed_addresses: ["203.0.113.7/24"] }, "allowed_addresses.0"],
+  [
+    "too many addresses",
+    { allowed_addresses: Array.from({ length: 21 }, (_, n) => `10.0.0.${n}`) },
+    "allowed_addresses",
+  ],
+  ["an expiry in the past", { expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
+  ["an expiry far away", { expires_at: "2199-01-01T00:00:00Z" }, "expires_at"],
+  ["an expiry on no day", { expires_at: "2030-02-31T00:00:00Z" }, "expires_at"],
+  ["an expiry that is no time", { expires_at: "soon" }, "expires_at"],
+  ["another scheme", { signature: "none" }, "signature"],
+  ["a field of nobody's", { merchant_id: "mer_1" }, "merchant_id"],
+])("%s is refused at its field", async (_name, body, field) => {
+  const answer = await make(body);
+  expect([outcome(answer), answer.json.error.details.field]).toEqual(["422 VALIDATION_ERROR", field]);
+});
+
+test("a book has so many live keys and no more, until one is revoked", async () => {
+  const many = await Promise.all(Array.from({ length: 25 }, () => make()));
+  const made = many.filter(({ status }) => status === 201);
+  // The merchant's own first credential is one of the twenty.
+  expect(made).toHaveLength(19);
+  expect((await owner.get(`${keys}?limit=5`)).json).toMatchObject({ has_more: true });
+  await owner.send("DELETE", `${keys}/${made[0]?.json.client_id}`);
+  expect((await make()).status).toBe(201);
+});
+
+test("pages go on where the one before ended, and end", async () => {
+  for (let n = 0; n < 4; n++) await make({ name: `n${n}` });
+  const names: unknown[] = [];
+  let cursor = "";
+  do {
+    const { json } = await owner.get(`${keys}?limit=2${cursor && `&starting_after=${cursor}`}`);
+    names.push(...json.data.map(({ name }: { name: string }) => name));
+    cursor = json.next_cursor ?? "";
+  } while (cursor !== "");
+  expect(names).toEqual(["n3", "n2", "n1", "n0", null]);
+  const unknown = `ak_test_${"0".repeat(26)}`;
+  for (const after of [unknown, "x", "ak_test_%00"])
+    expect(outcome(await owner.get(`${keys}?starting_after=${after}`)), after).toBe("422 VALIDATION_ERROR");
+});
+
+describe("nobody else", () => {
+  test("reads, changes, rolls or revokes a merchant's key", async () => {
+    const { json } = await make();
+    const stranger = await joins(service, (await service.merchant()).merchantId);
+    const path = `${keys}/${json.client_id}`;
+    expect((await stranger.get(keys)).text).not.toContain(json.client_id);
+    expect(outcome(await stranger.get(`${keys}?starting_after=${json.client_id}`))).toBe("422 VALIDATION_ERROR");
+    expect(outcome(await stranger.send("PATCH", path, { name: "mine" }))).toBe("404 OBJECT_NOT_FOUND");
+    expect(outcome(await stranger.post(`${path}/roll`))).toBe("404 OBJECT_NOT_FOUND");
+    expect(outcome(await stranger.send("DELETE", path))).toBe("404 OBJECT_NOT_FOUND");
+    for (const id of ["x", "%00", "ak_test_", json.client_id.toUpperCase()])
+      expect(outcome(await owner.send("DELETE", `${keys}/${id}`)), id).toBe("404 OBJECT_NOT_FOUND");
+    expect(await listed(json.client_id)).toMatchObject({ name: "checkout", state: "live" });
+  });
+
+  test("reaches a key through the other environment", async () => {
+    const { json } = await make();
+    owner.environment = "production";
+    expect((await owner.get(keys)).json.data).toEqual([]);
+    expect(outcome(await owner.send("DELETE", `${keys}/${json.client_id}`))).toBe("404 OBJECT_NOT_FOUND");
+    const live = await make();
+    expect(live.json).toMatchObject({ client_id: expect.stringMatching(/^ak_live_/), environment: "production" });
+    expect(await balances(clientOf(live))).toBe("200");
+  });
+
+  test("of a role that may not sees or makes keys", async () => {
+    const finance = await joins(service, merchantId, "finance");
+    expect(outcome(await finance.get(keys))).toBe("403 FORBIDDEN");
+    expect(outcome(await finance.post(keys, { name: "x" }))).toBe("403 FORBIDDEN");
+  });
+
+  test("whose proof is old makes or changes one in production; revoking needs none", async () => {
+    owner.environment = "production";
+    const { json } = await make();
+    await asOwner(service.database, (root) =>
+      root.query("update sessions set proved_at = proved_at - interval '11 minutes'"),
+    );
+    const path = `${keys}/${json.client_id}`;
+    expect(outcome(await make())).toBe("403 PROOF_REQUIRED");
+    expect(outcome(await owner.post(`${path}/roll`))).toBe("403 PROOF_REQUIRED");
+    expect(outcome(await owner.send("PATCH", path, { allowed_addresses: [] }))).toBe("403 PROOF_REQUIRED");
+    expect((await owner.send("DELETE", path)).status).toBe(200);
+    owner.environment = "sandbox";
+    expect((await make()).status).toBe(201);
+  });
+});
+
+test("the audit says who made a key, and never its secret", async () => {
+  const { json } = await make();
+  const audit = await owner.get("/portal/v1/audit");
+  expect(audit.json.data[0]).toMatchObject({ action: "create_key", path: `POST ${keys}`, status: 201 });
+  expect(audit.text).not.toContain(json.secret);
+});

@@ -1,0 +1,156 @@
+// Passkeys: a person's own, and signing in or proving again by one.
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { inPath, nothing } from "../http/shapes.ts";
+import type { Passkey } from "../people/passkeys.sql.ts";
+import { type PortalEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
+import {
+  addPasskeySchema,
+  assertionOf,
+  passkeyListSchema,
+  passkeyOptionsSchema,
+  passkeySchema,
+  registrationOf,
+  signedByPasskeySchema,
+} from "./passkeys.schema.ts";
+import { type SessionEndpointParts, begun } from "./session.routes.ts";
+import { sessionViewSchema } from "./session.schema.ts";
+
+const own = "/portal/v1/person/passkeys";
+const session = "/portal/v1/session";
+const tag = "Passkeys";
+const passkeyParams = { passkey_id: inPath("passkey", "PasskeyId", "The passkey's identity.") };
+
+function viewOf(passkey: Passkey) {
+  return {
+    passkey_id: passkey.passkeyId,
+    name: passkey.name,
+    created_at: wireTime(passkey.createdAt),
+    used_at: passkey.usedAt === undefined ? null : wireTime(passkey.usedAt),
+    synced: passkey.backedUp,
+  };
+}
+
+export function passkeyEndpoints(parts: SessionEndpointParts): PortalEndpoint[] {
+  return [...ownEndpoints(parts), ...signingEndpoints(parts), ...provingEndpoints(parts)];
+}
+
+function ownEndpoints({ people: { passkeys } }: SessionEndpointParts): PortalEndpoint[] {
+  return [
+    personEndpoint({
+      method: "GET",
+      path: own,
+      operationId: "listPasskeys",
+      summary: "List your passkeys, the oldest first",
+      tag,
+      success: { status: 200, description: "All of them.", schema: passkeyListSchema },
+      errors: [],
+      async handle({ person }) {
+        const data = (await passkeys.list(person.personId)).map(viewOf);
+        return reply(200, { data, has_more: false, next_cursor: null });
+      },
+    }),
+    personEndpoint({
+      method: "POST",
+      path: `${own}/options`,
+      operationId: "beginPasskey",
+      summary: "Ask what a browser needs to make a passkey",
+      description: "Good for five minutes, for one passkey.",
+      tag,
+      fresh: true,
+      success: { status: 200, description: "For the browser.", schema: passkeyOptionsSchema },
+      errors: ["SERVICE_UNAVAILABLE"],
+      handle: async ({ person }) => reply(200, await passkeys.registrationOptions(person)),
+    }),
+    personEndpoint({
+      method: "POST",
+      path: own,
+      operationId: "addPasskey",
+      summary: "Add the passkey that the browser made",
+      description: "From then on it signs you in by itself, and stands in for the authenticator beside a password.",
+      tag,
+      fresh: true,
+      body: addPasskeySchema,
+      success: { status: 201, description: "Added.", schema: passkeySchema },
+      errors: ["SERVICE_UNAVAILABLE"],
+      async handle({ person, body, origin }) {
+        const sent = { name: body.name, response: registrationOf(body) };
+        return reply(201, viewOf(await passkeys.register(person, sent, origin)));
+      },
+    }),
+    personEndpoint({
+      method: "DELETE",
+      path: `${own}/{passkey_id}`,
+      operationId: "removePasskey",
+      summary: "Remove a passkey",
+      tag,
+      params: passkeyParams,
+      fresh: true,
+      success: { status: 200, description: "It signs nobody in any more.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ person, params, origin }) {
+        if (!(await passkeys.remove(person.personId, params.passkey_id ?? "", origin)))
+          throw new Fault("OBJECT_NOT_FOUND", { message: "No such passkey of yours, or it is gone already." });
+        return reply(200, {});
+      },
+    }),
+  ];
+}
+
+function signingEndpoints({ people: { passkeys }, views }: SessionEndpointParts): PortalEndpoint[] {
+  return [
+    guestEndpoint({
+      method: "POST",
+      path: `${session}/passkey/options`,
+      operationId: "beginPasskeySignIn",
+      summary: "Ask what a browser needs to sign in by a passkey",
+      tag,
+      success: { status: 200, description: "For the browser.", schema: passkeyOptionsSchema },
+      errors: ["SERVICE_UNAVAILABLE"],
+      handle: async ({ origin }) => reply(200, await passkeys.signInOptions(origin)),
+    }),
+    guestEndpoint({
+      method: "POST",
+      path: `${session}/passkey`,
+      operationId: "signInByPasskey",
+      summary: "Sign in by a passkey",
+      description: "The device says who it is, and has verified them: no password and no code is asked for.",
+      tag,
+      body: signedByPasskeySchema,
+      success: { status: 200, description: "Signed in.", schema: sessionViewSchema },
+      errors: ["UNAUTHORIZED", "SERVICE_UNAVAILABLE"],
+      handle: async (call) => begun(views, call, { token: await passkeys.signIn(assertionOf(call.body), call.origin) }),
+    }),
+  ];
+}
+
+function provingEndpoints({ people: { passkeys }, views }: SessionEndpointParts): PortalEndpoint[] {
+  return [
+    personEndpoint({
+      method: "POST",
+      path: `${session}/proof/passkey/options`,
+      operationId: "beginPasskeyProof",
+      summary: "Ask what a browser needs to prove again who you are by a passkey",
+      tag,
+      success: { status: 200, description: "For the browser.", schema: passkeyOptionsSchema },
+      errors: ["SERVICE_UNAVAILABLE"],
+      handle: async ({ person }) => reply(200, await passkeys.proofOptions(person.personId)),
+    }),
+    personEndpoint({
+      method: "POST",
+      path: `${session}/proof/passkey`,
+      operationId: "proveByPasskey",
+      summary: "Prove again who you are by a passkey",
+      tag,
+      body: signedByPasskeySchema,
+      success: { status: 200, description: "Proved.", schema: sessionViewSchema },
+      errors: ["UNAUTHORIZED", "SERVICE_UNAVAILABLE"],
+      async handle(call) {
+        const { person, session: before, body, origin } = call;
+        const token = await passkeys.prove(person.personId, assertionOf(body), before, origin);
+        return begun(views, call, { token });
+      },
+    }),
+  ];
+}

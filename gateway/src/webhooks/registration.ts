@@ -1,0 +1,47 @@
+// The registered address of a book's events, for operators and people alike: what moves to a new one, and how far a rotation is.
+import { z } from "zod";
+import { READDRESS_MAX, readdressPending } from "../events/outbox.sql.ts";
+import { type Micros, wireTime } from "../ground/clock.ts";
+import { timestamp } from "../http/shapes.ts";
+import type { Book } from "../merchants/books.ts";
+import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
+import type { Database } from "../store/database.ts";
+
+/** So many times some of a backlog are moved to a new address at once. What is left is moved when it is due. */
+const MOVES_MAX = 40;
+
+/** A backlog need not wait behind the old host until each delivery is looked at. */
+export async function followAddress(database: Database, book: Book): Promise<void> {
+  for (let moves = 0; moves < MOVES_MAX; moves++) {
+    if ((await database.query(readdressPending(book))).length < READDRESS_MAX) return;
+  }
+}
+
+export const previousSchema = z
+  .strictObject({
+    until: timestamp.meta({ description: "Until when it signs as well." }),
+    last_accepted_at: timestamp.nullable().meta({
+      description:
+        "When a delivery that carried both signatures was last accepted; which one was verified, that does not tell.",
+    }),
+    last_needed_at: timestamp.nullable().meta({
+      description: "When a delivery was last refused with the new signature alone, and accepted with both.",
+    }),
+    last_not_needed_at: timestamp.nullable().meta({
+      description: "When a delivery was last accepted with the new signature alone: now and then one is sent so.",
+    }),
+  })
+  .meta({ id: "PreviousWebhookSecret", description: "How far a rotation is." });
+
+/** Null when the secret before does not sign any more. */
+export function previousView(registration: WebhookRegistration, now: Micros): z.infer<typeof previousSchema> | null {
+  const { previousUntil: until } = registration;
+  if (until === undefined || until <= now) return null;
+  const time = (at: Micros | undefined): string | null => (at === undefined ? null : wireTime(at));
+  return {
+    until: wireTime(until),
+    last_accepted_at: time(registration.previousCarriedAt),
+    last_needed_at: time(registration.previousNeededAt),
+    last_not_needed_at: time(registration.previousNotNeededAt),
+  };
+}

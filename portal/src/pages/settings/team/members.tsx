@@ -1,0 +1,133 @@
+// Who belongs to the merchant, and what an owner may change about it.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { refresh, useAction } from "../../../api/action.ts";
+import { useApi, useCan } from "../../../api/place.ts";
+import { useSession } from "../../../api/session.ts";
+import type { Schema } from "../../../api/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Confirm, Dialog } from "../../../ui/dialog.tsx";
+import { Form, SelectField, Submit, useFormValues } from "../../../ui/form.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { type Column, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { type Role, meaningOf, roles } from "./roles.ts";
+
+type Member = Schema<"TeamMember">;
+
+export function Members() {
+  const api = useApi();
+  const can = useCan();
+  const self = useSession()?.person.person_id;
+  const list = useQuery(api.read("/v1/team"));
+  const [changing, setChanging] = useState<Member | undefined>(undefined);
+  const [removing, setRemoving] = useState<Member | undefined>(undefined);
+
+  const columns: Column<Member>[] = [
+    {
+      head: "Name",
+      cell: ({ name, email, person_id: id }) => (
+        <div className="max-w-56 truncate sm:max-w-80">
+          <span className="font-medium">{name}</span>
+          {id === self && <span className="text-muted"> · you</span>}
+          <div className="truncate text-xs text-muted">{email}</div>
+        </div>
+      ),
+    },
+    { head: "Role", cell: ({ role }) => role },
+    {
+      head: "Second factor",
+      from: "wide",
+      cell: ({ has_second_factor: has }) => <Status status={has ? "yes" : "none"} tone={has ? "good" : "calm"} />,
+    },
+    { head: "Since", from: "wide", cell: ({ since }) => <Time at={since} shape="day" /> },
+  ];
+  if (can("team:write")) {
+    columns.push({
+      head: "Change",
+      align: "right",
+      cell: (member) => (
+        <span className="inline-flex flex-wrap justify-end gap-1">
+          <Button look="quiet" label={`Change the role of ${member.name}`} onClick={() => setChanging(member)}>
+            Role…
+          </Button>
+          <Button look="quiet" label={`Remove ${member.name}`} onClick={() => setRemoving(member)}>
+            Remove…
+          </Button>
+        </span>
+      ),
+    });
+  }
+  return (
+    <>
+      <Table label="Members" list={list} columns={columns} id={(member) => member.person_id} empty={null} />
+      {changing && (
+        <ChangeRole member={changing} isSelf={changing.person_id === self} close={() => setChanging(undefined)} />
+      )}
+      {removing && (
+        <Remove member={removing} isSelf={removing.person_id === self} close={() => setRemoving(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface About {
+  member: Member;
+  isSelf: boolean;
+  close: () => void;
+}
+
+function ChangeRole({ member, isSelf, close }: About) {
+  const api = useApi();
+  const action = useAction(
+    (role: Role) =>
+      api.write("PATCH", "/v1/team/{person_id}", { path: { person_id: member.person_id }, body: { role } }),
+    {
+      refresh: ["/v1/team", "/v1/session", "/v1/audit"],
+      done: () => {
+        say(`The role of ${member.name} is changed.`);
+        close();
+      },
+    },
+  );
+  return (
+    <Dialog open onClose={close} title={`The role of ${member.name}`}>
+      <Form values={{ role: member.role }} action={action} onSubmit={({ role }) => action.run(role as Role)}>
+        <RoleField />
+        {isSelf && <p className="text-muted">This is your own role: you may lose the right to change it back.</p>}
+        <Submit>Change the role</Submit>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** The choice of a role, with what it means. */
+export function RoleField() {
+  const { role } = useFormValues();
+  return <SelectField name="role" label="Role" options={roles} hint={meaningOf[role as Role]} />;
+}
+
+function Remove({ member, isSelf, close }: About) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const remove = async (): Promise<void> => {
+    await api.write("DELETE", "/v1/team/{person_id}", { path: { person_id: member.person_id } });
+    await refresh(queries, ["/v1/team", "/v1/session", "/v1/audit"]);
+    say(`${member.name} is no member any more.`);
+  };
+  return (
+    <Confirm
+      open
+      onClose={close}
+      title={isSelf ? "Leave this merchant?" : `Remove ${member.name}?`}
+      verb={isSelf ? "Leave" : "Remove the member"}
+      onConfirm={remove}
+    >
+      <p>
+        {isSelf ? "You" : member.email} may not act for this merchant from the next request on. What was done stays in
+        the audit log, and API keys stay valid: revoke those that {isSelf ? "you" : "they"} have seen.
+      </p>
+    </Confirm>
+  );
+}

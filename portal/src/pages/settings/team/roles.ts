@@ -1,0 +1,13 @@
+// The roles of a team in a sentence each. The service decides what they allow; these sentences say it.
+
+export const roles = ["owner", "developer", "finance", "support", "viewer"] as const;
+export type Role = (typeof roles)[number];
+
+export const meaningOf: Record<Role, string> = {
+  owner: "May do everything, and alone changes the team and the settings.",
+  developer:
+    "May do everything in the sandbox. In production: keys, webhooks and the request log, but no money is moved and no balance is seen.",
+  finance: "Balances, settlements, refunds and disputes. Creates no payments and sees no keys.",
+  support: "Payments, refunds, disputes and the request log. Sees no balances and no keys.",
+  viewer: "Reads payments, balances and events. Changes nothing.",
+};
