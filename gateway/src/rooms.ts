@@ -6,6 +6,8 @@ import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-oper
 import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import type { Foundation } from "./foundation.ts";
+import { Figures } from "./insights/figures.ts";
+import { Streams } from "./insights/stream.ts";
 import { Directory } from "./merchants/directory.ts";
 import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
@@ -66,6 +68,8 @@ export interface Rooms {
   paymentOperations: PaymentOperations;
   clocks: Clocks;
   people: People;
+  figures: Figures;
+  streams: Streams;
   worker: Worker;
 }
 
@@ -152,6 +156,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     paymentOperations,
     clocks,
     people,
+    figures: new Figures(database, clock),
+    streams: new Streams({ database, sessions: people.sessions, log }),
     worker,
   };
 }

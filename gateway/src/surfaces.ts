@@ -29,6 +29,7 @@ import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
+import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
@@ -150,6 +151,7 @@ export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, 
       serviceName: config.serviceName,
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
+    ...insightsEndpoints(rooms),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
   ];
 }

@@ -125,14 +125,17 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   });
 }
 
-export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
+export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
+  const { status, body, replayed, contentType, file, stream } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);
+  // The framework ends it with the answer, but not where there is no body: of a HEAD.
+  if (stream) reply.raw.once("close", () => stream.destroy());
   return reply
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
-    .send(body);
+    .send(stream ?? body);
 }
 
 // Faults before a client was known are the doing of unauthenticated, and count against their address.

@@ -22,14 +22,14 @@ export const REBUILD_LIMIT_MS = 1_800_000;
  * from, everything is counted. While another process has its turn, this one does nothing. Gives true when it has counted all there is.
  */
 export async function countCommitted(database: Database, log: Log, ending?: AbortSignal): Promise<boolean> {
-  while (ending?.aborted !== true) {
+  for (;;) {
+    if (ending?.aborted === true) return false;
     const outcome = await countOnce(database);
     if (outcome === "nothing counted") {
       log.info("the roll-up is made from all payments");
       await rebuild(database);
     } else if (outcome !== "more") return outcome === "done";
   }
-  return false;
 }
 
 function countOnce(database: Database): Promise<"done" | "more" | "busy" | "nothing counted"> {

@@ -1,5 +1,6 @@
 // People: who they are, how they sign in, and how they are let into a merchant. Rare, so outside the lanes: one transaction each.
 import type { Micros } from "../ground/clock.ts";
+import { isTimeZone } from "../ground/local-days.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
@@ -301,15 +302,5 @@ export class People {
 
   private async note(action: string, personId: string, { address }: Origin): Promise<void> {
     await noteAccess(this.parts, { action, personId, address });
-  }
-}
-
-/** Whether the time of day can be told by this name. An offset such as +07:00 is none: it does not know of summer. */
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone.length > 0;
-  } catch {
-    return false;
   }
 }
