@@ -69,12 +69,17 @@ describe.runIf(hasBash)("the guide to people", () => {
 });
 
 test("what cannot be done is said, with an exit code", async () => {
-  expect(await gerbang(["people", "link", "--email", "nobody@toko.example"], env())).toMatchObject({
+  expect(await gerbang(["people", "reset-link", "--email", "nobody@toko.example"], env())).toMatchObject({
     code: 1,
     stdout: "",
     stderr: expect.stringContaining("nobody by this e-mail"),
   });
-  for (const args of [[], ["list"], ["list", "--merchant", "mer_1"], ["invite", "--merchant", "x", "--role", "king"]])
+  for (const args of [
+    ["reset-link"],
+    ["list"],
+    ["list", "--merchant", "mer_1"],
+    ["invite", "--merchant", "x", "--role", "king"],
+  ])
     expect(await gerbang(["people", ...args], env())).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("Usage:"),
@@ -82,6 +87,12 @@ test("what cannot be done is said, with an exit code", async () => {
   const stranger = "mer_00000000000000000000000000";
   const invited = await gerbang(["people", "invite", "--merchant", stranger, "--role", "owner"], env());
   expect(invited).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("no such merchant") });
+});
+
+test("another link for the demo owner is printed, in development alone", async () => {
+  const { code, stdout } = await gerbang(["people", "sign-in-link"], env());
+  const { json } = await send("/portal/v1/session/link", { token: /#link=([\w-]{43})$/.exec(stdout.trim())?.[1] });
+  expect([code, json.person.email]).toEqual([0, "owner@demo.test"]);
 });
 
 test("the guide's table of roles is that of the code", () => {

@@ -26,8 +26,8 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "operator", "insights"],
-  ["diagnostics"],
+  ["sandbox", "operator", "requests", "insights"],
+  ["diagnostics", "story"],
   ["portal"],
   ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
   ["cli"],
@@ -96,7 +96,7 @@ test("the environment and the real clock are read on the ground floor alone", ()
 
 /** Which tables each room writes. */
 const owners: Record<string, RegExp> = {
-  merchants: /^(merchants|credentials|credential_uses|webhook_endpoints|books)$/,
+  merchants: /^(merchants|merchant_profiles|credentials|credential_uses|webhook_endpoints|books)$/,
   store: /^(settings_epoch|schema_migrations|health_probe)$/,
   ledger: /^(journals|entries|balances|book_heads)$/,
   events: /^(events|deliveries|delivery_attempts|retention_watermarks|retained_events)$/,
@@ -114,6 +114,7 @@ const owners: Record<string, RegExp> = {
   diagnostics: /^refused_requests$/,
   operator: /^operator_audit$/,
   insights: /^(payment_hours|roll_ups)$/,
+  requests: /^(request_log|request_log_gaps)$/,
 };
 
 /** Tables whose names the program puts together. */

@@ -23,7 +23,7 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
   },
   people: {
     run: peopleCommand,
-    help: "let people into the portal: invite --merchant mer_… --role owner | link --email … [--reset] | list --merchant mer_…",
+    help: "let people into the portal: invite --merchant mer_… --role owner | sign-in-link | reset-link --email … | list --merchant mer_…",
   },
   sign: {
     run: signCommand,

@@ -4,6 +4,7 @@ import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
+import { expiredGaps, expiredRequests } from "./requests/request-log.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 /** The statements that delete what has expired at `realNow`, each in steps of `STEP` rows. */
@@ -13,6 +14,8 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredRateWindows(unixSeconds),
     expiredKeys(realNow),
     expiredDiagnoses(realNow),
+    expiredRequests(realNow),
+    expiredGaps(realNow),
     ...peopleExpiredAt(realNow),
   ];
 }

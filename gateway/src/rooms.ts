@@ -11,6 +11,7 @@ import { Streams } from "./insights/stream.ts";
 import { Directory } from "./merchants/directory.ts";
 import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
+import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -59,6 +60,7 @@ export interface Rooms {
   address: PublicAddress;
   directory: Directory;
   merchants: Merchants;
+  profiles: Profiles;
   lastUses: LastUses;
   router: Router;
   lanes: Lanes;
@@ -79,6 +81,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const address = new PublicAddress(config.baseUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
+  const profiles = new Profiles(database, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
   const people = new People({
     database,
@@ -147,6 +150,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     address,
     directory,
     merchants,
+    profiles,
     lastUses: new LastUses(database, clock, log),
     router,
     lanes,

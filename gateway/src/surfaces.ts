@@ -6,6 +6,7 @@ import { Examiner } from "./diagnostics/receiver-test.ts";
 import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
 import { disputeEndpoints } from "./disputes/disputes.routes.ts";
 import type { Foundation } from "./foundation.ts";
+import type { Config } from "./ground/config.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
@@ -28,14 +29,20 @@ import { Mail } from "./people/mail.ts";
 import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
+import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
+import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
 import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
+import { requestEndpoints } from "./portal/requests.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
+import { storyEndpoints } from "./portal/story.routes.ts";
+import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
+import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
@@ -102,16 +109,11 @@ export function operatorSurface(
   { merchants, directory, router, lanes, payments, people, address }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
-  const { webhookAllowHosts: allowed } = config;
   return [
     ...merchantEndpoints({
       merchants,
       database,
-      async checkWebhookUrl(url) {
-        const kept = checkUrl("url", url, allowed);
-        await checkResolved(kept, allowed);
-        return kept;
-      },
+      checkWebhookUrl: webhookUrlCheck(config),
       people,
       invitationPage: () => invitationPage(address.root),
     }),
@@ -130,8 +132,10 @@ export function operatorSurface(
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
-export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
+  const { config, clock, log, database } = foundation;
   const { people, directory, address, payments, merchants, lastUses } = rooms;
+  const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
     baseUrl: () => `${address.root}/v1`,
@@ -144,6 +148,9 @@ export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, 
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
+    ...requestEndpoints({ database, requestLog: config.requestLog }),
+    ...idempotencyEndpoints({ database }),
+    ...settingsEndpoints({ profiles: rooms.profiles }),
     ...teamEndpoints({
       people,
       audit,
@@ -153,6 +160,9 @@ export function portalSurface({ config, clock, log }: Foundation, rooms: Rooms, 
     }),
     ...insightsEndpoints(rooms),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
+    ...deliveryEndpoints(database),
+    ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
   ];
 }
 
@@ -161,6 +171,15 @@ function checkUrl(field: string, url: string, allowed: ReadonlySet<string>): str
   const objection = objectionTo(url, allowed);
   if (objection !== undefined) throw validationFault(field, url, objection);
   return normalized(url);
+}
+
+/** The same for an address that is registered: a name is looked up as well. */
+function webhookUrlCheck({ webhookAllowHosts: allowed }: Config): (url: string) => Promise<string> {
+  return async (url) => {
+    const kept = checkUrl("url", url, allowed);
+    await checkResolved(kept, allowed);
+    return kept;
+  };
 }
 
 function callbackUrlCheck(allowed: ReadonlySet<string>): (url: string, merchantId: string) => Promise<string> {

@@ -123,7 +123,12 @@ export class Portal {
     [this.service, this.browser] = await Promise.all([startService(this.options), launchBrowser()]);
   }
 
-  async endTest(): Promise<void> {
+  async endTest(failed: string | undefined): Promise<void> {
+    const folder = process.env.LOOK;
+    if (failed !== undefined && folder) {
+      const pages = [...this.contexts].flatMap((context) => context.pages());
+      await Promise.all(pages.map((page, at) => page.screenshot({ path: `${folder}/failed ${failed} ${at}.png` })));
+    }
     await Promise.all([...this.contexts].map((context) => context.close()));
     this.contexts.clear();
     const problems = this.problems.filter((text) => !this.tolerated.some((pattern) => pattern.test(text)));
@@ -154,7 +159,7 @@ export class Portal {
 export function usePortal(options: TestServiceOptions = {}): Portal {
   const portal = new Portal(options);
   beforeAll(() => portal.start());
-  afterEach(() => portal.endTest());
+  afterEach(({ task }) => portal.endTest(task.result?.state === "fail" ? task.name.slice(0, 80) : undefined));
   afterAll(() => portal.stop());
   return portal;
 }

@@ -6,9 +6,10 @@ import { Vault } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
-import { People } from "../people/people.ts";
+import { DEMO_OWNER, People } from "../people/people.ts";
 import { invitationPage, relyingPartyOf, signInLinkPage } from "../people/relying-party.ts";
 import { memberRoles } from "../people/roles.ts";
+import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
 import { Database } from "../store/database.ts";
 import { readSecrets } from "./secrets.ts";
 import { openStore, say } from "./store-of-config.ts";
@@ -16,9 +17,11 @@ import { openStore, say } from "./store-of-config.ts";
 const USAGE = `Usage:
   gerbang people invite --merchant mer_… --role ${memberRoles.join("|")} [--email sari@toko.example]
       prints a link that lets somebody into a merchant, once, within seven days
-  gerbang people link --email sari@toko.example [--reset]
-      prints a link that signs somebody in, once, within fifteen minutes; with --reset it takes away their password,
-      authenticator, recovery codes and passkeys, and they choose anew (the only kind that production makes)
+  gerbang people sign-in-link [--email sari@toko.example]
+      prints a link that signs somebody in, once, within fifteen minutes: the demo owner when nobody is named; not in production
+  gerbang people reset-link --email sari@toko.example
+      prints a link that takes away somebody's password, authenticator, recovery codes and passkeys, and signs them in
+      to choose anew; once, within fifteen minutes
   gerbang people list --merchant mer_…
       prints who belongs to a merchant, one line of JSON each`;
 
@@ -26,14 +29,12 @@ const options = {
   merchant: { type: "string" },
   role: { type: "string" },
   email: { type: "string" },
-  reset: { type: "boolean", default: false },
 } as const;
 
 interface Given {
   merchant?: string | undefined;
   role?: string | undefined;
   email?: string | undefined;
-  reset: boolean;
 }
 
 type Work = (people: People, root: string) => Promise<number>;
@@ -49,11 +50,12 @@ export async function peopleCommand(args: string[]): Promise<number> {
   return withPeople(work);
 }
 
-function workOf(name: string, { merchant, role, email, reset }: Given): Work | undefined {
+function workOf(name: string, { merchant, role, email }: Given): Work | undefined {
   const known = merchant !== undefined && isId("merchant", merchant) ? merchant : undefined;
   const knownRole = memberRoles.find((one) => one === role);
   if (name === "list" && known !== undefined) return (people) => list(people, known);
-  if (name === "link" && email !== undefined) return (people, root) => link(people, root, { email, reset });
+  if (name === "sign-in-link") return (people, root) => link(people, root, email ?? DEMO_OWNER.email, "sign_in");
+  if (name === "reset-link" && email !== undefined) return (people, root) => link(people, root, email, "reset");
   if (name === "invite" && known !== undefined && knownRole)
     return async (people, root) => {
       const { token, invitation } = await people.invite(known, { role: knownRole, email }, undefined);
@@ -72,17 +74,13 @@ async function list(people: People, merchantId: string): Promise<number> {
   return 0;
 }
 
-async function link(
-  people: People,
-  root: string,
-  { email, reset }: { email: string; reset: boolean },
-): Promise<number> {
+async function link(people: People, root: string, email: string, purpose: LinkPurpose): Promise<number> {
   const person = await people.readByEmail(email);
   if (!person) {
     say("There is nobody by this e-mail address.");
     return 1;
   }
-  const { token, expiresAt } = await people.makeLink(person.personId, reset ? "reset" : "sign_in");
+  const { token, expiresAt } = await people.makeLink(person.personId, purpose);
   say(`Good once, until ${wireTime(expiresAt)}. Give it to ${person.name} and to nobody else:`);
   process.stdout.write(`${signInLinkPage(root, token)}\n`);
   return 0;

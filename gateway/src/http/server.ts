@@ -5,6 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
@@ -22,6 +23,10 @@ declare module "fastify" {
     /** On the stopwatch. */
     begunAt: number;
     sentContentType: string;
+    /** The merchant's system that the request says it is from, once it is found. */
+    sender: Client | undefined;
+    /** True when it is from there: its signature was right, and new. */
+    isProven: boolean;
   }
   interface FastifyReply {
     /** The window that the answer's rate headers speak of. */
@@ -39,6 +44,8 @@ export interface ServerParts {
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
   statusUrl: string | undefined;
+  /** Hears of every answer that is given to a request which got as far as a route. Must return at once. */
+  onAnswer?: ((request: FastifyRequest, reply: FastifyReply, payload: unknown) => void) | undefined;
 }
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
@@ -68,6 +75,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, load));
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
+  server.decorateRequest("sender", undefined);
+  server.decorateRequest("isProven", false);
   server.decorateReply("rate", undefined);
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
@@ -87,9 +96,10 @@ export function createServer(parts: ServerParts): FastifyInstance {
     load.begin(request.raw);
     done();
   });
-  server.addHook("onSend", (request, reply, _payload, done) => {
+  server.addHook("onSend", (request, reply, payload, done) => {
     reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
     load.end(request.raw);
+    parts.onAnswer?.(request, reply, payload);
     done();
   });
   malformed.watch(server.server);

@@ -1,10 +1,10 @@
 // All SQL of the ledger: heads, balances and the one statement that appends journals with their entries.
-import { uuidBytes, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, loadByKey } from "../store/table.ts";
-import type { Journal } from "./journal.ts";
+import type { Entry, Journal } from "./journal.ts";
 
 export interface Head {
   book: Book;
@@ -146,6 +146,39 @@ left join lateral (
 ) e on true
 order by j.seq`,
     values: [uuidOf(book.merchantId), book.environment, after, upTo, limit],
+  };
+}
+
+export interface JournalRow extends Record<string, unknown> {
+  seq: bigint;
+  journal_id: string;
+  group_id: string;
+  kind: string;
+  operation_key: string;
+  posted_at: number;
+  prev_hash: Buffer;
+  hash: Buffer;
+  entries: string | null;
+}
+
+export function journalOfRow(book: Book, row: JournalRow): Journal {
+  const lines = JSON.parse(row.entries ?? "[]") as [string, string, string, string][];
+  return {
+    book,
+    seq: row.seq,
+    journalId: idOf("journal", row.journal_id),
+    groupId: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),
+    kind: row.kind,
+    operationKey: row.operation_key,
+    postedAt: row.posted_at,
+    prevHash: row.prev_hash,
+    hash: row.hash,
+    entries: lines.map(([account, currency, amount, after]): Entry => ({
+      account,
+      currency,
+      amountMinor: BigInt(amount),
+      balanceAfterMinor: BigInt(after),
+    })),
   };
 }
 

@@ -5,8 +5,8 @@ import { type IdKind, idOf, isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
-import { type Entry, type Journal, journalHash } from "./journal.ts";
-import { selectBalances, selectJournals } from "./ledger.sql.ts";
+import { type Journal, journalHash } from "./journal.ts";
+import { type JournalRow, journalOfRow, selectBalances, selectJournals } from "./ledger.sql.ts";
 import {
   type Claim,
   type CountedRow,
@@ -34,39 +34,6 @@ export interface BookReport {
 
 const PAGE = 1000;
 const HOUR = 3600 * SECOND;
-
-interface JournalRow extends Record<string, unknown> {
-  seq: bigint;
-  journal_id: string;
-  group_id: string;
-  kind: string;
-  operation_key: string;
-  posted_at: number;
-  prev_hash: Buffer;
-  hash: Buffer;
-  entries: string | null;
-}
-
-function journalOfRow(book: Book, row: JournalRow): Journal {
-  const lines = JSON.parse(row.entries ?? "[]") as [string, string, string, string][];
-  return {
-    book,
-    seq: row.seq,
-    journalId: idOf("journal", row.journal_id),
-    groupId: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),
-    kind: row.kind,
-    operationKey: row.operation_key,
-    postedAt: row.posted_at,
-    prevHash: row.prev_hash,
-    hash: row.hash,
-    entries: lines.map(([account, currency, amount, after]): Entry => ({
-      account,
-      currency,
-      amountMinor: BigInt(amount),
-      balanceAfterMinor: BigInt(after),
-    })),
-  };
-}
 
 /** What every row is asked, in this order; what names a row most exactly comes first. `page`: rows, or batches, at a time. */
 const checks: readonly {

@@ -3,6 +3,7 @@ import type { Micros } from "../ground/clock.ts";
 import { isTimeZone } from "../ground/local-days.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
+import { isTimeZone } from "../ground/time-zones.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import type { Invitation } from "./invitations.sql.ts";
 import { Invitations, type Joined, type NewPerson } from "./invitations.ts";
@@ -37,7 +38,8 @@ import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
 
-const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
+/** The person of a development that tries it out. */
+export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
 
 export class People {
   readonly sessions: Sessions;

@@ -10,6 +10,8 @@ import { readable } from "../ground/money.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
+import type { Profile } from "../merchants/profiles.sql.ts";
+import { type Profiles, logoPath } from "../merchants/profiles.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
@@ -46,6 +48,7 @@ export interface PayerPageParts extends PaymentParts {
   tokens: PayerTokens;
   database: Database;
   directory: Directory;
+  profiles: Profiles;
   lanes: Lanes;
   clock: Clock;
   serviceName: string;
@@ -53,7 +56,7 @@ export interface PayerPageParts extends PaymentParts {
 
 interface Found {
   payment: Payment;
-  merchantName: string;
+  profile: Profile;
   secondsLeft: number;
 }
 
@@ -80,12 +83,12 @@ async function find(parts: PayerPageParts, token: string): Promise<Found> {
   const [row] = named ? await parts.database.query(selectPayment(named.merchantId, named.reference)) : [];
   const payment = row && paymentOfRow(row);
   if (!payment || payment.book.environment !== "sandbox") throw new Fault("ROUTE_NOT_FOUND");
-  const merchant = await parts.directory.merchant(payment.book.merchantId);
+  const profile = await parts.profiles.of(payment.book.merchantId);
   const [clock] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(payment.book));
   const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
   return {
     payment,
-    merchantName: merchant?.name ?? "",
+    profile,
     secondsLeft: Math.max(0, Math.ceil((payment.expiresAt - now) / SECOND)),
   };
 }
@@ -120,7 +123,7 @@ function sendPage(reply: FastifyReply, status: number, html: string): FastifyRep
       "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
       "content-security-policy":
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     })
     .send(html);
 }
@@ -144,7 +147,26 @@ function back(returnUrl: string | undefined, merchantName: string): string {
   <p class="back"><a href="${escape(returnUrl)}">Back to ${escape(merchantName)}</a></p>`;
 }
 
-function page(serviceName: string, { payment, merchantName, secondsLeft }: Found): string {
+/** The logo in the merchant's name: who cannot see it hears the name from the heading below. */
+function logoOf({ book }: Payment, { logo }: Profile): string {
+  if (!logo) return "";
+  const { width, height } = logo;
+  return `<img class="logo" src="${logoPath(book.merchantId, logo)}" width="${width}" height="${height}" alt="">
+  `;
+}
+
+/** Black or white, whichever is read better on a colour: by the luminance of WCAG, at which both have the same contrast. */
+export function inkOn(colour: string): "#000" | "#fff" {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5]
+    .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+    .map((part) => (part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
+}
+
+const DEFAULT_COLOUR = "#15803d";
+
+function page(serviceName: string, { payment, profile, secondsLeft }: Found): string {
+  const { name: merchantName, colour = DEFAULT_COLOUR } = profile;
   const open = payment.status === "pending" && secondsLeft > 0;
   const status = payment.status === "pending" && !open ? outcomes.expired : outcomes[payment.status];
   const minutes = `${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, "0")}`;
@@ -164,7 +186,8 @@ function page(serviceName: string, { payment, merchantName, secondsLeft }: Found
   dt { color: GrayText } dd { margin: 0; text-align: right; overflow-wrap: anywhere }
   form { display: grid; grid-template-columns: 1fr 1fr; gap: .8rem }
   button { font: inherit; padding: .8rem; border-radius: .6rem; border: 1px solid #8886; cursor: pointer }
-  .approve { background: #15803d; color: #fff; border-color: #15803d }
+  .approve { background: ${colour}; color: ${inkOn(colour)}; border-color: ${colour} }
+  .logo { display: block; max-width: 10rem; max-height: 4rem; width: auto; height: auto }
   .back { text-align: center; margin: .4rem 0 0 }
   .state { font-weight: 600; text-align: center; padding: .6rem }
 </style>
@@ -172,7 +195,7 @@ function page(serviceName: string, { payment, merchantName, secondsLeft }: Found
 <body>
 <main>
   <p class="note">Sandbox · no real money</p>
-  <h1>Pay ${escape(merchantName)}</h1>
+  ${logoOf(payment, profile)}<h1>Pay ${escape(merchantName)}</h1>
   <p class="amount">${escape(payment.currency)} ${readable(payment.amountMinor, payment.currency)}</p>
   <dl>
     <dt>For</dt><dd>${escape(payment.description ?? payment.referenceId)}</dd>

@@ -48,7 +48,7 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
 }
 
 /** The title of the window; after a change of page it is also told to who cannot see it. */
-function useTold(title: string): void {
+export function useTold(title: string): void {
   const path = usePathname();
   const told = useRef(path);
   useEffect(() => {

@@ -1,6 +1,101 @@
-// Payment: this page is still to be written.
-import { Page as Frame } from "../../ui/page.tsx";
+// One payment: how it stands, what one can do with it, and its story from the request to the payout.
+import { useQuery } from "@tanstack/react-query";
+import { usePart } from "../../address.ts";
+import { useApi, usePlace } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+import { paths } from "../../paths.ts";
+import { Answer } from "../../ui/answer.tsx";
+import { Code } from "../../ui/code.tsx";
+import { Copy, Identity } from "../../ui/copy.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { Money } from "../../ui/money.tsx";
+import { Page as Frame, Section } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Time, TimeFromNow } from "../../ui/time.tsx";
+import { PaymentActions } from "./reference/actions.tsx";
+import { Story } from "./reference/story.tsx";
+
+type Payment = Schema<"PaymentWhole">;
 
 export function Page() {
-  return <Frame title="Payment">{null}</Frame>;
+  const place = usePlace();
+  const api = useApi();
+  const reference = usePart("reference");
+  const story = useQuery(api.read("/v1/payments/{reference}/story", { path: { reference } }));
+  return (
+    <Frame
+      title="Payment"
+      above={{ to: paths.payments(place), label: "Payments" }}
+      beside={
+        <>
+          {story.data && <Status status={story.data.payment.status} />}
+          <Identity id={reference} what="the payment's reference" />
+        </>
+      }
+      actions={story.data && <PaymentActions of={story.data.payment} />}
+      curl={{ path: `/v1/payments/${reference}` }}
+    >
+      <Answer of={story}>
+        {(story) => (
+          <>
+            <PaymentFacts of={story.payment} />
+            <Tabs
+              label="Views of the payment"
+              tabs={{
+                story: { label: "What happened", content: () => <Story of={story} /> },
+                raw: {
+                  label: "As the API tells it",
+                  content: () => (
+                    <Section title="The payment and what was given with it">
+                      <Code value={story.payment} what="the payment" />
+                    </Section>
+                  ),
+                },
+              }}
+            />
+          </>
+        )}
+      </Answer>
+    </Frame>
+  );
+}
+
+function PaymentFacts({ of: payment }: { of: Payment }) {
+  const { currency, exponent, settlement } = payment;
+  const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
+  return (
+    <Facts>
+      <Fact name="Amount">{money(payment.amount_minor)}</Fact>
+      <Fact name="Your reference">
+        <span className="break-all">{payment.reference_id}</span>{" "}
+        <Copy text={payment.reference_id} what="your reference" />
+      </Fact>
+      <Fact name="Fee">{money(payment.fee_minor)}</Fact>
+      <Fact name="Method">
+        {payment.payment_method.replaceAll("_", " ")}
+        {payment.gateway_code !== null && <span className="text-muted"> by {payment.gateway_code}</span>}
+      </Fact>
+      <Fact name="Yours after fee">{money(payment.net_minor)}</Fact>
+      <Fact name="Created">
+        <Time at={payment.created_at} />
+      </Fact>
+      <Fact name="Refunded">{money(payment.refunded_minor)}</Fact>
+      {payment.expires_at === undefined ? (
+        <Fact name="Paid">{payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}</Fact>
+      ) : (
+        <Fact name="Can be paid until">
+          <Time at={payment.expires_at} /> <TimeFromNow at={payment.expires_at} ticking />
+        </Fact>
+      )}
+      {settlement && (
+        <Fact name="Paid out to you">
+          {settlement.status === "paid" ? "on " : ""}
+          {settlement.estimated_date ?? "not before something changes"}
+          {settlement.status !== "paid" && <span className="text-muted"> ({settlement.status}, estimated)</span>}
+        </Fact>
+      )}
+      {payment.customer?.email !== undefined && <Fact name="Payer">{payment.customer.email}</Fact>}
+    </Facts>
+  );
 }

@@ -1,0 +1,131 @@
+// All SQL of merchants' profiles: how they show themselves to payers, and what holds where a person has chosen nothing.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+export type Language = "id" | "en";
+
+export interface Logo {
+  type: "image/png" | "image/jpeg";
+  /** Pixels. */
+  width: number;
+  height: number;
+  /** SHA-256 of its bytes, in hex: part of its address. */
+  digest: string;
+}
+
+export interface Profile {
+  name: string;
+  language: Language | undefined;
+  timeZone: string | undefined;
+  /** `#` and six hex digits, lower-case. */
+  colour: string | undefined;
+  logo: Logo | undefined;
+}
+
+/** Undefined stays; null is chosen no more. */
+export interface ProfileChange {
+  language?: Language | null | undefined;
+  timeZone?: string | null | undefined;
+  colour?: string | null | undefined;
+}
+
+/** The profile without the bytes of the logo. No row when there is no such merchant. */
+export function selectProfile(merchantId: string): Statement {
+  return {
+    name: "select merchant's profile",
+    text: `select m.name, p.language, p.time_zone, p.colour, p.logo_type, p.logo_width, p.logo_height, encode(p.logo_digest, 'hex') as logo_digest
+from merchants m
+left join merchant_profiles p using (merchant_id)
+where m.merchant_id = $1::uuid`,
+    values: [uuidOf(merchantId)],
+  };
+}
+
+export function profileOfRow(row: Row): Profile {
+  return {
+    name: row.name as string,
+    language: (row.language as Language | null) ?? undefined,
+    timeZone: (row.time_zone as string | null) ?? undefined,
+    colour: (row.colour as string | null) ?? undefined,
+    logo:
+      row.logo_digest === null
+        ? undefined
+        : {
+            type: row.logo_type as Logo["type"],
+            width: row.logo_width as number,
+            height: row.logo_height as number,
+            digest: row.logo_digest as string,
+          },
+  };
+}
+
+export interface LogoRow extends Record<string, unknown> {
+  logo: Buffer;
+  logo_type: Logo["type"];
+}
+
+/** The logo that is served at an address, as `LogoRow`: none when it is another one by now. */
+export function selectLogo(merchantId: string, digest: string): Statement {
+  return {
+    name: "select merchant's logo",
+    text: `select logo, logo_type
+from merchant_profiles
+where merchant_id = $1::uuid and logo_digest = decode($2::text, 'hex')`,
+    values: [uuidOf(merchantId), digest],
+  };
+}
+
+/** Each column is set to its value where its `is_given` says so. */
+export function upsertProfile(merchantId: string, change: ProfileChange, now: Micros): Statement {
+  const { language, timeZone, colour } = change;
+  return {
+    text: `insert into merchant_profiles (merchant_id, language, time_zone, colour, updated_at)
+values ($1::uuid, $2::text, $3::text, $4::text, $8::timestamptz)
+on conflict (merchant_id) do update
+set language = case when $5::boolean then excluded.language else merchant_profiles.language end,
+  time_zone = case when $6::boolean then excluded.time_zone else merchant_profiles.time_zone end,
+  colour = case when $7::boolean then excluded.colour else merchant_profiles.colour end,
+  updated_at = excluded.updated_at`,
+    values: [
+      uuidOf(merchantId),
+      language ?? null,
+      timeZone ?? null,
+      colour ?? null,
+      language !== undefined,
+      timeZone !== undefined,
+      colour !== undefined,
+      sqlTime(now),
+    ],
+  };
+}
+
+/** Puts a logo in the place of the one before. */
+export function upsertLogo(merchantId: string, logo: Logo, bytes: Buffer, now: Micros): Statement {
+  return {
+    text: `insert into merchant_profiles (merchant_id, logo, logo_type, logo_width, logo_height, logo_digest, updated_at)
+values ($1::uuid, $2::bytea, $3::text, $4::smallint, $5::smallint, decode($6::text, 'hex'), $7::timestamptz)
+on conflict (merchant_id) do update
+set logo = excluded.logo, logo_type = excluded.logo_type, logo_width = excluded.logo_width, logo_height = excluded.logo_height,
+  logo_digest = excluded.logo_digest, updated_at = excluded.updated_at`,
+    values: [uuidOf(merchantId), bytes, logo.type, logo.width, logo.height, logo.digest, sqlTime(now)],
+  };
+}
+
+/** Takes the logo away. No row when there is none. */
+export function clearLogo(merchantId: string, now: Micros): Statement {
+  return {
+    text: `update merchant_profiles
+set logo = null, logo_type = null, logo_width = null, logo_height = null, logo_digest = null, updated_at = $2::timestamptz
+where merchant_id = $1::uuid and logo is not null
+returning 1`,
+    values: [uuidOf(merchantId), sqlTime(now)],
+  };
+}
+
+export function renameMerchant(merchantId: string, name: string, epoch: bigint): Statement {
+  return {
+    text: "update merchants set name = $2::text, epoch = $3::bigint where merchant_id = $1::uuid",
+    values: [uuidOf(merchantId), name, epoch],
+  };
+}

@@ -1,0 +1,92 @@
+// A merchant's profile: its name, its branding, and its language and time zone. Rare changes, so outside the lanes.
+import type { Clock } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { assert, validationFault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { judgePicture } from "../ground/pictures.ts";
+import { isTimeZone } from "../ground/time-zones.ts";
+import type { Database } from "../store/database.ts";
+import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
+import {
+  type Logo,
+  type LogoRow,
+  type Profile,
+  type ProfileChange,
+  clearLogo,
+  profileOfRow,
+  renameMerchant,
+  selectLogo,
+  selectProfile,
+  upsertLogo,
+  upsertProfile,
+} from "./profiles.sql.ts";
+
+export const LOGO_BYTES_MAX = 131_072;
+const LOGO_SIDE_MAX = 2048;
+
+export class Profiles {
+  private readonly database: Database;
+  private readonly watch: SettingsWatch;
+  private readonly clock: Clock;
+
+  constructor(database: Database, watch: SettingsWatch, clock: Clock) {
+    this.database = database;
+    this.watch = watch;
+    this.clock = clock;
+  }
+
+  /** The profile of a merchant that exists. */
+  async of(merchantId: string): Promise<Profile> {
+    const [row] = await this.database.query(selectProfile(merchantId));
+    assert(row, "there is no such merchant");
+    return profileOfRow(row);
+  }
+
+  /** Changes what is given. A new name is known to every process within a second. Throws VALIDATION_ERROR. */
+  async change(merchantId: string, { name, ...change }: ProfileChange & { name?: string | undefined }): Promise<void> {
+    const { timeZone } = change;
+    if (typeof timeZone === "string" && !isTimeZone(timeZone))
+      throw validationFault("time_zone", timeZone, "time_zone is a name such as Asia/Jakarta.");
+    await this.database.transaction(async (query) => {
+      if (name !== undefined) await query(renameMerchant(merchantId, name, await nextEpoch(query)));
+      await query(upsertProfile(merchantId, change, this.clock.now()));
+    });
+    if (name !== undefined) await this.watch.ask();
+  }
+
+  /** Keeps a picture as the logo. Throws VALIDATION_ERROR for bytes that are no picture we show. */
+  async setLogo(merchantId: string, bytes: Buffer): Promise<void> {
+    const logo = judgeLogo(bytes);
+    await this.database.query(upsertLogo(merchantId, logo, bytes, this.clock.now()));
+  }
+
+  /** False when there was none. */
+  async removeLogo(merchantId: string): Promise<boolean> {
+    return (await this.database.query(clearLogo(merchantId, this.clock.now()))).length > 0;
+  }
+
+  /** The bytes at a logo's address; undefined where there is nothing. */
+  async logo(merchantId: string, digest: string): Promise<{ bytes: Buffer; type: Logo["type"] } | undefined> {
+    if (!isId("merchant", merchantId) || !/^[0-9a-f]{64}$/.test(digest)) return undefined;
+    const [row] = await this.database.query<LogoRow>(selectLogo(merchantId, digest));
+    return row && { bytes: row.logo, type: row.logo_type };
+  }
+}
+
+/** Where a logo is served: another picture has another address, so browsers may keep each for good. */
+export function logoPath(merchantId: string, { digest }: Logo): string {
+  return `/logos/${merchantId}/${digest}`;
+}
+
+function judgeLogo(bytes: Buffer): Logo {
+  const wrong = (problem: string): Error => validationFault("picture", `${bytes.length} bytes`, problem);
+  if (bytes.length === 0) throw wrong("The file is empty.");
+  if (bytes.length > LOGO_BYTES_MAX)
+    throw wrong(`The file has ${bytes.length} bytes; a logo has at most ${LOGO_BYTES_MAX}.`);
+  const picture = judgePicture(bytes);
+  if ("problem" in picture) throw wrong(picture.problem);
+  const { width, height } = picture;
+  if (width > LOGO_SIDE_MAX || height > LOGO_SIDE_MAX)
+    throw wrong(`The picture is ${width} by ${height} pixels; a logo is at most ${LOGO_SIDE_MAX} by ${LOGO_SIDE_MAX}.`);
+  return { ...picture, digest: sha256(bytes).toString("hex") };
+}

@@ -1,0 +1,117 @@
+// A merchant's settings: its name, language, time zone and branding, and what the operator has set for it.
+import { Fault } from "../ground/fault.ts";
+import { exponentOf } from "../ground/money.ts";
+import { reply } from "../ground/reply.ts";
+import { nothing } from "../http/shapes.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import type { Profile } from "../merchants/profiles.sql.ts";
+import { type Profiles, logoPath } from "../merchants/profiles.ts";
+import { feeRuleOf, maximumOf, paymentMethods } from "../merchants/settings.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+import { changeSettingsSchema, logoUploadSchema, merchantSettingsSchema } from "./settings.schema.ts";
+
+const path = "/portal/v1/settings";
+const tag = "Settings";
+
+export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path,
+      operationId: "getMerchantSettings",
+      summary: "Read the merchant's settings",
+      tag,
+      action: "settings:read",
+      success: { status: 200, description: "All of them.", schema: merchantSettingsSchema },
+      errors: [],
+      handle: async ({ merchant }) => reply(200, settingsView(merchant, await profiles.of(merchant.merchantId))),
+    }),
+    memberEndpoint({
+      method: "PATCH",
+      path,
+      operationId: "changeMerchantSettings",
+      summary: "Change the name, the language, the time zone or the colour",
+      description: "What is left out stays. Null is chosen no more.",
+      tag,
+      action: "settings:write",
+      body: changeSettingsSchema,
+      success: { status: 200, description: "The settings after it.", schema: merchantSettingsSchema },
+      errors: [],
+      async handle({ merchant, body: { time_zone: timeZone, ...change } }) {
+        await profiles.change(merchant.merchantId, { ...change, timeZone });
+        return reply(200, settingsView(merchant, await profiles.of(merchant.merchantId)));
+      },
+    }),
+    memberEndpoint({
+      method: "PUT",
+      path: `${path}/logo`,
+      operationId: "setLogo",
+      summary: "Set the logo of the payer pages",
+      description: "What it is is judged by its bytes.",
+      tag,
+      action: "settings:write",
+      body: logoUploadSchema,
+      success: { status: 200, description: "The settings after it.", schema: merchantSettingsSchema },
+      errors: [],
+      async handle({ merchant, body }) {
+        await profiles.setLogo(merchant.merchantId, Buffer.from(body.picture, "base64"));
+        return reply(200, settingsView(merchant, await profiles.of(merchant.merchantId)));
+      },
+    }),
+    memberEndpoint({
+      method: "DELETE",
+      path: `${path}/logo`,
+      operationId: "removeLogo",
+      summary: "Take the logo away",
+      tag,
+      action: "settings:write",
+      success: { status: 200, description: "There is none any more.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ merchant }) {
+        if (!(await profiles.removeLogo(merchant.merchantId)))
+          throw new Fault("OBJECT_NOT_FOUND", { message: "There is no logo." });
+        return reply(200, {});
+      },
+    }),
+  ];
+}
+
+function settingsView({ merchantId, suspended, rateLimitPerMinute, settings }: Merchant, profile: Profile) {
+  const { name, language, timeZone, colour, logo } = profile;
+  const { cutoff, utc_offset_minutes, delay_days, closed_weekdays, minimum_payout_minor } = settings.settlement;
+  return {
+    merchant_id: merchantId,
+    name,
+    language: language ?? null,
+    time_zone: timeZone ?? null,
+    colour: colour ?? null,
+    logo: logo
+      ? { url: logoPath(merchantId, logo), content_type: logo.type, width: logo.width, height: logo.height }
+      : null,
+    suspended,
+    rate_limit_per_minute: rateLimitPerMinute,
+    currencies: settings.currencies.map((currency) => ({
+      currency,
+      exponent: exponentOf(currency),
+      max_amount_minor: Number(maximumOf(settings, undefined, currency)),
+    })),
+    payment_methods: paymentMethods.map((method) => {
+      const { enabled } = settings.methods[method];
+      const priced = enabled ? settings.currencies : [];
+      return { payment_method: method, enabled, fees: priced.map((currency) => feeView(settings, method, currency)) };
+    }),
+    settlement: { cutoff, utc_offset_minutes, delay_days, closed_weekdays, minimum_payout_minor },
+  };
+}
+
+function feeView(settings: Merchant["settings"], method: (typeof paymentMethods)[number], currency: string) {
+  const { basisPoints, flatMinor, minimumMinor, maximumMinor } = feeRuleOf(settings, method, currency);
+  return {
+    currency,
+    exponent: exponentOf(currency),
+    basis_points: basisPoints,
+    flat_minor: Number(flatMinor),
+    minimum_minor: minimumMinor === undefined ? null : Number(minimumMinor),
+    maximum_minor: maximumMinor === undefined ? null : Number(maximumMinor),
+  };
+}

@@ -1,0 +1,124 @@
+// A journal with its entries on the wire, and what it looks like from outside the ledger.
+import { z } from "zod";
+import { wireTime } from "../ground/clock.ts";
+import { exponentOf, wireAmount, wireMinor } from "../ground/money.ts";
+import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
+import { currencyCode, exponentField, identity, inPath, listSchema, timestamp } from "../http/shapes.ts";
+import { type Journal, accounts } from "../ledger/journal.ts";
+
+const entrySchema = z
+  .strictObject({
+    id: z.string().meta({ description: "The journal's number in its book, and the line.", examples: ["42-1"] }),
+    account: z.string().meta({ examples: [accounts.available] }),
+    currency: currencyCode,
+    exponent: exponentField,
+    amount_minor: z.int().meta({ description: "Debits are positive, credits negative.", examples: [-14_895_000] }),
+    balance_after_minor: z
+      .int()
+      .nullable()
+      .meta({
+        description: "Debits minus credits of the account after this entry; null beyond 2^53 - 1.",
+        examples: [-14_895_000],
+      }),
+  })
+  .meta({
+    id: "JournalEntry",
+    examples: [
+      {
+        id: "42-1",
+        account: accounts.available,
+        currency: "IDR",
+        exponent: 2,
+        amount_minor: -14_895_000,
+        balance_after_minor: -14_895_000,
+      },
+    ],
+  });
+
+const hash = z.string().meta({ pattern: "^[0-9a-f]{64}$", examples: [exampleSignature] });
+
+export const journalSchema = z
+  .strictObject({
+    id: identity("journal"),
+    seq: z
+      .int()
+      .min(1)
+      .meta({ description: "Its number in the book; there is no gap.", examples: [42] }),
+    kind: z.string().meta({ description: "What happened.", examples: ["capture"] }),
+    group: z.string().meta({ description: "The payment or settlement it belongs to.", examples: [exampleIds.payment] }),
+    operation_key: z
+      .string()
+      .meta({ description: "Makes the movement happen once.", examples: [`capture:${exampleIds.payment}`] }),
+    posted_at: timestamp,
+    entries: z.array(entrySchema).meta({ description: "They sum to zero in each currency." }),
+    prev_hash: hash.meta({ description: "Hash of the journal before it." }),
+    hash: hash.meta({ description: "Of everything that it says, and of the hash before it." }),
+  })
+  .meta({
+    id: "Journal",
+    description: "One movement of money.",
+    examples: [
+      {
+        id: exampleIds.journal,
+        seq: 42,
+        kind: "capture",
+        group: exampleIds.payment,
+        operation_key: `capture:${exampleIds.payment}`,
+        posted_at: exampleTimes.paid,
+        entries: [
+          {
+            id: "42-1",
+            account: accounts.receivable("nusantara"),
+            currency: "IDR",
+            exponent: 2,
+            amount_minor: 15_000_000,
+            balance_after_minor: 15_000_000,
+          },
+          {
+            id: "42-2",
+            account: accounts.available,
+            currency: "IDR",
+            exponent: 2,
+            amount_minor: -14_895_000,
+            balance_after_minor: -14_895_000,
+          },
+          {
+            id: "42-3",
+            account: accounts.fees,
+            currency: "IDR",
+            exponent: 2,
+            amount_minor: -105_000,
+            balance_after_minor: -105_000,
+          },
+        ],
+        prev_hash: exampleSignature,
+        hash: exampleSignature,
+      },
+    ],
+  });
+
+export const journalListSchema = listSchema(journalSchema, "JournalList");
+
+/** The journal that a path names. */
+export const journalParams = { journal_id: inPath("journal", "JournalId", "`id` of the journal.") };
+
+export function journalView(journal: Journal): z.infer<typeof journalSchema> {
+  return {
+    id: journal.journalId,
+    seq: Number(journal.seq),
+    kind: journal.kind,
+    group: journal.groupId,
+    operation_key: journal.operationKey,
+    posted_at: wireTime(journal.postedAt),
+    entries: journal.entries.map(({ account, currency, amountMinor, balanceAfterMinor }, index) => ({
+      id: `${journal.seq}-${index + 1}`,
+      account,
+      currency,
+      exponent: exponentOf(currency),
+      amount_minor: wireAmount(amountMinor),
+      balance_after_minor: wireMinor(balanceAfterMinor),
+    })),
+    prev_hash: journal.prevHash.toString("hex"),
+    hash: journal.hash.toString("hex"),
+  };
+}

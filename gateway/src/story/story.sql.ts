@@ -1,0 +1,186 @@
+// The statements that a payment's story is put together from. Each finds its rows by an index and has a limit.
+import { uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+
+/** So many of each kind are told: the first of them. */
+export const TOLD_MAX = 100;
+/** So many attempts of each event: the last of them. */
+export const ATTEMPTS_MAX = 10;
+
+function keyOf(book: Book, reference: string): unknown[] {
+  return [uuidOf(book.merchantId), book.environment, uuidOf(reference)];
+}
+
+export function selectRefundsOf(book: Book, reference: string): Statement {
+  return {
+    name: "select refunds of payment",
+    text: `select *
+from refunds
+where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+order by refund_id
+limit ${TOLD_MAX + 1}`,
+    values: keyOf(book, reference),
+  };
+}
+
+/** Disputes with the time of their evidence, null while there is none. */
+export function selectDisputesOf(book: Book, reference: string): Statement {
+  return {
+    name: "select disputes of payment",
+    text: `select d.*, e.submitted_at
+from disputes d
+left join dispute_evidence e using (merchant_id, environment, dispute_id)
+where d.merchant_id = $1::uuid and d.environment = $2::environment and d.payment_id = $3::uuid
+order by d.dispute_id
+limit ${TOLD_MAX + 1}`,
+    values: keyOf(book, reference),
+  };
+}
+
+export function selectReceiptsOf(book: Book, reference: string): Statement {
+  return {
+    name: "select receipts of payment",
+    text: `select *
+from receipts
+where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+order by receipt_id
+limit ${TOLD_MAX + 1}`,
+    values: keyOf(book, reference),
+  };
+}
+
+/** What an acquirer was asked to do about the payment; no row where none is called over a network. */
+export function selectOperationOf(book: Book, reference: string): Statement {
+  return {
+    name: "select acquirer operation of payment",
+    text: `select *
+from acquirer_operations
+where merchant_id = $1::uuid and environment = $2::environment and operation_id = $3::uuid`,
+    values: keyOf(book, reference),
+  };
+}
+
+/** The batches that the payment is in, and its refunds, lost disputes and credited receipts, each with what it put in. */
+export function selectBatchesOf(book: Book, reference: string): Statement {
+  return {
+    name: "select settlements of payment",
+    text: `select s.*, i.item_kind, i.item_id, i.item_amount_minor, i.item_fee_minor
+from (
+  select 'payment' as item_kind, payment_id as item_id, amount_minor as item_amount_minor, fee_minor as item_fee_minor, settlement_id
+  from payments
+  where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+  union all
+  select 'receipt', receipt_id, amount_minor, 0, settlement_id
+  from receipts
+  where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+  union all
+  select 'refund', refund_id, amount_minor, 0, settlement_id
+  from refunds
+  where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+  union all
+  select 'dispute', dispute_id, amount_minor, 0, settlement_id
+  from disputes
+  where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+) i
+join settlements s on s.merchant_id = $1::uuid and s.environment = $2::environment and s.settlement_id = i.settlement_id
+order by s.settlement_id, i.item_kind, i.item_id
+limit ${TOLD_MAX + 1}`,
+    values: keyOf(book, reference),
+  };
+}
+
+/** Events about these objects with where their delivery stands and its last attempts: `[attempt, started_at, duration_ms, succeeded, status, reason]`. */
+export function selectEventsOf(book: Book, subjects: readonly string[]): Statement {
+  const ids = subjects.map(uuidOf);
+  return {
+    name: "select events of objects",
+    text: `select e.merchant_id, e.environment, e.event_id, e.type, e.created_at, e.body,
+  d.state, d.url, d.attempts, d.next_attempt_at, a.tries
+from (
+  -- what happened in the millisecond in which the object was made: by the range of identities that begin like its own
+  select e.*
+  from unnest($3::uuid[], $4::uuid[], $5::uuid[]) as s(subject_id, least, most)
+  cross join lateral (
+    select *
+    from events e
+    where e.merchant_id = $1::uuid and e.environment = $2::environment and e.event_id between s.least and s.most
+      and e.subject_id = s.subject_id
+  ) e
+  union all
+  -- and what happened later: by the index of exactly these
+  select e.*
+  from events e
+  where e.merchant_id = $1::uuid and e.environment = $2::environment and e.subject_id = any($3::uuid[])
+    and left(e.event_id::text, 13) <> left(e.subject_id::text, 13)
+) e
+left join deliveries d on d.merchant_id = $1::uuid and d.environment = $2::environment and d.event_id = e.event_id
+left join lateral (
+  select json_agg(json_build_array(t.attempt, t.started_at::text, t.duration_ms, t.succeeded, t.status, t.reason) order by t.attempt)
+    as tries
+  from (
+    select *
+    from delivery_attempts a
+    where a.merchant_id = $1::uuid and a.environment = $2::environment and a.event_id = e.event_id
+    order by a.attempt desc
+    limit ${ATTEMPTS_MAX}
+  ) t
+) a on true
+order by e.event_id
+limit ${TOLD_MAX + 1}`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      ids,
+      ids.map((id) => `${id.slice(0, 13)}-0000-0000-000000000000`),
+      ids.map((id) => `${id.slice(0, 13)}-ffff-ffff-ffffffffffff`),
+    ],
+  };
+}
+
+/** Journals of a group with their entries, oldest first; rows as `journalOfRow` of the ledger reads them. */
+export function selectJournalsOf(book: Book, groupId: string): Statement {
+  return {
+    name: "select journals of group",
+    text: `select j.*, e.entries
+from (
+  select *
+  from journals
+  where merchant_id = $1::uuid and environment = $2::environment and group_id = $3::uuid
+  order by seq
+  limit ${TOLD_MAX + 1}
+) j
+left join lateral (
+  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
+    as entries
+  from entries e
+  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
+) e on true
+order by j.seq`,
+    values: keyOf(book, groupId),
+  };
+}
+
+export interface TryRow {
+  attempt: number;
+  startedAt: string;
+  durationMs: number;
+  succeeded: boolean;
+  status: number | null;
+  reason: string | null;
+}
+
+export function triesOfRow(tries: unknown): TryRow[] {
+  const rows =
+    tries === null
+      ? []
+      : (JSON.parse(tries as string) as [number, string, number, boolean, number | null, string | null][]);
+  return rows.map(([attempt, startedAt, durationMs, succeeded, status, reason]) => ({
+    attempt,
+    startedAt,
+    durationMs,
+    succeeded,
+    status,
+    reason,
+  }));
+}

@@ -1,0 +1,315 @@
+// The story of a payment: reads everything that belongs to it, and puts it in the order in which it happened. Writes nothing.
+import type { Operation } from "../acquiring/operation.ts";
+import { operationOfRow } from "../acquiring/operations.sql.ts";
+import type { KeptReceipt } from "../acquiring/receipt.ts";
+import { receiptOfRow } from "../acquiring/receipts.sql.ts";
+import { type Dispute, disputeView } from "../disputes/dispute.ts";
+import { disputeOfRow } from "../disputes/disputes.sql.ts";
+import { type StoredEvent, eventOfRow } from "../events/events.sql.ts";
+import { type Micros, parseSqlTime, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { idOf, isId } from "../ground/ids.ts";
+import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
+import type { Journal } from "../ledger/journal.ts";
+import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Action } from "../people/roles.ts";
+import { type Payment, statusView } from "../payments/payment.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
+import { isPaid } from "../payments/states.ts";
+import { type Refund, refundView } from "../refunds/refund.ts";
+import { refundOfRow } from "../refunds/refunds.sql.ts";
+import { type Settlement, settlementView } from "../settlements/settlement.ts";
+import { settlementOfRow } from "../settlements/settlements.sql.ts";
+import type { Database, Row } from "../store/database.ts";
+import { eventView } from "../webhooks/events.schema.ts";
+import { journalView } from "./journals.schema.ts";
+import type { Step, StepKind, Story } from "./story.schema.ts";
+import {
+  TOLD_MAX,
+  type TryRow,
+  selectBatchesOf,
+  selectDisputesOf,
+  selectEventsOf,
+  selectJournalsOf,
+  selectOperationOf,
+  selectReceiptsOf,
+  selectRefundsOf,
+  triesOfRow,
+} from "./story.sql.ts";
+
+/** What a role must be allowed for a kind of step beyond reading payments. */
+const actionOf: Partial<Record<StepKind, Action>> = {
+  journalled: "balances:read",
+  told: "events:read",
+  refunded: "refunds:read",
+  disputed: "disputes:read",
+  answered: "disputes:read",
+  resolved: "disputes:read",
+  settled: "settlements:read",
+  paid_out: "settlements:read",
+};
+
+/** Steps of one moment in the order in which one follows from the other. */
+const order: readonly StepKind[] = [
+  "asked",
+  "judged",
+  "routed",
+  "called",
+  "instructed",
+  "received",
+  "became",
+  "refunded",
+  "disputed",
+  "answered",
+  "resolved",
+  "settled",
+  "paid_out",
+  "journalled",
+  "told",
+];
+
+interface Found {
+  payment: Payment;
+  operation: Operation | undefined;
+  receipts: KeptReceipt[];
+  refunds: Refund[];
+  disputes: { dispute: Dispute; answeredAt: Micros | undefined }[];
+  batches: Batch[];
+  journals: Journal[];
+  events: { event: StoredEvent; type: string; createdAt: Micros; tries: TryRow[] }[];
+  isCut: boolean;
+}
+
+interface Batch {
+  settlement: Settlement;
+  kind: "payment" | "receipt" | "refund" | "dispute";
+  item: string;
+  amountMinor: Minor;
+  feeMinor: Minor;
+}
+
+/**
+ * The story of a book's payment, as far as somebody with these rights is told it. Throws PAYMENT_NOT_FOUND, also for another merchant's,
+ * and ENVIRONMENT_MISMATCH.
+ */
+export async function readStory(
+  database: Database,
+  book: Book,
+  reference: string,
+  scopes: ReadonlySet<string>,
+  estimate: (payment: Payment) => Promise<string | null>,
+): Promise<Story> {
+  const found = await readAll(database, book, reference);
+  const { payment } = found;
+  const steps = stepsOf(found).toSorted((a, b) => a.micros - b.micros || order.indexOf(a.kind) - order.indexOf(b.kind));
+  const withheld = order.filter((kind) => actionOf[kind] !== undefined && !scopes.has(actionOf[kind]));
+  return {
+    payment: wholeView(payment, await estimate(payment)),
+    steps: steps
+      .filter(({ kind }) => !withheld.includes(kind))
+      .map(({ micros, ...step }) => ({ ...step, at: wireTime(micros), request_id: null }) as Step),
+    is_cut: found.isCut,
+    withheld,
+  };
+}
+
+/** The payment of a book. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
+async function findPayment(database: Database, book: Book, reference: string): Promise<Payment> {
+  if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
+  const [row] = await database.query(selectPayment(book.merchantId, reference));
+  if (!row) throw new Fault("PAYMENT_NOT_FOUND");
+  const payment = paymentOfRow(row);
+  if (payment.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  return payment;
+}
+
+async function readAll(database: Database, book: Book, reference: string): Promise<Found> {
+  const payment = await findPayment(database, book, reference);
+  const lists = await database.pipeline([
+    selectRefundsOf(book, reference),
+    selectDisputesOf(book, reference),
+    selectReceiptsOf(book, reference),
+    selectOperationOf(book, reference),
+    selectBatchesOf(book, reference),
+    selectJournalsOf(book, reference),
+  ]);
+  const [refundRows = [], disputeRows = [], receiptRows = [], [operation] = [], batchRows = [], journalRows = []] =
+    lists.map((rows) => rows.slice(0, TOLD_MAX));
+  const refunds = refundRows.map(refundOfRow);
+  const disputes = disputeRows.map((row) => ({
+    dispute: disputeOfRow(row),
+    answeredAt: (row.submitted_at as Micros | null) ?? undefined,
+  }));
+  const subjects = [reference, ...refunds.map(({ uuid }) => uuid), ...disputes.map(({ dispute }) => dispute.uuid)];
+  const events = await database.query(selectEventsOf(book, subjects));
+  return {
+    payment,
+    operation: operation && operationOfRow(operation),
+    receipts: receiptRows.map(receiptOfRow),
+    refunds,
+    disputes,
+    batches: batchRows.map(batchOfRow),
+    journals: journalRows.map((row) => journalOfRow(book, row as JournalRow)),
+    events: events.slice(0, TOLD_MAX).map((row) => ({
+      event: eventOfRow(row),
+      type: row.type as string,
+      createdAt: row.created_at as Micros,
+      tries: triesOfRow(row.tries),
+    })),
+    isCut: [...lists, events].some((rows) => rows.length > TOLD_MAX),
+  };
+}
+
+function batchOfRow(row: Row): Batch {
+  const kind = row.item_kind as Batch["kind"];
+  return {
+    settlement: settlementOfRow(row),
+    kind,
+    item: idOf(kind, row.item_id as string),
+    amountMinor: row.item_amount_minor as Minor,
+    feeMinor: BigInt(row.item_fee_minor as bigint | number),
+  };
+}
+
+interface Told {
+  kind: StepKind;
+  micros: Micros;
+  object: object;
+}
+
+function stepsOf(found: Found): Told[] {
+  const { payment } = found;
+  return [
+    ...beginning(found),
+    ...found.receipts.map((receipt) => told("received", receipt.receivedAt, receivedView(receipt))),
+    ...outcome(found),
+    ...found.refunds.map((refund) =>
+      told("refunded", refund.createdAt, { ...refundView(refund), reason: refund.reason ?? null }),
+    ),
+    ...found.disputes.flatMap(disputeSteps),
+    ...found.batches.flatMap((batch) => batchSteps(batch)),
+    ...found.journals.map((journal) => told("journalled", journal.postedAt, journalView(journal))),
+    ...found.events.map(({ event, createdAt, tries }) =>
+      told("told", createdAt, { event: eventView(event), attempts: tries.map(tryView) }),
+    ),
+  ].filter(({ micros }) => micros >= payment.createdAt);
+}
+
+function told(kind: StepKind, micros: Micros, object: object): Told {
+  return { kind, micros, object };
+}
+
+/** What was asked, what the risk engine made of it, who was to take it, and how it is paid. */
+function beginning({ payment, operation, events }: Found): Told[] {
+  const { createdAt, routing, risk } = payment;
+  // An acquirer over a network may have answered later, and a person may have judged later: the event says when.
+  const openedAt = events.find(({ type }) => type === "payment.created")?.createdAt ?? createdAt;
+  return [
+    told("asked", createdAt, askedView(payment)),
+    told("judged", createdAt, { decision: risk.decision, score: risk.score }),
+    ...(routing.candidates.length > 0
+      ? [told("routed", createdAt, { gateway_code: payment.gatewayCode ?? null, ...routing })]
+      : []),
+    ...(operation ? [told("called", createdAt, calledView(operation))] : []),
+    ...(payment.instructions ? [told("instructed", openedAt, payment.instructions)] : []),
+  ];
+}
+
+/** What became of it, but for refunds: the payment says how it stands, its events how it got there. */
+function outcome({ payment, events }: Found): Told[] {
+  const { status, paidAt, canceledAt, cancelReason, updatedAt } = payment;
+  const toldAt = (name: string): Micros | undefined => events.find(({ type }) => type === `payment.${name}`)?.createdAt;
+  const became = (name: string, micros: Micros, reason: string | null = null): Told =>
+    told("became", micros, { status: name, reason });
+  const processingAt = toldAt("processing") ?? (status === "processing" ? updatedAt : undefined);
+  return [
+    ...(processingAt === undefined ? [] : [became("processing", processingAt)]),
+    ...(isPaid(status) && paidAt !== undefined ? [became("succeeded", paidAt)] : []),
+    ...(status === "canceled" && canceledAt !== undefined ? [became(status, canceledAt, cancelReason ?? null)] : []),
+    ...(status === "failed" || status === "expired" ? [became(status, toldAt(status) ?? updatedAt)] : []),
+  ];
+}
+
+function disputeSteps({ dispute, answeredAt }: Found["disputes"][number]): Told[] {
+  const { openedAt, resolvedAt, uuid } = dispute;
+  return [
+    told("disputed", openedAt, disputeView(dispute)),
+    ...(answeredAt === undefined ? [] : [told("answered", answeredAt, { uuid })]),
+    ...(resolvedAt === undefined ? [] : [told("resolved", resolvedAt, disputeView(dispute))]),
+  ];
+}
+
+function batchSteps({ settlement, kind, item, amountMinor, feeMinor }: Batch): Told[] {
+  const object = {
+    settlement: settlementView(settlement),
+    kind,
+    item,
+    amount_minor: wireAmount(amountMinor),
+    fee_minor: wireAmount(feeMinor),
+  };
+  const { createdAt, paidAt } = settlement;
+  return [told("settled", createdAt, object), ...(paidAt === undefined ? [] : [told("paid_out", paidAt, object)])];
+}
+
+function given(payment: Payment): Record<string, unknown> {
+  return {
+    description: payment.description ?? null,
+    customer: payment.customer ?? null,
+    metadata: payment.metadata ?? {},
+    callback_url: payment.callbackUrl ?? null,
+    return_url: payment.returnUrl ?? null,
+  };
+}
+
+function wholeView(payment: Payment, estimatedDate: string | null): Story["payment"] {
+  const { amountMinor, refundedMinor, refundPendingMinor, lostMinor } = payment;
+  const refundable = isPaid(payment.status) ? amountMinor - refundedMinor - refundPendingMinor - lostMinor : 0n;
+  return {
+    ...statusView(payment, estimatedDate),
+    ...given(payment),
+    risk: { decision: payment.risk.decision, score: payment.risk.score },
+    canceled_at: payment.canceledAt === undefined ? null : wireTime(payment.canceledAt),
+    cancel_reason: payment.cancelReason ?? null,
+    refundable_minor: wireAmount(refundable),
+  } as Story["payment"];
+}
+
+function askedView(payment: Payment): object {
+  return {
+    amount_minor: wireAmount(payment.amountMinor),
+    currency: payment.currency,
+    exponent: exponentOf(payment.currency),
+    payment_method: payment.method,
+    reference_id: payment.referenceId,
+    ...given(payment),
+    fee_minor: wireAmount(payment.feeMinor),
+  };
+}
+
+function calledView({ gatewayCode, step, attempt, inquiries, refusedBy }: Operation): object {
+  return { gateway_code: gatewayCode, step, attempt, inquiries, refused_by: refusedBy };
+}
+
+function receivedView(receipt: KeptReceipt): object {
+  return {
+    uuid: receipt.uuid,
+    gateway_code: receipt.gatewayCode,
+    transaction_id: receipt.transactionId,
+    amount_minor: wireAmount(receipt.amountMinor),
+    currency: receipt.currency,
+    exponent: exponentOf(receipt.currency),
+    status: receipt.status,
+  };
+}
+
+function tryView({ attempt, startedAt, durationMs, succeeded, status, reason }: TryRow): object {
+  return {
+    attempt,
+    started_at: wireTime(parseSqlTime(startedAt)),
+    duration_ms: durationMs,
+    succeeded,
+    status,
+    reason,
+  };
+}

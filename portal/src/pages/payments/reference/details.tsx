@@ -1,0 +1,53 @@
+// What is worth seeing of some steps: what was asked for, what an acquirer was asked, and what went into a settlement.
+import type { Schema } from "../../../api/types.ts";
+import { type Amount, Money } from "../../../ui/money.tsx";
+
+export function Called({ of }: { of: Schema<"StoryCalled"> }) {
+  const { attempt, inquiries, step, refused_by: refusedBy } = of;
+  return (
+    <p className="text-muted">
+      Attempt {attempt}, {step}
+      {inquiries > 0 && `, inquired ${inquiries} times`}
+      {refusedBy.length > 0 && `, refused by ${refusedBy.join(", ")}`}
+    </p>
+  );
+}
+
+export function Asked({ of }: { of: Schema<"StoryAsked"> }) {
+  const pairs = Object.entries(of.metadata);
+  const payer = [of.customer?.name, of.customer?.email, of.customer?.phone].filter((text) => text !== undefined);
+  return (
+    <>
+      <p>
+        {of.payment_method.replaceAll("_", " ")}, your reference <span className="break-all">{of.reference_id}</span>
+        {of.description !== null && of.description !== "" && <span className="text-muted"> · {of.description}</span>}
+      </p>
+      {payer.length > 0 && <p className="break-all text-muted">Payer: {payer.join(", ")}</p>}
+      {pairs.length > 0 && (
+        <ul aria-label="Metadata" className="flex flex-wrap gap-1.5 text-xs">
+          {pairs.map(([name, value]) => (
+            <li key={name} className="max-w-full truncate rounded border border-line px-1.5">
+              <span className="text-muted">{name}</span> {value}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+export function Part({ of }: { of: Schema<"StorySettled"> }) {
+  const { currency, exponent } = of.settlement;
+  const money = (amount: number): Amount => ({ amount_minor: amount, currency, exponent });
+  const takes = of.kind === "refund" || of.kind === "dispute";
+  return (
+    <p className="text-muted">
+      The {of.kind} {takes ? "took" : "put in"} <Money of={money(of.amount_minor)} />
+      {of.fee_minor > 0 && (
+        <>
+          , less the fee of <Money of={money(of.fee_minor)} />
+        </>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,140 @@
+// The forms of what moves a payment. Each is one intent: sent twice, it takes effect once.
+import { useAction } from "../../../api/action.ts";
+import { useApi } from "../../../api/place.ts";
+import type { Schema } from "../../../api/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Form, SelectField, Submit, TextField } from "../../../ui/form.tsx";
+import { Money, digitsOf, minorOf } from "../../../ui/money.tsx";
+import { say } from "../../../ui/toast.tsx";
+
+interface Props {
+  of: Schema<"PaymentWhole">;
+  onDone: () => void;
+}
+
+const given = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
+
+export function CancelForm({ of: payment, onDone }: Props) {
+  const api = useApi();
+  const { reference } = payment;
+  const cancel = useAction((reason: string | undefined, intent) => {
+    const body = reason === undefined ? {} : { reason };
+    return api.write("POST", "/v1/payments/{reference}/cancel", { path: { reference }, body }, intent);
+  });
+  const submit = async ({ reason }: Record<string, string>): Promise<void> => {
+    if ((await cancel.run(given(reason))) === undefined) return;
+    say("The payment is canceled.");
+    onDone();
+  };
+  return (
+    <Form values={{ reason: "" }} action={cancel} onSubmit={submit}>
+      <p>
+        Nobody can pay <Money of={payment} /> by it any more. A canceled payment stays canceled.
+      </p>
+      <TextField name="reason" label="Reason" hint="Kept with the payment. May stay empty." />
+      <Submit look="danger" beside={<Button onClick={onDone}>Back</Button>}>
+        Cancel the payment
+      </Submit>
+    </Form>
+  );
+}
+
+export function RefundForm({ of: payment, onDone }: Props) {
+  const api = useApi();
+  const { reference, currency, exponent, refundable_minor: most } = payment;
+  const refund = useAction((wish: { amount_minor: number; reason: string | undefined }, intent) => {
+    const { amount_minor, reason } = wish;
+    const body = { payment_reference: reference, amount_minor, ...(reason === undefined ? {} : { reason }) };
+    return api.write("POST", "/v1/refunds", { body }, intent);
+  });
+  const check = (typed: string): string | undefined => {
+    const minor = minorOf(typed, exponent);
+    if (minor === undefined || minor === 0)
+      return `An amount in ${currency} is needed, like ${digitsOf(most, exponent)}.`;
+    return minor > most ? `At most ${currency} ${digitsOf(most, exponent)} can still be refunded.` : undefined;
+  };
+  const submit = async ({ amount_minor: typed = "", reason }: Record<string, string>): Promise<void> => {
+    const minor = minorOf(typed, exponent);
+    if (minor === undefined) return;
+    const made = await refund.run({ amount_minor: minor, reason: given(reason) });
+    if (made === undefined) return;
+    say(made.status === "succeeded" ? "The money is on its way to the payer." : "The refund was accepted.");
+    onDone();
+  };
+  return (
+    <Form values={{ amount_minor: digitsOf(most, exponent), reason: "" }} action={refund} onSubmit={submit}>
+      <p>
+        <Money of={{ amount_minor: most, currency, exponent }} /> of this payment can still go back to the payer. The
+        fee stays.
+      </p>
+      <TextField name="amount_minor" label={`Amount in ${currency}`} inputMode="decimal" check={check} />
+      <TextField name="reason" label="Reason" hint="Kept in the audit trail. May stay empty." />
+      <Submit beside={<Button onClick={onDone}>Back</Button>}>Refund</Submit>
+    </Form>
+  );
+}
+
+type Outcome = "processing" | "succeeded" | "failed";
+
+export function SimulateForm({ of: payment, onDone }: Props) {
+  const api = useApi();
+  const { reference, status } = payment;
+  const simulate = useAction((outcome: Outcome, intent) =>
+    api.write("POST", "/v1/sandbox/payments/{reference}/simulate", { path: { reference }, body: { outcome } }, intent),
+  );
+  const submit = async ({ outcome }: Record<string, string>): Promise<void> => {
+    const after = await simulate.run(outcome as Outcome);
+    if (after === undefined) return;
+    say(`The payment is ${after.status}.`);
+    onDone();
+  };
+  const outcomes = [
+    { value: "succeeded", label: "succeeded: the payer paid" },
+    { value: "failed", label: "failed: it cannot be paid" },
+    ...(status === "pending" ? [{ value: "processing", label: "processing: the acquirer works on it" }] : []),
+  ];
+  return (
+    <Form values={{ outcome: "succeeded" }} action={simulate} onSubmit={submit}>
+      <p>
+        In the sandbox nobody pays. Here you say what the acquirer reports; everything after it is as in production.
+      </p>
+      <SelectField name="outcome" label="Outcome" options={outcomes} />
+      <Submit beside={<Button onClick={onDone}>Back</Button>}>Report it</Submit>
+    </Form>
+  );
+}
+
+const reasons = [
+  "product_not_received",
+  "product_unacceptable",
+  "fraudulent",
+  "duplicate",
+  "credit_not_processed",
+  "general",
+] as const;
+
+export function ContestForm({ of: payment, onDone }: Props) {
+  const api = useApi();
+  const { reference, currency, exponent, refundable_minor: most } = payment;
+  const contest = useAction((reason: (typeof reasons)[number], intent) =>
+    api.write("POST", "/v1/sandbox/payments/{reference}/dispute", { path: { reference }, body: { reason } }, intent),
+  );
+  const submit = async ({ reason }: Record<string, string>): Promise<void> => {
+    if ((await contest.run(reason as (typeof reasons)[number])) === undefined) return;
+    say("The payer contests the payment.");
+    onDone();
+  };
+  return (
+    <Form values={{ reason: "product_not_received" }} action={contest} onSubmit={submit}>
+      <p>
+        A dispute holds <Money of={{ amount_minor: most, currency, exponent }} /> until it is decided.
+      </p>
+      <SelectField
+        name="reason"
+        label="Reason"
+        options={reasons.map((value) => ({ value, label: value.replaceAll("_", " ") }))}
+      />
+      <Submit beside={<Button onClick={onDone}>Back</Button>}>Open the dispute</Submit>
+    </Form>
+  );
+}
