@@ -1,16 +1,6 @@
 // Days of a time zone: when each of them began. Names of zones are IANA's.
 import { type Micros, SECOND } from "./clock.ts";
 
-/** Whether the time of day can be told by this name. An offset such as +07:00 is none: it does not know of summer. */
-export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone.length > 0;
-  } catch {
-    return false;
-  }
-}
-
 /** When each of the last `days` days of a zone began, oldest first; the last one is that of `now`. Throws RangeError for an unknown zone. */
 export function localDayStarts(timeZone: string, now: Micros, days: number): Micros[] {
   const offsetAt = offsetsOf(timeZone);

@@ -1,6 +1,5 @@
 // People: who they are, how they sign in, and how they are let into a merchant. Rare, so outside the lanes: one transaction each.
 import type { Micros } from "../ground/clock.ts";
-import { isTimeZone } from "../ground/local-days.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { isTimeZone } from "../ground/time-zones.ts";

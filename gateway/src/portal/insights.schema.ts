@@ -1,7 +1,7 @@
 // The shapes of figures over time, of what a person sees first, and of the stream of changes.
 import { z } from "zod";
-import { isTimeZone } from "../ground/local-days.ts";
 import { isCurrency } from "../ground/money.ts";
+import { isTimeZone } from "../ground/time-zones.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { currencyCode, environmentField, exponentField, identity, timestamp } from "../http/shapes.ts";
 import { divisions } from "../insights/figures.sql.ts";
