@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
-import type { Client } from "../../../e2e/kit/client.ts";
+import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { overviewSchema, paymentsSeriesSchema } from "./insights.schema.ts";
 
 let service: TestService;
@@ -31,7 +31,7 @@ async function pay(changes: Record<string, unknown> = {}): Promise<string> {
 }
 
 /** Asks until so many payments have come to their end, by all that is counted. */
-async function overview(ended: number, browser = owner): Promise<any> {
+async function overview(ended: number, browser = owner): Promise<Answer["json"]> {
   for (let number = 0; number < 200; number++) {
     const { json } = await browser.get("/portal/v1/overview?time_zone=Asia/Jakarta");
     if (json.currencies?.[0]?.week.payments === ended) return overviewSchema.parse(json);
@@ -70,7 +70,7 @@ test("what came in today, how it ended, and by what method", async () => {
   expect(currencies[0].balance.available_minor).toBe(3_000_000 - currencies[0].today.fee_minor);
   const { json } = await owner.get("/portal/v1/insights/payments?range=day&by=method");
   expect(json.at).toHaveLength(24);
-  expect(json.data.map(({ key, total }: any) => [key, total])).toEqual([
+  expect(json.data.map(({ key, total }: { key: string; total: unknown }) => [key, total])).toEqual([
     ["qris", { payments: 2, succeeded: 1, amount_minor: 1_000_000 }],
     ["va", { payments: 1, succeeded: 1, amount_minor: 2_000_000 }],
   ]);
