@@ -47,7 +47,8 @@ export default function PlotCanvas(props: PlotProps) {
           {
             ...axis,
             grid: { show: false },
-            splits: () => marks(times),
+            size: 30,
+            splits: (plot) => marks(times, plot.width),
             values: (_plot, ticks) => ticks.map((seconds) => clock.format(seconds * 1000)),
           },
           { ...axis, size: 72, values: (_plot, ticks) => ticks.map((value) => short(value)) },
@@ -94,11 +95,12 @@ function onTop(series: PlotProps["series"]): { label: string; values: number[]; 
     .toReversed();
 }
 
-const MARKS_MAX = 8;
+/** Each mark has so many pixels. */
+const MARK_WIDTH = 72;
 
-/** The moments that the axis names: some of them, evenly, the last one among them. */
-function marks(times: readonly number[]): number[] {
-  const every = Math.ceil(times.length / MARKS_MAX);
+/** The moments that the axis names: as many as have room, evenly, the last one among them. */
+function marks(times: readonly number[], width: number): number[] {
+  const every = Math.ceil((times.length * MARK_WIDTH) / Math.max(width - MARK_WIDTH, MARK_WIDTH));
   return times.filter((_, at) => (times.length - 1 - at) % every === 0);
 }
 

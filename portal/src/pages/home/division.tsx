@@ -47,7 +47,7 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
                 )}
               </td>
               <td className="px-3 text-right">{total.payments.toLocaleString("en")}</td>
-              <td className="pr-4 pl-3 text-right">
+              <td className="pr-4 pl-3 text-right whitespace-nowrap">
                 {by === "outcome" ? shareOf(total.payments, all) : shareOf(total.succeeded, total.payments)}
               </td>
               {by === "acquirer" && (
