@@ -105,7 +105,7 @@ const owners: Record<string, RegExp> = {
   payments: /^payments$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
   refunds: /^refunds$/,
-  disputes: /^(disputes|dispute_evidence)$/,
+  disputes: /^(disputes|dispute_evidence|evidence_drafts|evidence_files|evidence_pieces)$/,
   settlements: /^(settlements|settlement_items|settlement_clocks)$/,
   auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
   idempotency: /^idempotency_keys$/,

@@ -5,6 +5,7 @@ import { performDue } from "./acquiring/operation-worker.ts";
 import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-operations.ts";
 import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
+import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
 import { Figures } from "./insights/figures.ts";
 import { Streams } from "./insights/stream.ts";
@@ -69,6 +70,7 @@ export interface Rooms {
   acquiringParts: AcquiringParts;
   paymentOperations: PaymentOperations;
   clocks: Clocks;
+  evidenceFiles: EvidenceFiles;
   people: People;
   figures: Figures;
   streams: Streams;
@@ -159,6 +161,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     acquiringParts,
     paymentOperations,
     clocks,
+    evidenceFiles: new EvidenceFiles({ database, lanes, log }),
     people,
     figures: new Figures(database, clock),
     streams: new Streams({ database, sessions: people.sessions, log }),

@@ -31,6 +31,7 @@ import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
+import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
 import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
@@ -106,7 +107,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, people, address }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address, evidenceFiles }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   return [
@@ -121,7 +122,7 @@ export function operatorSurface(
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, payments }),
     ...bookEndpoints(database, directory),
-    ...operatorDisputeEndpoints({ database, directory, lanes }),
+    ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
     ...receiptEndpoints(database, directory, lanes),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
@@ -134,7 +135,7 @@ export function operatorSurface(
 /** The endpoints under /portal/v1 that only pages need. */
 export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
   const { config, clock, log, database } = foundation;
-  const { people, directory, address, payments, merchants, lastUses } = rooms;
+  const { people, directory, address, payments, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
   const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
@@ -163,6 +164,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),
     ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
+    ...evidenceEndpoints({ database, lanes, files }),
   ];
 }
 

@@ -20,6 +20,8 @@ export interface Visit {
   context: BrowserContext;
   /** Shows an address below /portal, as paths.ts makes it, and waits until nothing of it is still to come. */
   open(this: void, path: string): Promise<void>;
+  /** The same in another window of this browser. */
+  openIn(this: void, page: Page): (path: string) => Promise<void>;
   /** Keeps pictures of the page, light and dark, wide and on a phone, where the environment variable LOOK names a folder for them. */
   look(this: void, name: string): Promise<void>;
 }
@@ -78,6 +80,7 @@ export class Portal {
       page,
       context,
       open: (path) => open(page, path),
+      openIn: (other) => (path) => open(other, path),
       look: (name) => look(page, name),
     };
   }

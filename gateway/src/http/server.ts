@@ -1,4 +1,5 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
+import { Readable } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -27,6 +28,10 @@ declare module "fastify" {
     sender: Client | undefined;
     /** True when it is from there: its signature was right, and new. */
     isProven: boolean;
+  }
+  interface FastifyContextConfig {
+    /** The handler reads the body itself, as it arrives. */
+    streamsBody?: boolean;
   }
   interface FastifyReply {
     /** The window that the answer's rate headers speak of. */
@@ -72,7 +77,9 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const paths = new KnownPaths();
   paths.watch(server);
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, load));
+  server.addContentTypeParser("*", async (request: FastifyRequest) =>
+    request.routeOptions.config.streamsBody === true ? undefined : readBody(request.raw, load),
+  );
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
   server.decorateRequest("sender", undefined);
@@ -139,7 +146,12 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
   const { status, body, replayed, contentType, file, stream } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
-  if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);
+  if (file) {
+    const { bytes, sizeBytes } = file;
+    reply.code(status).headers(attachmentHeaders(file));
+    if (Buffer.isBuffer(bytes)) return reply.send(bytes);
+    return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
+  }
   // The framework ends it with the answer, but not where there is no body: of a HEAD.
   if (stream) reply.raw.once("close", () => stream.destroy());
   return reply
