@@ -4,13 +4,14 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as cases from "./cases.ts";
 import { CleanTree } from "./clean-tree.ts";
+import { portal } from "./portal.ts";
 import { processes } from "./processes.ts";
 import { keep, tell } from "./report.ts";
 import type { Options, Result } from "./result.ts";
 import { strikeAll } from "./stage.ts";
 import { webhooks } from "./webhooks.ts";
 
-const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes };
+const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes, portal };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
