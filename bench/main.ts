@@ -12,11 +12,13 @@ import type { Options, Result } from "./result.ts";
 import { strikeAll } from "./stage.ts";
 import { webhooks } from "./webhooks.ts";
 
-<<<<<<< HEAD
-const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes, requestlog };
-=======
-const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes, portal };
->>>>>>> insights-pages
+const all: Record<string, (options: Options) => Promise<Result>> = {
+  ...cases,
+  webhooks,
+  processes,
+  requestlog,
+  portal,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
