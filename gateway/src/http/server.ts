@@ -153,7 +153,10 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
     return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
   }
   // The framework ends it with the answer, but not where there is no body: of a HEAD.
-  if (stream) reply.raw.once("close", () => stream.destroy());
+  if (stream) {
+    reply.raw.once("close", () => stream.destroy());
+    reply.header("x-accel-buffering", "no"); // a proxy passes each piece on as it comes
+  }
   return reply
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
