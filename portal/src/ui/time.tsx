@@ -54,7 +54,9 @@ const steps = [
 export function TimeFromNow({ at, ticking = false }: { at: string; ticking?: boolean }) {
   const language = useLanguage();
   const now = useNow(ticking ? 1000 : 15_000);
-  const seconds = Math.round((Date.parse(at) - now) / 1000);
+  const exact = Math.round((Date.parse(at) - now) / 1000);
+  // Between two looks at the clock what has just happened would be ahead of it.
+  const seconds = !ticking && exact > 0 && exact <= 15 ? 0 : exact;
   const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? steps[3];
   const text = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
   return (
