@@ -35,15 +35,21 @@ export function OverTime({ currencies }: { currencies: readonly string[] }) {
   );
 }
 
-function OfCurrency({ currency, range }: { currency: string; range: "day" | "week" | "month" | "quarter" }) {
+type Range = "day" | "week" | "month" | "quarter";
+
+function useOver(currency: string, range: Range, by: By) {
   const api = useApi();
   const timeZone = useTimeZone();
-  const useBy = (by: By) =>
-    useQuery({
-      ...api.read("/v1/insights/payments", { query: { range, by, currency, time_zone: timeZone } }),
-      placeholderData: keepPreviousData,
-    });
-  const [methods, outcomes, acquirers] = [useBy("method"), useBy("outcome"), useBy("acquirer")];
+  return useQuery({
+    ...api.read("/v1/insights/payments", { query: { range, by, currency, time_zone: timeZone } }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+function OfCurrency({ currency, range }: { currency: string; range: Range }) {
+  const methods = useOver(currency, range, "method");
+  const outcomes = useOver(currency, range, "outcome");
+  const acquirers = useOver(currency, range, "acquirer");
   return (
     <>
       <Answer of={methods} skeleton={<Skeleton className="h-80 w-full" />}>
