@@ -94,7 +94,8 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
     const wrong = await firstWrong(database, journalsUnfounded(book, claims));
     if (wrong !== undefined) return { book, journals: after, wrong };
   }
-  const wrong = replay.compare(totals) ?? captures.compare() ?? (await rowsWrong(database, book));
+  // What names a row says more than what names an hour.
+  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book)) ?? captures.compare();
   return { book, journals: upTo, wrong };
 }
 
