@@ -34,6 +34,15 @@ export function awaitTurn(): Statement {
   return { name: "wait for the roll-up", text: "select pg_advisory_xact_lock(hashtext('gerbang roll-up'))" };
 }
 
+export function selectBackend(): Statement {
+  return { text: "select pg_backend_pid() as pid" };
+}
+
+/** Ends what a session of ours is doing. */
+export function cancelBackend(pid: number): Statement {
+  return { text: "select pg_cancel_backend($1::integer)", values: [pid] };
+}
+
 export interface StandingRow extends Row {
   /** Null where nothing was ever counted, or where it was in another database. */
   counted_to: Position | null;

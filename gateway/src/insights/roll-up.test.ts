@@ -156,6 +156,28 @@ test("made anew it comes to the same, beside traffic too", async () => {
   expect(await counted(merchantId)).toEqual([expect.stringMatching(/^qris \w+ succeeded IDR 20 3000000 21000$/)]);
 });
 
+test("a process that is to end does not wait for it", async () => {
+  const before = await all();
+  await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("lock table payment_hours in share mode");
+    const ending = new AbortController();
+    const waits = rebuild(database, ending.signal);
+    const given = expect(waits).rejects.toMatchObject({ code: "57014" });
+    for (let round = 0; round < 500; round++) {
+      const { rows } = await owner.query(
+        "select from pg_locks where relation = 'payment_hours'::regclass and not granted",
+      );
+      if (rows.length > 0) break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    ending.abort();
+    await given;
+    await owner.query("rollback");
+  });
+  expect(await all()).toEqual(before);
+});
+
 test("restored elsewhere it is made anew, and numbers of the other database's transactions mean nothing", async () => {
   const { client, merchantId } = await service.merchant();
   const reference = await pay(client);

@@ -5,10 +5,12 @@ import type { Database } from "../store/database.ts";
 import {
   type StandingRow,
   awaitTurn,
+  cancelBackend,
   clearCounted,
   countAll,
   countStep,
   movePosition,
+  selectBackend,
   selectStanding,
   takeTurn,
 } from "./roll-up.sql.ts";
@@ -27,7 +29,7 @@ export async function countCommitted(database: Database, log: Log, ending?: Abor
     const outcome = await countOnce(database);
     if (outcome === "nothing counted") {
       log.info("the roll-up is made from all payments");
-      await rebuild(database);
+      await rebuild(database, ending);
     } else if (outcome !== "more") return outcome === "done";
   }
 }
@@ -50,13 +52,25 @@ function countOnce(database: Database): Promise<"done" | "more" | "busy" | "noth
   });
 }
 
-/** Makes the roll-up anew from the payments. Readers see the old one until the new one is whole. */
-export async function rebuild(database: Database): Promise<void> {
+/**
+ * Makes the roll-up anew from the payments. Readers see the old one until the new one is whole. It may take minutes: `ending` gives it up, and
+ * it throws then.
+ */
+export async function rebuild(database: Database, ending?: AbortSignal): Promise<void> {
   await database.transaction(
     async (query) => {
-      await query(awaitTurn());
-      await query(clearCounted());
-      await query(countAll());
+      const [own] = await query<{ pid: number }>(selectBackend());
+      const giveUp = (): void => {
+        database.query(cancelBackend(own?.pid ?? 0)).catch(() => undefined); // without the database it ends by itself
+      };
+      ending?.addEventListener("abort", giveUp);
+      try {
+        await query(awaitTurn());
+        await query(clearCounted());
+        await query(countAll());
+      } finally {
+        ending?.removeEventListener("abort", giveUp);
+      }
     },
     { limitMs: REBUILD_LIMIT_MS },
   );
