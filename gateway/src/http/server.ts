@@ -60,12 +60,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
     exposeHeadRoutes: true,
-    requestTimeout: 30_000,
+    // So long for ten megabytes over a bad connection. Heads and bodies that are held come within half a minute: see `readBody`.
+    requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384 },
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, headersTimeout: 30_000 },
     // From here on `url` is the one form of a target, and `originalUrl` the target as it was sent.
     rewriteUrl: ({ url = "" }) => canonicalTarget(url),
     trustProxy: (_address, hop) => hop < parts.trustProxy,
@@ -171,6 +172,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   // Errors of the framework itself come here without passing any hook.
   reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
+  if (fault.status === 408) reply.header("connection", "close"); // the rest of the request is not waited for
   if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));
