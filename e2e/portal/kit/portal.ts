@@ -159,7 +159,9 @@ export class Portal {
 }
 
 /** The portal of a test file: started before its tests and stopped after them. Called once, at the top of the file. */
-export function usePortal(options: TestServiceOptions = {}): Portal {
+export function usePortal({ config, ...rest }: TestServiceOptions = {}): Portal {
+  // Every page is fetched anew by every test, from one address.
+  const options = { ...rest, config: { unauthenticatedLimitPerMinute: 1_000_000, ...config } };
   const portal = new Portal(options);
   beforeAll(() => portal.start());
   afterEach(({ task }) => portal.endTest(task.result?.state === "fail" ? task.name.slice(0, 80) : undefined));
