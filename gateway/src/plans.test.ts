@@ -12,6 +12,7 @@ import { selectCredentials } from "./merchants/credentials.sql.ts";
 import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
 import { refunds } from "./refunds/refunds.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
+import { selectComingDue } from "./sandbox/clock.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 const MERCHANTS = 1_000;
@@ -102,4 +103,9 @@ test.each<[string, string, Statement]>([
   const plan = await genericPlan(statement);
   expect(plan).toContain(`Index Scan Backward using ${index}`);
   expect(plan).not.toMatch(/^\s*(->  )?Sort {2}/m); // an incremental one sorts a moment's rows
+});
+
+test("what falls due next by a sandbox's clock is read from the end of an index, however many payments wait", async () => {
+  const plan = await genericPlan(selectComingDue(book, 0, 26));
+  expect(plan).toMatch(/Limit .*\n +->  Index Scan using payments_expiring/);
 });

@@ -9,7 +9,9 @@ import type { Environment } from "../../../gateway/src/merchants/books.ts";
 import type { MemberRole } from "../../../gateway/src/people/roles.ts";
 import type { Client } from "../../kit/client.ts";
 import { launchBrowser } from "./chromium.ts";
-import { look } from "./look.ts";
+import { look, settled } from "./look.ts";
+
+export { settled } from "./look.ts";
 
 export const WIDE = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
@@ -172,11 +174,4 @@ export function usePortal({ config, ...rest }: TestServiceOptions = {}): Portal 
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(`/portal${path}`);
   await settled(page);
-}
-
-/** Waits until the page has its heading, and nothing of it is still being fetched. */
-export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null,
-  );
 }
