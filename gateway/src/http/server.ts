@@ -71,7 +71,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
     exposeHeadRoutes: true,
-    requestTimeout: 30_000,
+    // So long for ten megabytes over a bad connection. Heads and bodies that are held come within half a minute: see `readBody`.
+    requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
     // Who reads nothing of an answer for so long is cut. A connection that streams something is written to more often.
     connectionTimeout: UNREAD_MS,
@@ -234,6 +235,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   // Errors of the framework itself come here without passing any hook.
   reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
+  if (fault.status === 408) reply.header("connection", "close"); // the rest of the request is not waited for
   if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));
