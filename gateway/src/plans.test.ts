@@ -3,6 +3,7 @@
 // are asked in the same words (`loadByKey`).
 import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
+import { evidenceDrafts, evidenceFiles, fileLists } from "./disputes/evidence.sql.ts";
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
 import { selectBookAttempts } from "./events/deliveries.sql.ts";
@@ -31,6 +32,10 @@ select merchant, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), no
   'IDR', 'order-' || n, 'approve', '[]', '{}', decode(md5(n::text), 'hex'), decode(md5('p' || n), 'hex')`,
     refunds: `(merchant_id, environment, refund_id, payment_id, status, amount_minor, currency, created_at, completed_at)
 select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'succeeded', 1, 'IDR', now(), now()`,
+    evidence_drafts: `(merchant_id, environment, dispute_id, statement, saved_at)
+select merchant, 'sandbox', gen_random_uuid(), '', now()`,
+    evidence_files: `(merchant_id, environment, dispute_id, file_id, slot, state, name, size_bytes)
+select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 1, 'arriving', 'resi.pdf', 1`,
     idempotency_keys: `(merchant_id, environment, idempotency_key, endpoint, body_digest, first_seen_at)
 select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
     delivery_attempts: `(merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
@@ -77,6 +82,9 @@ test.each([
   heads,
   merchantVelocity,
   customerVelocity,
+  evidenceDrafts,
+  evidenceFiles,
+  fileLists,
 ])("$name are found by their key, and by nothing else", async (table) => {
   const plan = await genericPlan(table.load?.([], 0) ?? expect.unreachable("it can be loaded"));
   expect(plan).toMatch(/Index (Only )?Scan/);
