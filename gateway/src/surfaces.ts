@@ -34,7 +34,8 @@ import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
-import { storyEndpoints } from "./portal/story.routes.ts";
+import { bookPagesEndpoints } from "./portal/books.routes.ts";
+import { searchEndpoints } from "./portal/search.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import type { Rooms } from "./rooms.ts";
@@ -156,7 +157,8 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
-    ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
+    ...bookPagesEndpoints(database),
+    ...searchEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
   ];
 }
 

@@ -16,6 +16,8 @@ export interface Reply {
   contentType?: string;
   /** A file that is sent instead of the body. */
   file?: Attachment;
+  /** Text that is made while it is sent, and saved under a name by who gets it. It ends early, without an end, when making it fails. */
+  stream?: { name: string; chunks: AsyncIterable<string> };
   /** True for a stored answer given again (section 4.11). */
   replayed?: boolean;
   /** There is no answer yet: the endpoint goes on with this, and its key stays in progress until then. */

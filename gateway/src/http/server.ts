@@ -1,4 +1,5 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
+import { Readable } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -125,14 +126,17 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   });
 }
 
-export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
+export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
+  const { status, body, replayed, contentType, file, stream } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);
+  reply.code(status).header("content-type", contentType ?? "application/json; charset=utf-8");
+  if (!stream) return reply.send(body);
+  // The name is ours: letters, digits, points, hyphens and underscores.
   return reply
-    .code(status)
-    .header("content-type", contentType ?? "application/json; charset=utf-8")
-    .send(body);
+    .headers({ "content-disposition": `attachment; filename="${stream.name}"`, "x-content-type-options": "nosniff" })
+    .send(Readable.from(stream.chunks));
 }
 
 // Faults before a client was known are the doing of unauthenticated, and count against their address.
