@@ -29,9 +29,9 @@ interface Hit {
 const pay = async (changes: Record<string, unknown> = {}): Promise<string> =>
   (await client.post("/v1/payments", paymentBody(changes))).json.reference as string;
 const find = async (q: string, reader = owner): Promise<Hit[]> =>
-  (await reader.get(`/portal/v1/search?${new URLSearchParams({ q })}`)).json.data as Hit[];
+  (await reader.get(`/portal/v1/search?${String(new URLSearchParams({ q }))}`)).json.data as Hit[];
 const search = async (query: Record<string, string>, reader = owner): Promise<string[]> =>
-  (await reader.get(`/portal/v1/payments/search?${new URLSearchParams(query)}`)).json.data.map(
+  (await reader.get(`/portal/v1/payments/search?${String(new URLSearchParams(query))}`)).json.data.map(
     ({ reference }: { reference: string }) => reference,
   );
 

@@ -129,8 +129,8 @@ function Book({ of: { currencies, journals } }: { of: Schema<"Book"> }) {
         </table>
       </div>
       <p className="mt-2 text-muted">
-        {journals} journals. Debits are positive, so what is yours stands here as a credit, below zero; all accounts of
-        a currency sum to zero.
+        {journals} {journals === 1 ? "journal" : "journals"}. Debits are positive, so what is yours stands here as a
+        credit, below zero; all accounts of a currency sum to zero.
       </p>
     </>
   );
