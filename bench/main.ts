@@ -6,11 +6,12 @@ import * as cases from "./cases.ts";
 import { CleanTree } from "./clean-tree.ts";
 import { processes } from "./processes.ts";
 import { keep, tell } from "./report.ts";
+import { requestlog } from "./request-log.ts";
 import type { Options, Result } from "./result.ts";
 import { strikeAll } from "./stage.ts";
 import { webhooks } from "./webhooks.ts";
 
-const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes };
+const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes, requestlog };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

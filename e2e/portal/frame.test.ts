@@ -1,22 +1,174 @@
-// Goal: the pages come from the service itself, whole and quickly, and the frame around them works for who is signed in and who is not.
-// Method: a real browser on a real service.
+// Goal: the pages come from the service itself, small and whole; nobody else's page can use them, and no merchant sees another's.
+// Method: a real browser on a real service, with a page of somebody else's beside it.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
-import { usePortal } from "./kit/portal.ts";
+import { type Member, type Visit, settled, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
+const KILOBYTE = 1000;
 
-test("a member sees their merchant's pages", async () => {
-  const { page, place, open, look } = await portal.member("owner");
-  await open(paths.refunds(place));
-  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Refunds");
-  await look("refunds");
+/** Bytes of script that a page makes a browser fetch, as they are sent. */
+async function scriptBytes({ page }: Visit, show: () => Promise<void>): Promise<number> {
+  let bytes = 0;
+  page.on("response", (response) => {
+    if (!response.url().endsWith(".js")) return;
+    expect(response.headers()["content-encoding"]).toMatch(/^(br|gzip)$/);
+    bytes += Number(response.headers()["content-length"]);
+  });
+  await show();
+  return bytes;
+}
+
+test("the entry of the pages is less than 170 KB of compressed script", () => {
+  const dist = fileURLToPath(new URL("../../portal/dist/", import.meta.url));
+  const build = dist + readFileSync(`${dist}current`, "utf8");
+  const index = readFileSync(`${build}/index.html`, "utf8");
+  const scripts = [...index.matchAll(/(?:src|href)="\/portal\/([^"]+\.js)"/g)].map(([, name]) => name ?? "");
+  const bytes = scripts.map((name) => readFileSync(`${build}/${name}.br`).length);
+  expect(scripts.length).toBeGreaterThanOrEqual(2);
+  expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(170 * KILOBYTE);
 });
 
-test("who is not signed in is led to the sign-in, and the address is kept", async () => {
-  const { page, look } = await portal.guest();
+test("a first page fetches less than 170 KB of script, and nothing from anybody else", async () => {
+  const guest = await portal.guest();
+  const member = await portal.member("owner");
+  const foreign: string[] = [];
+  for (const { page } of [guest, member])
+    page.on("request", (request) => {
+      if (new URL(request.url()).origin !== portal.origin) foreign.push(request.url());
+    });
+  expect(await scriptBytes(guest, () => guest.open(paths.signIn()))).toBeLessThan(170 * KILOBYTE);
+  expect(await scriptBytes(member, () => member.open(paths.refunds(member.place)))).toBeLessThan(170 * KILOBYTE);
+  expect(foreign).toEqual([]);
+});
+
+test("who is not signed in is led to the sign-in, which leads back, and nowhere else", async () => {
+  const { page, open } = await portal.guest();
   await page.goto("/portal/account/sessions");
   await page.waitForURL(/\/portal\/sign-in\?next=/);
   expect(new URL(page.url()).searchParams.get("next")).toBe("/account/sessions");
-  await look("sign-in");
+  const { email, requests } = await portal.member("owner");
+  expect((await requests.get("/portal/v1/session")).status).toBe(200);
+  await open("/sign-in?next=//evil.example/steal");
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password").fill("kopi tubruk senja 7");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.waitForURL(/\/sandbox$/);
+  expect(new URL(page.url()).origin).toBe(portal.origin);
+});
+
+test("everything is reached by the keyboard: the skip link, the menu, the palette", async () => {
+  const { page, open, place } = await portal.member("owner");
+  await open(paths.refunds(place));
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the page");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("document.activeElement.id")).toBe("page");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.type("Settlem");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`${paths.settlements(place)}$`));
+});
+
+/** A page of somebody else's, at another port of the same host: browsers send it our cookies along. */
+const FOREIGN = "http://localhost:3999";
+
+async function foreignPage({ context }: Member, html: string): Promise<Page> {
+  await context.route(`${FOREIGN}/**`, (route) =>
+    route.fulfill({ contentType: "text/html", body: `<!doctype html><title>Foreign</title>${html}` }),
+  );
+  const page = await context.newPage();
+  await page.goto(`${FOREIGN}/`);
+  return page;
+}
+
+test("what a page of somebody else's posts is refused, though the browser sends the cookie", async () => {
+  const member = await portal.member("owner");
+  portal.tolerate(/CORS|net::ERR_FAILED|status of 403/);
+  const target = `${portal.origin}/portal/v1/team/invitations`;
+  const evil = await foreignPage(
+    member,
+    `<form method="post" enctype="text/plain" action="${target}"><input name='{"role":"owner","x":"' value='"}'></form>`,
+  );
+  const sent = evil.waitForRequest((request) => request.url() === target && request.method() === "POST");
+  await evil.evaluate(
+    async ([address, merchant]) => {
+      const ask = (method: string, path: string, headers: Record<string, string>, body?: string) =>
+        fetch(address + path, { method, credentials: "include", headers, ...(body ? { body } : {}) }).catch(() => null);
+      const plain = { "content-type": "text/plain" };
+      await fetch(`${address}/portal/v1/team/invitations`, {
+        method: "POST",
+        mode: "no-cors",
+        credentials: "include",
+        headers: plain,
+        body: '{"role":"owner"}',
+      }).catch(() => null);
+      await ask("POST", "/portal/v1/team/invitations", { "x-merchant-id": merchant ?? "" }, '{"role":"owner"}');
+      await ask("DELETE", "/portal/v1/session", {});
+      await ask("PATCH", "/portal/v1/person", { "content-type": "application/json" }, '{"name":"Mallory"}');
+    },
+    [portal.origin, member.merchantId],
+  );
+  // The attack was a real one: the cookie went with it.
+  expect((await (await sent).allHeaders()).cookie).toMatch(/^session=/);
+  await evil.locator("form").evaluate((form: HTMLFormElement) => form.submit());
+  await evil.waitForURL(target);
+  expect(await evil.locator("body").innerText()).toContain("FORBIDDEN");
+
+  const { data } = (await member.requests.get("/portal/v1/team/invitations")).json as { data: unknown[] };
+  expect(data).toEqual([]);
+  expect((await member.requests.get("/portal/v1/session")).json).toMatchObject({ person: { name: "Sari Dewi" } });
+});
+
+test("no page shows ours in a frame", async () => {
+  const member = await portal.member("owner");
+  portal.tolerate(/frame-ancestors|X-Frame-Options|chrome-error/);
+  const evil = await foreignPage(member, `<iframe src="${portal.origin}/portal/account"></iframe>`);
+  await expect.poll(() => evil.frames()[1]?.url()).toBe("chrome-error://chromewebdata/");
+});
+
+test("a script that finds its way into a page does not run", async () => {
+  const { page, open } = await portal.member("owner");
+  portal.tolerate(/Content Security Policy/);
+  await open(paths.account());
+  await page.getByLabel("Name").fill(`<img src=x onerror="window.owned=1"><script>window.owned=1</script>`);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: /^Your account: <img/ }).waitFor();
+  await page.reload();
+  await settled(page);
+  // And past the pages' own care: markup that lands in the document all the same.
+  await page.evaluate(() => {
+    const place = document.createElement("div");
+    place.innerHTML = `<img src="data:," onerror="window.owned=1"><a href="javascript:window.owned=1">x</a>`;
+    document.body.append(place);
+    const script = document.createElement("script");
+    script.textContent = "window.owned=1";
+    document.body.append(script);
+    place.querySelector("a")?.click();
+  });
+  await page.waitForTimeout(100);
+  expect(await page.evaluate("window.owned")).toBeUndefined();
+});
+
+test("another merchant's address shows nothing of it, and its cookie opens nothing here", async () => {
+  const [mine, other] = await Promise.all([portal.member("owner"), portal.member("owner")]);
+  await mine.open(paths.refunds(other.place));
+  await mine.page.getByText("No merchant of yours is at this address.").waitFor();
+  const told = await mine.page.evaluate(async (merchant) => {
+    const headers = { "x-merchant-id": merchant, "x-environment": "sandbox" };
+    const response = await fetch("/portal/v1/payments", { headers });
+    return [response.status, ((await response.json()) as { error: { code: string } }).error.code];
+  }, other.merchantId);
+  expect(told).toEqual([404, "OBJECT_NOT_FOUND"]);
+
+  // Somebody plants their own session beside ours, so that we would work in their account: neither is believed.
+  const value = other.requests.cookie?.split("=")[1] ?? "";
+  const planted = { name: "session", value, domain: "localhost", path: "/portal", sameSite: "Lax" as const };
+  await mine.context.addCookies([planted]);
+  await mine.page.goto(`/portal${paths.account()}`);
+  await mine.page.waitForURL(/\/sign-in/);
 });

@@ -25,6 +25,7 @@ import { openLogos } from "./portal/logos.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
 import { openPages } from "./portal/static.ts";
+import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
 import type { Database } from "./store/database.ts";
@@ -65,7 +66,18 @@ export function createApp(options: AppOptions): App {
   const load = new LoadShedding(LOAD_LIMITS);
   metrics.inFlight(() => load);
   const { trustProxy, statusUrl } = config;
-  const server = createServer({ load, clock, log, metrics, unauthenticated, trustProxy, statusUrl });
+  const { directory } = rooms;
+  const requestLog = config.requestLog ? new RequestLog({ database, directory, metrics, log }) : undefined;
+  const server = createServer({
+    load,
+    clock,
+    log,
+    metrics,
+    unauthenticated,
+    trustProxy,
+    statusUrl,
+    onAnswer: requestLog && ((request, reply, payload) => requestLog.note(request, reply, payload)),
+  });
   const rejected = new RejectedRequests({ database, vault, clock, log });
   // A process that only works opens none of the merchants' endpoints.
   const edge = openEdge(foundation, rooms, load, rejected);
@@ -124,7 +136,7 @@ export function createApp(options: AppOptions): App {
       // A connection whose last answer is given during the stop would be kept open for the next question.
       const idle = setInterval(() => server.server.closeIdleConnections(), 50);
       await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
-      await rejected.stop();
+      await Promise.all([rejected.stop(), requestLog?.stop()]);
       await rooms.lastUses.write();
       await rooms.lanes.idle();
       await foundation.stop();

@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "operator"],
+  ["sandbox", "operator", "requests"],
   ["diagnostics", "story", "search"],
   ["portal"],
   ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
@@ -105,7 +105,7 @@ const owners: Record<string, RegExp> = {
   payments: /^payments$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
   refunds: /^refunds$/,
-  disputes: /^(disputes|dispute_evidence)$/,
+  disputes: /^(disputes|dispute_evidence|evidence_drafts|evidence_files|evidence_pieces)$/,
   settlements: /^(settlements|settlement_items|settlement_clocks)$/,
   auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
   idempotency: /^idempotency_keys$/,
@@ -113,6 +113,7 @@ const owners: Record<string, RegExp> = {
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator: /^operator_audit$/,
+  requests: /^(request_log|request_log_gaps)$/,
 };
 
 /** Tables whose names the program puts together. */

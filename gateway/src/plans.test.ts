@@ -5,7 +5,9 @@ import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
+import { selectBookAttempts } from "./events/deliveries.sql.ts";
 import { bookClocks, movableBookClocks } from "./merchants/books.ts";
+import { selectCredentials } from "./merchants/credentials.sql.ts";
 import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
 import { refunds } from "./refunds/refunds.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
@@ -27,6 +29,11 @@ select merchant, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), no
 select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'succeeded', 1, 'IDR', now(), now()`,
     idempotency_keys: `(merchant_id, environment, idempotency_key, endpoint, body_digest, first_seen_at)
 select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
+    delivery_attempts: `(merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
+select merchant, 'sandbox', gen_random_uuid(), 1, now() - n * interval '1 second', 1, n % 100 > 0, '{}'`,
+    credentials: `(merchant_id, client_id, environment, secret_sealed, scopes, created_at)
+select merchant, 'ak_test_' || substr(md5(merchant::text || n), 1, 26), 'sandbox', decode(repeat('00', 60), 'hex'), '{payments:read}',
+  now() - n * interval '1 second'`,
   };
   await asOwner(database, async (owner) => {
     await owner.query("set session_replication_role = replica"); // no triggers and no foreign keys
@@ -73,4 +80,18 @@ test.each([payments, refunds, keyRecords])("$name are changed by their key", asy
   const plan = await genericPlan(table.update?.([]) ?? expect.unreachable("it can be changed"));
   expect(plan).not.toContain("Seq Scan");
   expect(plan).not.toMatch(/^\s*Filter: /m);
+});
+
+const book = { merchantId: "mer_00000000000000000000000000", environment: "sandbox" } as const;
+const attempts = (failedOnly: boolean): Statement =>
+  selectBookAttempts({ book, failedOnly, startedFrom: 0, startedBefore: 0, after: undefined, limit: 25 });
+
+test.each<[string, string, Statement]>([
+  ["attempts", "delivery_attempts_newest", attempts(false)],
+  ["failed attempts", "delivery_attempts_failed", attempts(true)],
+  ["keys", "credentials_newest", selectCredentials(book, undefined, 26)],
+])("a page of %s is read from %s, newest first, without sorting all of them", async (_what, index, statement) => {
+  const plan = await genericPlan(statement);
+  expect(plan).toContain(`Index Scan Backward using ${index}`);
+  expect(plan).not.toMatch(/^\s*(->  )?Sort {2}/m); // an incremental one sorts a moment's rows
 });

@@ -2,8 +2,10 @@
 import { type Micros, SECOND } from "./ground/clock.ts";
 import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
+import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
+import { expiredGaps, expiredRequests } from "./requests/request-log.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 /** The statements that delete what has expired at `realNow`, each in steps of `STEP` rows. */
@@ -13,6 +15,10 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredRateWindows(unixSeconds),
     expiredKeys(realNow),
     expiredDiagnoses(realNow),
+    forgottenPieces(),
+    forgottenFiles(),
+    expiredRequests(realNow),
+    expiredGaps(realNow),
     ...peopleExpiredAt(realNow),
   ];
 }

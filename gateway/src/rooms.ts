@@ -5,6 +5,7 @@ import { performDue } from "./acquiring/operation-worker.ts";
 import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-operations.ts";
 import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
+import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
 import { Directory } from "./merchants/directory.ts";
 import { LastUses } from "./merchants/last-uses.ts";
@@ -67,6 +68,7 @@ export interface Rooms {
   acquiringParts: AcquiringParts;
   paymentOperations: PaymentOperations;
   clocks: Clocks;
+  evidenceFiles: EvidenceFiles;
   people: People;
   worker: Worker;
 }
@@ -155,6 +157,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     acquiringParts,
     paymentOperations,
     clocks,
+    evidenceFiles: new EvidenceFiles({ database, lanes, log }),
     people,
     worker,
   };

@@ -6,6 +6,7 @@ import { Examiner } from "./diagnostics/receiver-test.ts";
 import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
 import { disputeEndpoints } from "./disputes/disputes.routes.ts";
 import type { Foundation } from "./foundation.ts";
+import type { Config } from "./ground/config.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
@@ -28,16 +29,21 @@ import { Mail } from "./people/mail.ts";
 import { invitationPage } from "./people/relying-party.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
+import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
+import { evidenceEndpoints } from "./portal/evidence.routes.ts";
+import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
+import { requestEndpoints } from "./portal/requests.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
 import { bookPagesEndpoints } from "./portal/books.routes.ts";
 import { searchEndpoints } from "./portal/search.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
+import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
@@ -101,19 +107,14 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, people, address }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address, evidenceFiles }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
-  const { webhookAllowHosts: allowed } = config;
   return [
     ...merchantEndpoints({
       merchants,
       database,
-      async checkWebhookUrl(url) {
-        const kept = checkUrl("url", url, allowed);
-        await checkResolved(kept, allowed);
-        return kept;
-      },
+      checkWebhookUrl: webhookUrlCheck(config),
       people,
       invitationPage: () => invitationPage(address.root),
     }),
@@ -121,7 +122,7 @@ export function operatorSurface(
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...moneyEndpoints({ database, directory, lanes, payments }),
     ...bookEndpoints(database, directory),
-    ...operatorDisputeEndpoints({ database, directory, lanes }),
+    ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
     ...receiptEndpoints(database, directory, lanes),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
@@ -134,7 +135,7 @@ export function operatorSurface(
 /** The endpoints under /portal/v1 that only pages need. */
 export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
   const { config, clock, log, database } = foundation;
-  const { people, directory, address, payments, merchants, lastUses } = rooms;
+  const { people, directory, address, payments, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
   const outlooks = new Outlooks(database, clock);
   const views = new SessionViews(people, {
     name: config.serviceName,
@@ -148,6 +149,8 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...personEndpoints({ people, views }),
     ...passkeyEndpoints({ people, views }),
     ...invitationEndpoints({ people, views, directory }),
+    ...requestEndpoints({ database, requestLog: config.requestLog }),
+    ...idempotencyEndpoints({ database }),
     ...settingsEndpoints({ profiles: rooms.profiles }),
     ...teamEndpoints({
       people,
@@ -159,6 +162,9 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
     ...bookPagesEndpoints(database),
     ...searchEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
+    ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
+    ...deliveryEndpoints(database),
+    ...evidenceEndpoints({ database, lanes, files }),
   ];
 }
 
@@ -167,6 +173,15 @@ function checkUrl(field: string, url: string, allowed: ReadonlySet<string>): str
   const objection = objectionTo(url, allowed);
   if (objection !== undefined) throw validationFault(field, url, objection);
   return normalized(url);
+}
+
+/** The same for an address that is registered: a name is looked up as well. */
+function webhookUrlCheck({ webhookAllowHosts: allowed }: Config): (url: string) => Promise<string> {
+  return async (url) => {
+    const kept = checkUrl("url", url, allowed);
+    await checkResolved(kept, allowed);
+    return kept;
+  };
 }
 
 function callbackUrlCheck(allowed: ReadonlySet<string>): (url: string, merchantId: string) => Promise<string> {

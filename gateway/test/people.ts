@@ -76,7 +76,7 @@ export class PeopleRig {
 }
 
 /** The bytes of a base32 text. */
-function bytesOf(secret: string): Buffer {
+export function bytesOf(secret: string): Buffer {
   const bits = [...secret]
     .map((digit) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(digit).toString(2).padStart(5, "0"))
     .join("");

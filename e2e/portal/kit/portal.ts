@@ -20,6 +20,8 @@ export interface Visit {
   context: BrowserContext;
   /** Shows an address below /portal, as paths.ts makes it, and waits until nothing of it is still to come. */
   open(this: void, path: string): Promise<void>;
+  /** The same in another window of this browser. */
+  openIn(this: void, page: Page): (path: string) => Promise<void>;
   /** Keeps pictures of the page, light and dark, wide and on a phone, where the environment variable LOOK names a folder for them. */
   look(this: void, name: string): Promise<void>;
 }
@@ -78,6 +80,7 @@ export class Portal {
       page,
       context,
       open: (path) => open(page, path),
+      openIn: (other) => (path) => open(other, path),
       look: (name) => look(page, name),
     };
   }
@@ -123,7 +126,12 @@ export class Portal {
     [this.service, this.browser] = await Promise.all([startService(this.options), launchBrowser()]);
   }
 
-  async endTest(): Promise<void> {
+  async endTest(failed: string | undefined): Promise<void> {
+    const folder = process.env.LOOK;
+    if (failed !== undefined && folder) {
+      const pages = [...this.contexts].flatMap((context) => context.pages());
+      await Promise.all(pages.map((page, at) => page.screenshot({ path: `${folder}/failed ${failed} ${at}.png` })));
+    }
     await Promise.all([...this.contexts].map((context) => context.close()));
     this.contexts.clear();
     const problems = this.problems.filter((text) => !this.tolerated.some((pattern) => pattern.test(text)));
@@ -154,7 +162,7 @@ export class Portal {
 export function usePortal(options: TestServiceOptions = {}): Portal {
   const portal = new Portal(options);
   beforeAll(() => portal.start());
-  afterEach(() => portal.endTest());
+  afterEach(({ task }) => portal.endTest(task.result?.state === "fail" ? task.name.slice(0, 80) : undefined));
   afterAll(() => portal.stop());
   return portal;
 }

@@ -39,12 +39,41 @@ export interface Dispute {
   resolvedAt: Micros | undefined;
 }
 
-export interface Evidence {
+/** What a merchant writes to a dispute. */
+export interface EvidenceText {
+  statement: string;
+  /** Who delivered, and under which number. */
+  carrier?: string | undefined;
+  trackingNumber?: string | undefined;
+  /** YYYY-MM-DD */
+  deliveredOn?: string | undefined;
+}
+
+/** A file that came with the statement in one piece: how operators hand evidence in. */
+export interface InlineFile {
+  name: string;
+  media_type: string;
+  content_base64: string;
+}
+
+/** A file that was brought before, and is kept in pieces. */
+export interface KeptFile {
+  file_id: string;
+  name: string;
+  media_type: string;
+  size_bytes: number;
+}
+
+export interface Evidence extends EvidenceText {
   book: Book;
   uuid: string;
-  statement: string;
-  files: readonly { name: string; media_type: string; content_base64: string }[];
+  files: readonly (InlineFile | KeptFile)[];
   submittedAt: Micros;
+}
+
+/** True while the merchant may say something to it, by the book's time. */
+export function awaitsEvidence({ status, evidenceDueAt }: Dispute, now: Micros): boolean {
+  return status === "needs_response" && now < evidenceDueAt;
 }
 
 /** Interface 2.6: in lists, and the data of dispute events. */

@@ -7,13 +7,13 @@ import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { Dispute, DisputeReason, Evidence } from "./dispute.ts";
+import type { Dispute, DisputeReason, Evidence, EvidenceText } from "./dispute.ts";
 
-type DisputeRef = { book: Book; uuid: string };
+export type DisputeRef = { book: Book; uuid: string };
 
-const keyText = ({ book, uuid }: DisputeRef): string => `${bookKey(book)}/${uuid}`;
+export const disputeKeyText = ({ book, uuid }: DisputeRef): string => `${bookKey(book)}/${uuid}`;
 
-const keyColumns = {
+export const disputeKeyColumns = {
   ...bookColumns,
   dispute_id: ["uuid", (dispute: DisputeRef) => uuidOf(dispute.uuid)],
 } as const;
@@ -38,25 +38,33 @@ const birthColumns = {
 /** Disputes by identity. Loading locks them. */
 export const disputes: Table<DisputeRef, Dispute> = {
   name: "disputes",
-  keyText,
+  keyText: disputeKeyText,
   keyOf: (dispute) => dispute,
-  load: loadByKey("lock disputes", "disputes", keyColumns),
+  load: loadByKey("lock disputes", "disputes", disputeKeyColumns),
   parse: disputeOfRow,
-  insert: bulkInsert<Dispute>("disputes", { ...keyColumns, ...stateColumns, ...birthColumns }),
-  update: bulkUpdate<Dispute>("disputes", keyColumns, stateColumns),
+  insert: bulkInsert<Dispute>("disputes", { ...disputeKeyColumns, ...stateColumns, ...birthColumns }),
+  update: bulkUpdate<Dispute>("disputes", disputeKeyColumns, stateColumns),
 };
+
+/** What a merchant writes, as it is kept in a draft and in what is handed in. */
+export const evidenceTextColumns = {
+  statement: ["text", (given: EvidenceText) => given.statement],
+  carrier: ["text", (given: EvidenceText) => given.carrier],
+  tracking_number: ["text", (given: EvidenceText) => given.trackingNumber],
+  delivered_on: ["date", (given: EvidenceText) => given.deliveredOn],
+} as const satisfies Columns<EvidenceText>;
 
 /** What merchants said, once for each dispute. */
 export const evidence: Table<DisputeRef, Evidence> = {
   name: "dispute evidence",
-  keyText,
+  keyText: disputeKeyText,
   keyOf: (given) => given,
-  load: loadByKey("load dispute evidence", "dispute_evidence", keyColumns, ""),
+  load: loadByKey("load dispute evidence", "dispute_evidence", disputeKeyColumns, ""),
   parse: evidenceOfRow,
   insert: bulkInsert<Evidence>("dispute_evidence", {
-    ...keyColumns,
-    statement: ["text", (given) => given.statement],
-    files: ["json", (given) => JSON.stringify(given.files)],
+    ...disputeKeyColumns,
+    ...evidenceTextColumns,
+    files: ["json", (given) => JSON.stringify(given.files.map(fileToRow))],
     submitted_at: ["timestamptz", (given) => sqlTime(given.submittedAt)],
   }),
 };
@@ -80,9 +88,24 @@ export function evidenceOfRow(row: Row): Evidence {
   return {
     book: bookOfRow(row),
     uuid: idOf("dispute", row.dispute_id as string),
-    statement: row.statement as string,
-    files: JSON.parse(row.files as string) as Evidence["files"],
+    ...evidenceTextOfRow(row),
+    files: (JSON.parse(row.files as string) as Evidence["files"]).map(fileOfRow),
     submittedAt: row.submitted_at as Micros,
+  };
+}
+
+// The database knows files by their uuid.
+const fileToRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
+  "file_id" in file ? { ...file, file_id: uuidOf(file.file_id) } : file;
+const fileOfRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
+  "file_id" in file ? { ...file, file_id: idOf("file", file.file_id) } : file;
+
+export function evidenceTextOfRow(row: Row): EvidenceText {
+  return {
+    statement: row.statement as string,
+    carrier: (row.carrier as string | null) ?? undefined,
+    trackingNumber: (row.tracking_number as string | null) ?? undefined,
+    deliveredOn: (row.delivered_on as string | null) ?? undefined,
   };
 }
 

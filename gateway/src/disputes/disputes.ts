@@ -17,6 +17,8 @@ import {
   type DisputeOutcome,
   type DisputeReason,
   type Evidence,
+  type EvidenceText,
+  awaitsEvidence,
   disputeTransitions,
   disputeView,
 } from "./dispute.ts";
@@ -79,7 +81,7 @@ export interface DisputeKey {
   paymentReference: string | undefined;
 }
 
-function disputeNeeds(book: Book, { uuid, paymentReference }: DisputeKey): Need[] {
+export function disputeNeeds(book: Book, { uuid, paymentReference }: DisputeKey): Need[] {
   const known = paymentReference !== undefined && isId("dispute", uuid);
   return [
     ...paymentNeeds(book, paymentReference ?? ""),
@@ -88,7 +90,8 @@ function disputeNeeds(book: Book, { uuid, paymentReference }: DisputeKey): Need[
   ];
 }
 
-function findDispute({ set, book }: CommandContext, key: DisputeKey): Dispute {
+/** The dispute of a key. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
+export function findDispute({ set, book }: CommandContext, key: DisputeKey): Dispute {
   if (key.paymentReference === undefined) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
   const dispute = set.get(disputes, { book, uuid: key.uuid });
   if (!dispute) throw new Fault("ENVIRONMENT_MISMATCH");
@@ -122,26 +125,39 @@ function resolve(context: CommandContext, dispute: Dispute, outcome: DisputeOutc
 export function submitEvidence(
   owner: BookOwner,
   key: DisputeKey,
-  given: Pick<Evidence, "statement" | "files">,
+  given: EvidenceText & Pick<Evidence, "files">,
 ): Command<Dispute> {
-  const { book } = owner;
   return bookCommand(owner, {
     name: "submit evidence",
-    needs: disputeNeeds(book, key),
-    execute(context) {
-      const { set, now } = context;
-      const dispute = findDispute(context, key);
-      if (dispute.status !== "needs_response" || dispute.evidenceDueAt <= now)
-        throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
-      const reviewed: Dispute = { ...dispute, status: "under_review" };
-      set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });
-      set.update(disputes, reviewed);
-      const payment = findLocked(context, dispute.paymentReference);
-      markDispute(context, payment, reviewed.status);
-      emitDispute(context, payment, reviewed, "dispute.updated");
-      return reviewed;
-    },
+    needs: disputeNeeds(owner.book, key),
+    execute: (context) => handIn(context, findAwaiting(context, key), given),
   });
+}
+
+/** The dispute of a key while its merchant may still say something. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
+export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute {
+  const dispute = findDispute(context, key);
+  if (awaitsEvidence(dispute, context.now)) return dispute;
+  const { status } = dispute;
+  const message =
+    status === "needs_response" ? "The evidence was due, and cannot be given or changed any more." : undefined;
+  throw new Fault("DISPUTE_RESOLVED", { details: { status }, ...(message === undefined ? {} : { message }) });
+}
+
+/** What was said to a dispute becomes what is looked at. */
+export function handIn(
+  context: CommandContext,
+  dispute: Dispute,
+  given: EvidenceText & Pick<Evidence, "files">,
+): Dispute {
+  const { set, book, now } = context;
+  const reviewed: Dispute = { ...dispute, status: "under_review" };
+  set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });
+  set.update(disputes, reviewed);
+  const payment = findLocked(context, dispute.paymentReference);
+  markDispute(context, payment, reviewed.status);
+  emitDispute(context, payment, reviewed, "dispute.updated");
+  return reviewed;
 }
 
 /**

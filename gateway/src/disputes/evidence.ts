@@ -2,12 +2,14 @@
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
+import type { Attachment } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, text, timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import type { Evidence } from "./dispute.ts";
+import type { Evidence, InlineFile, KeptFile } from "./dispute.ts";
 import { evidenceOfRow, selectEvidence } from "./disputes.sql.ts";
+import { type MediaType, endingsOf } from "./evidence-inspection.ts";
 
 /** What is handed in. */
 const evidenceFileSchema = z
@@ -47,9 +49,11 @@ const keptFileSchema = z
       .min(1)
       .meta({ description: "Names it in the path of a download.", examples: [1] }),
     name: z.string().meta({ examples: ["receipt.pdf"] }),
-    media_type: z
-      .string()
-      .meta({ description: "What the merchant says it is; nobody has looked.", examples: ["application/pdf"] }),
+    media_type: z.string().meta({
+      description:
+        "What the operator was told that it is. Of a file that the merchant brought: what it was found to be.",
+      examples: ["application/pdf"],
+    }),
     size_bytes: z
       .int()
       .min(0)
@@ -61,6 +65,9 @@ export const keptEvidenceSchema = z
   .strictObject({
     uuid: identity("dispute").meta({ description: "The dispute's." }),
     statement: z.string(),
+    carrier: z.string().nullable().meta({ description: "Who delivered, where the merchant said so." }),
+    tracking_number: z.string().nullable(),
+    delivered_on: z.string().nullable().meta({ description: "A day such as 2026-11-20." }),
     submitted_at: timestamp,
     files: z.array(keptFileSchema),
   })
@@ -70,6 +77,9 @@ export const keptEvidenceSchema = z
       {
         uuid: exampleIds.dispute,
         statement: "The parcel was signed for on 20 November; the receipt is attached.",
+        carrier: "JNE",
+        tracking_number: "JB0012345678",
+        delivered_on: "2026-11-20",
         submitted_at: exampleTimes.evidenceDue,
         files: [{ number: 1, name: "receipt.pdf", media_type: "application/pdf", size_bytes: 9 }],
       },
@@ -83,22 +93,39 @@ export async function readEvidence(database: Database, book: Book, uuid: string)
   return row && evidenceOfRow(row);
 }
 
-export function evidenceView({ uuid, statement, submittedAt, files }: Evidence): z.infer<typeof keptEvidenceSchema> {
+/** What is shown to whoever decides. */
+export function evidenceView(evidence: Evidence): z.infer<typeof keptEvidenceSchema> {
+  const { uuid, statement, carrier, trackingNumber, deliveredOn, submittedAt, files } = evidence;
   return {
     uuid,
     statement,
+    carrier: carrier ?? null,
+    tracking_number: trackingNumber ?? null,
+    delivered_on: deliveredOn ?? null,
     submitted_at: wireTime(submittedAt),
-    files: files.map(({ name, media_type, content_base64 }, index) => ({
-      number: index + 1,
-      name,
-      media_type,
-      size_bytes: Buffer.byteLength(content_base64, "base64"),
-    })),
+    files: files.map(fileView),
   };
 }
 
-/** A file by the number that `evidenceView` gives it, as sent in a path. */
-export function fileOf(evidence: Evidence | undefined, number: string): { name: string; bytes: Buffer } | undefined {
-  const file = /^[1-9]\d?$/.test(number) ? evidence?.files[Number(number) - 1] : undefined;
-  return file && { name: file.name, bytes: Buffer.from(file.content_base64, "base64") };
+export function fileView(file: InlineFile | KeptFile, index: number): z.infer<typeof keptFileSchema> {
+  const { name, media_type } = file;
+  const size_bytes = "file_id" in file ? file.size_bytes : Buffer.byteLength(file.content_base64, "base64");
+  return { number: index + 1, name, media_type, size_bytes };
+}
+
+/** A file of what was handed in, by the number that `evidenceView` gives it, as sent in a path. */
+export function fileByNumber(evidence: Evidence | undefined, number: string): InlineFile | KeptFile | undefined {
+  return /^[1-9]\d?$/.test(number) ? evidence?.files[Number(number) - 1] : undefined;
+}
+
+/** A file as it is saved. `read` gives the bytes of one that is kept in pieces. */
+export function attachmentOf(file: InlineFile | KeptFile, read: (file: KeptFile) => AsyncIterable<Buffer>): Attachment {
+  if (!("file_id" in file)) return { name: file.name, bytes: Buffer.from(file.content_base64, "base64") };
+  return { name: savedName(file), bytes: read(file), sizeBytes: file.size_bytes };
+}
+
+/** A name that ends as what the file really is: `run.exe` of a PDF is saved as `run.exe.pdf`. */
+function savedName({ name, media_type }: KeptFile): string {
+  const endings: readonly string[] = endingsOf[media_type as MediaType];
+  return endings.some((ending) => name.toLowerCase().endsWith(ending)) ? name : `${name}${endings[0]}`;
 }

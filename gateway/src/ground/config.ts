@@ -45,6 +45,7 @@ const variables = z.object({
   GERBANG_SECRET: z.string().min(1).optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
+  REQUEST_LOG: flag.default(true),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL" }).optional(),
   SMTP_FROM: z
@@ -81,6 +82,8 @@ export interface Config {
   productionActive: boolean;
   /** How long events, and each attempt to deliver them, are kept. */
   webhookHistoryDays: number;
+  /** Whether requests of merchants' systems are kept for their developers. */
+  requestLog: boolean;
   webhookAllowHosts: ReadonlySet<string>;
   /** The mail server that invitations are sent by; undefined: the inviter hands the link over. */
   mail: { url: string; from: string } | undefined;
@@ -155,6 +158,7 @@ export function readConfig(
     credential: clientId === undefined || secret === undefined ? undefined : { clientId, secret },
     productionActive: value.PRODUCTION_ACTIVE,
     webhookHistoryDays: value.WEBHOOK_HISTORY_DAYS,
+    requestLog: value.REQUEST_LOG,
     webhookAllowHosts: new Set(
       value.WEBHOOK_ALLOW_HOSTS.split(",")
         .map((host) => host.trim().toLowerCase())

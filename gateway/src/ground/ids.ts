@@ -18,6 +18,7 @@ const kinds = {
   session: "ses_",
   invitation: "inv_",
   passkey: "psk_",
+  file: "fil_",
 } as const;
 
 export type IdKind = keyof typeof kinds;

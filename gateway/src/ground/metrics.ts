@@ -12,6 +12,7 @@ export interface Metrics {
   deliveries: Counter<"result">;
   deliveryLagSeconds: Histogram;
   deliveryOldestDueSeconds: Gauge;
+  requestLog: Counter<"result">;
   acquirerCalls: Counter<"gateway_code" | "call" | "outcome">;
   acquirerSeconds: Histogram<"gateway_code" | "call">;
   /** Has what is in flight looked up whenever the meters are read. */
@@ -104,6 +105,12 @@ export function createMetrics(): Metrics {
       name: "gerbang_lane_queue",
       help: "Commands waiting in the lane.",
       labelNames: ["lane"],
+      registers,
+    }),
+    requestLog: new Counter({
+      name: "gerbang_request_log_total",
+      help: "Requests for the log by result: written, dropped (there was no room, or the database did not take them).",
+      labelNames: ["result"],
       registers,
     }),
     acquirerCalls: new Counter({

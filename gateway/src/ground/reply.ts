@@ -5,7 +5,10 @@ import type { Fault } from "./fault.ts";
 export interface Attachment {
   /** As its maker calls it: any text. */
   name: string;
-  bytes: Buffer;
+  /** Of a large file, as they are read. */
+  bytes: Buffer | AsyncIterable<Buffer>;
+  /** How many there are, where they are read. */
+  sizeBytes?: number;
 }
 
 /** What an endpoint answers: a status and the body's exact text. */

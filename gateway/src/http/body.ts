@@ -52,6 +52,30 @@ export function readBody(request: IncomingMessage, load: LoadShedding): Buffer |
   });
 }
 
+/**
+ * The bytes of a body that is too large to hold, as they arrive: the client is read no faster than they are taken. What is left when nobody
+ * takes more is thrown away, so that the answer arrives. Throws MALFORMED_REQUEST when the client goes away, and what `breakOff` says.
+ */
+export async function* streamBody(request: IncomingMessage): AsyncGenerator<Buffer> {
+  if (request.destroyed) throw new Fault("MALFORMED_REQUEST");
+  const broken = Promise.withResolvers<never>();
+  broken.promise.catch(() => undefined); // nobody may be waiting
+  readings.set(request, broken.reject);
+  const parts = request.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const next = (await Promise.race([parts.next(), broken.promise])) as IteratorResult<Buffer, undefined>;
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } catch (error) {
+    throw error instanceof Fault ? error : new Fault("MALFORMED_REQUEST", { internal: error });
+  } finally {
+    readings.delete(request);
+    void parts.return?.().then(() => request.resume());
+  }
+}
+
 /** Ends the reading of a body that will never be whole. False when nobody reads it. */
 export function breakOff(request: IncomingMessage, fault: Fault): boolean {
   const giveUp = readings.get(request);

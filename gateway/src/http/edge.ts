@@ -99,14 +99,17 @@ export class Edge {
     const found = this.parts.directory.client(claim.clientId);
     const client = found instanceof Promise ? await found : found;
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
+    request.sender = client;
     this.refuseExpired(client);
     const known = { principal: client, client, ...this.verify(client, claim, request, body), body };
+    request.isProven = true;
     try {
       return await this.serve(endpoint, request, reply, known);
     } catch (error) {
       // A replayed signature may be anybody's: it is charged to the address and not to the client.
-      if (error instanceof Fault && error.code === "SIGNATURE_REPLAYED" && reply.rate) {
-        this.parts.admission.takeBack(client, reply.rate);
+      if (error instanceof Fault && error.code === "SIGNATURE_REPLAYED") {
+        request.isProven = false;
+        if (reply.rate) this.parts.admission.takeBack(client, reply.rate);
         reply.rate = undefined;
       }
       throw error;

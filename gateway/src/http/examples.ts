@@ -18,6 +18,7 @@ export const exampleIds: Readonly<Record<IdKind, string>> = {
   session: "ses_01kan2c5t8w3mx7bq1z6vy4ned",
   invitation: "inv_01kan2a9q6h4zt8cw2n5xb7ymd",
   passkey: "psk_01kan2d3m9r5wk7xe4q1tz8vcb",
+  file: "fil_01kar9c2v7n4tx5bq8w3mz6hye",
 };
 
 /** The example day, hour by hour. */

@@ -49,6 +49,8 @@ export interface Operation extends Described {
   method: string;
   query?: z.ZodType | undefined;
   body?: { schema: z.ZodType; examples?: Examples | undefined; isRequired: boolean; nullIsAbsent: boolean } | undefined;
+  /** A body that is a file: what is said of it. */
+  upload?: { description: string } | undefined;
   /** Header parameters, by the names under which they are said once. */
   headers?: Readonly<Record<string, Json>>;
   /** Answers beside the first success. */
@@ -103,6 +105,7 @@ export class Document {
       tags: [operation.tag],
       ...(parameters.length === 0 ? {} : { parameters }),
       ...(operation.body ? { requestBody: this.requestBody(operation.body) } : {}),
+      ...(operation.upload ? { requestBody: uploadBody(operation.upload.description) } : {}),
       responses: {
         [success.status]: { ...this.response(success), ...(links ? { links: linksOf(links) } : {}) },
         ...operation.replies,
@@ -222,6 +225,12 @@ export class Document {
     };
   }
 }
+
+const uploadBody = (description: string): Json => ({
+  required: true,
+  description,
+  content: { "application/octet-stream": { schema: { type: "string", format: "binary" }, example: "%PDF-1.7" } },
+});
 
 const count = (description: string, example: number): Json => ({
   description,

@@ -6,6 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
@@ -23,6 +24,14 @@ declare module "fastify" {
     /** On the stopwatch. */
     begunAt: number;
     sentContentType: string;
+    /** The merchant's system that the request says it is from, once it is found. */
+    sender: Client | undefined;
+    /** True when it is from there: its signature was right, and new. */
+    isProven: boolean;
+  }
+  interface FastifyContextConfig {
+    /** The handler reads the body itself, as it arrives. */
+    streamsBody?: boolean;
   }
   interface FastifyReply {
     /** The window that the answer's rate headers speak of. */
@@ -40,6 +49,8 @@ export interface ServerParts {
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
   statusUrl: string | undefined;
+  /** Hears of every answer that is given to a request which got as far as a route. Must return at once. */
+  onAnswer?: ((request: FastifyRequest, reply: FastifyReply, payload: unknown) => void) | undefined;
 }
 
 /** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
@@ -66,9 +77,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const paths = new KnownPaths();
   paths.watch(server);
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", async (request: FastifyRequest) => readBody(request.raw, load));
+  server.addContentTypeParser("*", async (request: FastifyRequest) =>
+    request.routeOptions.config.streamsBody === true ? undefined : readBody(request.raw, load),
+  );
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
+  server.decorateRequest("sender", undefined);
+  server.decorateRequest("isProven", false);
   server.decorateReply("rate", undefined);
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
@@ -88,9 +103,10 @@ export function createServer(parts: ServerParts): FastifyInstance {
     load.begin(request.raw);
     done();
   });
-  server.addHook("onSend", (request, reply, _payload, done) => {
+  server.addHook("onSend", (request, reply, payload, done) => {
     reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
     load.end(request.raw);
+    parts.onAnswer?.(request, reply, payload);
     done();
   });
   malformed.watch(server.server);
@@ -130,7 +146,12 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
   const { status, body, replayed, contentType, file, stream } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
-  if (file) return reply.code(status).headers(attachmentHeaders(file)).send(file.bytes);
+  if (file) {
+    const { bytes, sizeBytes } = file;
+    reply.code(status).headers(attachmentHeaders(file));
+    if (Buffer.isBuffer(bytes)) return reply.send(bytes);
+    return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
+  }
   reply.code(status).header("content-type", contentType ?? "application/json; charset=utf-8");
   if (!stream) return reply.send(body);
   // The name is ours: letters, digits, points, hyphens and underscores.

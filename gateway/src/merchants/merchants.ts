@@ -34,6 +34,7 @@ import {
   insertWebhook,
   markPreviousSecrets,
   registrationOfRow,
+  retirePreviousSecret,
   rotateWebhook,
   selectNextProbe,
   selectWebhook,
@@ -178,6 +179,15 @@ export class Merchants {
       ),
     );
     return done ? secret : undefined;
+  }
+
+  /** Ends the overlap of a rotation, in every process within a second. False when the secret before signed no more already. */
+  async retirePreviousSecret(book: Book): Promise<boolean> {
+    let found = false;
+    await this.touched(book.merchantId, async (query) => {
+      found = (await query(retirePreviousSecret(book, this.clock.now()))).length > 0;
+    });
+    return found;
   }
 
   /** The address of a book's events and where the rotation of its secret stands. Undefined when there is no such merchant. */

@@ -63,6 +63,17 @@ where merchant_id = $1::uuid and environment = $2::environment`,
   };
 }
 
+/** The secret before signs no more. A row when it still did. */
+export function retirePreviousSecret(book: Book, now: Micros): Statement {
+  return {
+    text: `update webhook_endpoints
+set previous_sealed = null, previous_until = null, updated_at = $3::timestamptz
+where merchant_id = $1::uuid and environment = $2::environment and previous_until > $3::timestamptz
+returning 1`,
+    values: [uuidOf(book.merchantId), book.environment, sqlTime(now)],
+  };
+}
+
 export function selectWebhook(book: Book): Statement {
   return {
     text: `select url, rotated_at, previous_until, previous_carried_at, previous_needed_at, previous_not_needed_at

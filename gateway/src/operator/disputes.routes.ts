@@ -11,7 +11,15 @@ import {
   resolveDisputeSchema,
 } from "../disputes/disputes.schema.ts";
 import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
-import { evidenceSchema, evidenceView, fileOf, keptEvidenceSchema, readEvidence } from "../disputes/evidence.ts";
+import {
+  attachmentOf,
+  evidenceSchema,
+  evidenceView,
+  fileByNumber,
+  keptEvidenceSchema,
+  readEvidence,
+} from "../disputes/evidence.ts";
+import type { EvidenceFiles } from "../disputes/evidence-files.ts";
 import { parseWireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -30,6 +38,7 @@ export interface OperatorDisputeParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
+  files: EvidenceFiles;
 }
 
 const openSchema = z
@@ -161,7 +170,7 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
   ];
 }
 
-function evidenceEndpoints({ database, directory }: OperatorDisputeParts): OperatorEndpoint[] {
+function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts): OperatorEndpoint[] {
   const read = async (params: Readonly<Record<string, string>>): Promise<Evidence | undefined> =>
     readEvidence(database, (await findBook(directory, params)).book, params.uuid ?? "");
   const path = `${OF_BOOK}/disputes/{uuid}/evidence`;
@@ -198,9 +207,11 @@ function evidenceEndpoints({ database, directory }: OperatorDisputeParts): Opera
       },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
-        const file = fileOf(await read(params), params.number ?? "");
-        if (!file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
-        return { status: 200, body: "", file };
+        const evidence = await read(params);
+        const file = fileByNumber(evidence, params.number ?? "");
+        if (!evidence || !file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
+        const attachment = attachmentOf(file, (kept) => files.read(evidence.book, evidence.uuid, kept));
+        return { status: 200, body: "", file: attachment };
       },
     }),
   ];

@@ -4,6 +4,7 @@ import type { Micros } from "../ground/clock.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 import type { Described, Examples } from "../http/openapi.ts";
+import type { SentFile } from "../http/sent-file.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant, Principal } from "../merchants/directory.ts";
 import type { Person } from "../people/people.sql.ts";
@@ -33,6 +34,8 @@ export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<B
 
 /** The same of a member of a merchant, who asks about one of its environments. */
 export interface MemberCall<Body = unknown, Query = unknown> extends PersonCall<Body, Query> {
+  /** The file that is sent, where the endpoint takes one. Throws VALIDATION_ERROR when its name or its size is not said. */
+  file(): SentFile;
   role: MemberRole;
   principal: Principal;
   merchant: Merchant;
@@ -71,6 +74,8 @@ export interface MemberEndpoint<Body = unknown, Query = unknown> extends Shaped<
   sandboxOnly?: true;
   /** The same, everywhere or in production alone. */
   fresh?: true | "production";
+  /** Said of the file that is the body, which is read as it arrives. Such an endpoint has no other body. */
+  upload?: { description: string };
   handle(call: MemberCall<Body, Query>): Promise<Reply>;
 }
 

@@ -25,6 +25,7 @@ const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
 const ownTags = [
   ["Session", "Signing in and out, invitations, and proving again who one is."],
   ["Person", "One's own profile, password and second factors."],
+  ["Evidence", "What a merchant says to a dispute: a draft, its files, and handing them in."],
   ["Team", "Who belongs to the merchant, who is invited, and what they changed."],
   ["Keys", "Credentials of the merchant's systems."],
   ["Webhooks", "Where events go, the secret that signs them, and how deliveries went."],
@@ -52,6 +53,12 @@ const memberHeaders = {
     enum: ["sandbox", "production"],
   }),
 };
+
+const fileNameHeader = header("X-File-Name", "The file's name, percent-encoded as UTF-8.", {
+  type: "string",
+  maxLength: 2000,
+  examples: ["resi%201042.pdf"],
+});
 
 export interface PortalSurface {
   mounted: readonly Endpoint[];
@@ -109,6 +116,7 @@ function mountedOperation(document: Document, endpoint: Endpoint): Operation {
 function ownOperation(endpoint: PortalEndpoint): Operation {
   const { body, description } = endpoint;
   const rules = body && rulesOf(body);
+  const isUpload = endpoint.for === "member" && endpoint.upload !== undefined;
   const told = [description, rightsOf(endpoint)].filter((text) => text !== undefined && text !== "");
   const general = { guest: guestCodes, person: personCodes, member: memberCodes }[endpoint.for];
   return {
@@ -119,10 +127,12 @@ function ownOperation(endpoint: PortalEndpoint): Operation {
       ...(endpoint.method === "GET" ? [] : (["FORBIDDEN"] as const)),
       ...(endpoint.for !== "guest" && endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
       ...(endpoint.for === "member" && endpoint.sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
-      ...(rules ? bodyCodes : []),
+      ...(rules || isUpload ? bodyCodes : []),
       ...endpoint.errors,
     ],
-    ...(endpoint.for === "member" ? { headers: memberHeaders } : {}),
+    ...(endpoint.for === "member"
+      ? { headers: endpoint.upload ? { ...memberHeaders, XFileName: fileNameHeader } : memberHeaders }
+      : {}),
     body: rules && {
       schema: rules.schema,
       examples: endpoint.bodyExamples,

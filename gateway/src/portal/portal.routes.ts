@@ -1,5 +1,5 @@
 // The way from a page's request to an endpoint: the merchants' own endpoints under /portal/v1, and those that only pages need.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -7,6 +7,7 @@ import type { Reply } from "../ground/reply.ts";
 import type { Edge } from "../http/edge.ts";
 import { type Endpoint, methodOf } from "../http/endpoint.ts";
 import { judgeInput, sentBody } from "../http/input.ts";
+import { sentFile } from "../http/sent-file.ts";
 import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
 import type { PeopleAudit } from "../people/audit.ts";
@@ -34,7 +35,14 @@ export function openPortalApi(server: FastifyInstance, parts: PortalParts, { mou
     );
   }
   for (const endpoint of own) {
-    route(server, endpoint.method, endpoint.path, (request, reply) => answerOwn(endpoint, request, reply, parts));
+    const config = { streamsBody: endpoint.for === "member" && endpoint.upload !== undefined };
+    route(
+      server,
+      endpoint.method,
+      endpoint.path,
+      (request, reply) => answerOwn(endpoint, request, reply, parts),
+      config,
+    );
   }
 }
 
@@ -43,9 +51,11 @@ function route(
   method: string,
   path: string,
   answer: (request: FastifyRequest, reply: FastifyReply) => Promise<Reply>,
+  config: FastifyContextConfig = {},
 ): void {
   server.route({
     method,
+    config,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     handler: async (request, reply) => {
       // Whatever the answer is, it is one person's: nothing on the way may keep it.
@@ -104,7 +114,14 @@ async function answerOwn(
     const call = { ...guest(), person, session };
     if (endpoint.for === "person") return endpoint.handle(call);
     const { role, merchant, principal } = member as Member;
-    return endpoint.handle({ ...call, role, merchant, principal, book: principal.book });
+    return endpoint.handle({
+      ...call,
+      role,
+      merchant,
+      principal,
+      book: principal.book,
+      file: () => sentFile(request),
+    });
   };
   if (!isChange(endpoint)) return perform();
   return audit.around(auditedCall(endpoint.operationId, request, { ...signedIn, ...member }), perform);

@@ -35,6 +35,9 @@ export const lockOrder = [
   "reconciliation exceptions",
   "refunds",
   "disputes",
+  "evidence drafts",
+  "evidence file lists",
+  "evidence files",
   "dispute evidence",
 
   // Read and appended under the lock of the book's head.

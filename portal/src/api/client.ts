@@ -119,7 +119,7 @@ export class Api {
 
   private noted(error: ApiError, method: string, path: string): ApiError {
     // Whoever proves or signs in is told at the form. A change keeps what was typed: its page shows the error instead.
-    if (error.status === 401 && method === "GET" && !path.startsWith("/v1/session")) signedOut();
+    if (error.status === 401 && method === "GET" && path !== "/v1/session") signedOut();
     return error;
   }
 }

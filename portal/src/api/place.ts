@@ -44,5 +44,6 @@ export function useMembership(): Membership | undefined {
 export function useCan(): (action: string) => boolean {
   const place = useMaybePlace();
   const membership = useMembership();
-  return (action) => place !== undefined && (membership?.actions[place.environment].includes(action) ?? false);
+  const allowed: readonly string[] = place ? (membership?.actions[place.environment] ?? []) : [];
+  return (action) => allowed.includes(action);
 }

@@ -52,7 +52,7 @@ export function Page() {
   const columns: Column<Payment>[] = [
     {
       head: "Your reference",
-      cell: (payment) => <span className="inline-block max-w-56 truncate">{payment.reference_id}</span>,
+      cell: (payment) => <span className="inline-block max-w-32 truncate sm:max-w-56">{payment.reference_id}</span>,
     },
     { head: "Status", cell: (payment) => <Status status={payment.status} /> },
     { head: "Amount", align: "right", cell: (payment) => <Money of={payment} /> },

@@ -1,6 +1,69 @@
-// Sign in: this page is still to be written.
-import { Page as Frame } from "../ui/page.tsx";
+// Signing in: by password and code, by a passkey, or by a link. Afterwards the address that was asked for.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Navigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { searchOf, useQueryText } from "../address.ts";
+import { type Action, useAction } from "../api/action.ts";
+import { type SessionView, beginSession, personApi, sessionQuery } from "../api/session.ts";
+import { paths } from "../paths.ts";
+import { Guest, takeFragment } from "../shell/guest.tsx";
+import { ErrorFace } from "../ui/face.tsx";
+import { ByPassword } from "./sign-in/by-password.tsx";
+import { Welcome } from "./sign-in/welcome.tsx";
 
 export function Page() {
-  return <Frame title="Sign in">{null}</Frame>;
+  const queries = useQueryClient();
+  const session = useQuery({ ...sessionQuery, staleTime: 60_000 });
+  // Who came by a link and has nothing else to sign in by is told so before they go on.
+  const [welcomed, setWelcomed] = useState<SessionView | undefined>(undefined);
+  const link = useAction((token: string) => personApi.write("POST", "/v1/session/link", { body: { token } }), {
+    refresh: [],
+    done(begun) {
+      if (!begun.person.has_password && begun.person.passkeys === 0) setWelcomed(begun);
+      beginSession(queries, begun);
+    },
+  });
+  useEffect(() => {
+    const token = new URLSearchParams(takeFragment()).get("link");
+    if (token) void link.run(token);
+    // Once: what was behind the # is gone afterwards.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+  const next = useNext();
+  if (welcomed) return <Welcome session={welcomed} next={next} />;
+  if (link.pending) return <Guest title="Signing you in …">{null}</Guest>;
+  if (session.data && !link.error) return <Onward to={next} />;
+  return (
+    <Guest title="Sign in">
+      {link.error && <LinkFailed link={link} />}
+      <ByPassword
+        onBegun={(begun) => {
+          link.reset();
+          beginSession(queries, begun);
+        }}
+      />
+    </Guest>
+  );
+}
+
+/** Where to go afterwards: an address within the pages, and nowhere else. */
+function useNext(): string {
+  const { next = "/" } = useQueryText();
+  return /^\/(?![/\\])/.test(next) ? next : paths.start();
+}
+
+function Onward({ to }: { to: string }) {
+  const [path, query] = to.split("?");
+  return <Navigate to={path ?? "/"} search={searchOf(query)} replace />;
+}
+
+function LinkFailed({ link: { error } }: { link: Action<string, SessionView> }) {
+  if (!error) return null;
+  return error.status === 401 ? (
+    <p role="alert" className="rounded border border-warn/50 px-3 py-2">
+      {error.message}
+    </p>
+  ) : (
+    <ErrorFace error={error} />
+  );
 }

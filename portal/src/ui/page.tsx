@@ -33,7 +33,7 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
           </nav>
         )}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-          <h1 tabIndex={-1} className="text-xl font-semibold tracking-[-0.01em]">
+          <h1 tabIndex={-1} className="min-w-0 text-xl font-semibold tracking-[-0.01em] wrap-anywhere">
             {title}
           </h1>
           {beside}
@@ -48,7 +48,7 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
 }
 
 /** The title of the window; after a change of page it is also told to who cannot see it. */
-function useTold(title: string): void {
+export function useTold(title: string): void {
   const path = usePathname();
   const told = useRef(path);
   useEffect(() => {

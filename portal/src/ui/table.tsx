@@ -50,7 +50,7 @@ export function Table<Row>({ label, list, columns, id, to, cursor, empty }: Prop
       {/* It may scroll sideways on a phone, so the keyboard has to reach it. */}
       <div
         tabIndex={-1}
-        role="region"
+        role="group"
         aria-label={label}
         className="overflow-x-auto rounded-md border border-line bg-panel"
       >

@@ -18,7 +18,8 @@ create table credential_uses (
   foreign key (merchant_id, client_id) references credentials
 ) with (fillfactor = 50);
 
--- A book's attempts across all its events, newest first.
+-- A book's attempts across all its events, newest first; and those that failed, of which there may be one among very many.
 create index delivery_attempts_newest on delivery_attempts (merchant_id, environment, started_at);
+create index delivery_attempts_failed on delivery_attempts (merchant_id, environment, started_at) where not succeeded;
 
 grant select, insert, update on credential_uses to gerbang_app;

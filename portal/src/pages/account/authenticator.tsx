@@ -1,6 +1,65 @@
-// Authenticator: this page is still to be written.
-import { Page as Frame } from "../../ui/page.tsx";
+// The authenticator app: setting it up by a QR code, and the recovery codes for the day it is lost.
+import { useState } from "react";
+import { useAction } from "../../api/action.ts";
+import { type Person, personApi, useSession } from "../../api/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { ErrorNote } from "../../ui/face.tsx";
+import { Page as Frame, Section } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { say } from "../../ui/toast.tsx";
+import { Recovery, RecoveryCodes } from "./recovery.tsx";
+import { SetUp } from "./authenticator/set-up.tsx";
 
 export function Page() {
-  return <Frame title="Authenticator">{null}</Frame>;
+  const person = useSession()?.person;
+  // Shown once, and only as long as the page is open.
+  const [codes, setCodes] = useState<readonly string[] | undefined>(undefined);
+  if (!person) return null;
+  return (
+    <Frame
+      title="Authenticator app"
+      lead="A code of your phone beside the password, so that the password alone opens nothing."
+      beside={person.has_authenticator && <Status status="set up" tone="good" />}
+    >
+      {codes && <RecoveryCodes codes={codes} />}
+      {person.has_authenticator ? <There person={person} onCodes={setCodes} /> : <SetUp onConfirmed={setCodes} />}
+    </Frame>
+  );
+}
+
+function There({ person, onCodes }: { person: Person; onCodes: (codes: readonly string[] | undefined) => void }) {
+  const [isRemoving, setRemoving] = useState(false);
+  const remove = useAction(() => personApi.write("DELETE", "/v1/person/authenticator", {}), {
+    refresh: ["/v1/session"],
+    done() {
+      onCodes(undefined);
+      say("The authenticator and its recovery codes are removed.");
+    },
+  });
+  return (
+    <>
+      <Recovery person={person} onCodes={onCodes} />
+      <Section title="Remove it">
+        <p className="mb-3 max-w-xl">For another phone: remove it here, then set the new one up.</p>
+        <Button look="danger" onClick={() => setRemoving(true)}>
+          Remove the authenticator
+        </Button>
+        {remove.error && <ErrorNote error={remove.error} />}
+      </Section>
+      <Confirm
+        open={isRemoving}
+        onClose={() => setRemoving(false)}
+        title="Remove the authenticator?"
+        verb="Remove it"
+        onConfirm={async () => {
+          // The proof that may be asked for has a dialog of its own: this one makes room for it.
+          setRemoving(false);
+          await remove.run(undefined);
+        }}
+      >
+        <p>Your password alone signs you in from then on, and the recovery codes are good no more.</p>
+      </Confirm>
+    </>
+  );
 }

@@ -1,6 +1,8 @@
-// New payment: this page is still to be written.
-import { Page as Frame } from "../../ui/page.tsx";
+// New payment: for who takes an order by hand.
+import { CreatePayment } from "./new/page.tsx";
 
 export function Page() {
-  return <Frame title="New payment">{null}</Frame>;
+  return (
+    <CreatePayment title="New payment" lead="Ask a payer for money by hand, or see how your system asks by the API." />
+  );
 }

@@ -24,7 +24,7 @@ export function Items({ of: { uuid } }: { of: Schema<"Settlement"> }) {
   const columns: Column<Item>[] = [
     {
       head: "Your reference",
-      cell: (item) => <span className="inline-block max-w-56 truncate">{item.reference_id}</span>,
+      cell: (item) => <span className="inline-block max-w-32 truncate sm:max-w-56">{item.reference_id}</span>,
     },
     { head: "Kind", cell: (item) => item.kind },
     { head: "Method", from: "full", cell: (item) => item.payment_method.replaceAll("_", " ") },

@@ -1,0 +1,69 @@
+// The case `requestlog`: creations of a hundred merchants whose requests are logged beside the same without a log. Together they ask for far more than
+// the log takes, so its writer works as much as it ever does, and what it has no room for is dropped all the time.
+import pg from "pg";
+import { onStage, resultOf, round, warm } from "./case.ts";
+import type { Options, Result } from "./result.ts";
+import { type LoadReport, type Stage, rateOf, together } from "./stage.ts";
+import { cpuOfEach } from "./cpu.ts";
+
+/** More and shorter turns than elsewhere: what is looked for is small. */
+const TURNS = 6;
+const MERCHANTS = 100;
+
+/** Both services run all the time, each on a database of its own. */
+export const requestlog = ({ seconds, processes }: Options): Promise<Result> =>
+  onStage({ processes, env: { REQUEST_LOG: "false" } }, (off) =>
+    onStage({ processes, env: { REQUEST_LOG: "true" } }, async (on) => {
+      const senders = new Map(
+        [off, on].map((stage): [Stage, ReturnType<Stage["senders"]>] => [stage, stage.senders(MERCHANTS)]),
+      );
+      const run = async (stage: Stage, part: { label: string; seconds: number }): Promise<LoadReport> =>
+        stage.load({ ...part, senders: (await senders.get(stage)) ?? [] });
+      for (const stage of [off, on]) await run(stage, warm(seconds));
+      const before = await counts(on);
+      const runs = new Map<Stage, LoadReport[]>([
+        [off, []],
+        [on, []],
+      ]);
+      for (let turn = 0; turn < TURNS; turn++) {
+        // Neither is always the first.
+        for (const stage of turn % 2 === 0 ? [off, on] : [on, off])
+          runs.get(stage)?.push(await run(stage, { label: `turn${turn}`, seconds: (2 * seconds) / TURNS }));
+      }
+      const after = await counts(on);
+      const [without, logging] = [together(runs.get(off) ?? []), together(runs.get(on) ?? [])];
+      const cpu = [without, logging].map(({ cpu_us, requests }) => cpuOfEach(cpu_us, requests));
+      const [cpuWithout, cpuLogging] = cpu.map((each) => (each ? each.service + each.postgres : Number.NaN)) as [
+        number,
+        number,
+      ];
+      const memory = on.memory();
+      const verified = (await on.verify()).clean && (await off.verify()).clean;
+      return resultOf("requestlog", logging, { name: "without a log", rate: rateOf(without) }, 0.97, {
+        memory,
+        verified,
+        errors: without.errors,
+        notes: {
+          logged_per_s: round((after.logged - before.logged) / logging.seconds),
+          dropped_per_s: round((after.dropped - before.dropped) / logging.seconds),
+          cpu_us_without: round(cpuWithout),
+          cpu_ratio: round(cpuWithout / cpuLogging, 3),
+          p99_ms_without: without.p99_ms,
+        },
+      });
+    }),
+  );
+
+/** What the log of a service has, and what it had no room for. */
+async function counts(stage: Stage): Promise<{ logged: number; dropped: number }> {
+  const client = new pg.Client({ connectionString: stage.ownerUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ logged: number; dropped: number }>(`select
+  (select count(*) from request_log)::float8 as logged,
+  (select coalesce(sum(dropped), 0) from request_log_gaps)::float8 as dropped`);
+    return rows[0] ?? { logged: 0, dropped: 0 };
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,52 @@
+// A merchant with one of everything that a page shows, made by its own requests and what the sandbox simulates.
+import { paymentBody } from "../../../gateway/test/kit.ts";
+import type { Client } from "../../kit/client.ts";
+
+export interface Things {
+  payment: string;
+  /** One that waits for its payer. */
+  pending: string;
+  refund: string;
+  dispute: string;
+  settlement: string;
+  journal: string;
+  event: string;
+  request: string;
+  idempotencyKey: string;
+}
+
+export async function oneOfEverything(client: Client): Promise<Things> {
+  const post = async (path: string, body: unknown = {}, key?: string) => {
+    const answer = await client.post(path, body, key === undefined ? {} : { key });
+    if (answer.status >= 300) throw new Error(`${path}: ${answer.text}`);
+    return answer;
+  };
+  const idempotencyKey = "order-2026-0001";
+  const created = await post("/v1/payments", paymentBody({ amount_minor: 15_000_000 }), idempotencyKey);
+  const [contested, paid, pending] = await Promise.all(
+    [25_000_000, 5_000_000, 1_000_000].map(
+      async (amount_minor) => (await post("/v1/payments", paymentBody({ amount_minor }))).json.reference as string,
+    ),
+  );
+  const payment = created.json.reference as string;
+  await Promise.all(
+    [payment, contested, paid].map((reference) =>
+      post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" }),
+    ),
+  );
+  const dispute = await post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "general" });
+  const refund = await post("/v1/refunds", { payment_reference: payment, amount_minor: 5_000_000 });
+  const settled = await post("/v1/sandbox/settlements/run");
+  const [entries, events] = await Promise.all([client.get("/v1/balances/IDR/entries"), client.get("/v1/events")]);
+  return {
+    payment,
+    pending: pending ?? "",
+    refund: refund.json.uuid as string,
+    dispute: dispute.json.uuid as string,
+    settlement: settled.json.data[0].uuid as string,
+    journal: entries.json.data[0].journal_id as string,
+    event: events.json.data[0].id as string,
+    request: created.headers.get("x-request-id") ?? "",
+    idempotencyKey,
+  };
+}

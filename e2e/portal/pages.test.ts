@@ -1,0 +1,94 @@
+// Goal: every address of the site map has a page, which shows what it should without a complaint, and axe finds nothing in it, light or dark, wide
+// or on a phone.
+// Method: one merchant with one of everything, and each address once; those of the site map that this list leaves out fail it.
+import { expect, test } from "vitest";
+import { type PathName, paths } from "../../portal/src/paths.ts";
+import { type Things, oneOfEverything } from "./kit/given.ts";
+import { faults, look, showIn } from "./kit/look.ts";
+import { type Member, PHONE, WIDE, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+type At = Member["place"];
+
+/** Every address of the site map, with something there. `start` leads to `home`. */
+const addresses: Record<Exclude<PathName, "start">, (place: At, things: Things) => string> = {
+  signIn: paths.signIn,
+  invitation: paths.invitation,
+  account: paths.account,
+  accountPassword: paths.accountPassword,
+  accountAuthenticator: paths.accountAuthenticator,
+  accountPasskeys: paths.accountPasskeys,
+  accountSessions: paths.accountSessions,
+  home: paths.home,
+  payments: paths.payments,
+  paymentNew: paths.paymentNew,
+  payment: (place, { payment }) => paths.payment(place, payment),
+  refunds: paths.refunds,
+  refund: (place, { refund }) => paths.refund(place, refund),
+  disputes: paths.disputes,
+  dispute: (place, { dispute }) => paths.dispute(place, dispute),
+  settlements: paths.settlements,
+  settlement: (place, { settlement }) => paths.settlement(place, settlement),
+  balances: paths.balances,
+  balance: (place) => paths.balance(place, "IDR"),
+  journal: (place, { journal }) => paths.journal(place, journal),
+  keys: paths.keys,
+  webhooks: paths.webhooks,
+  delivery: (place, { event }) => paths.delivery(place, event),
+  exam: paths.exam,
+  events: paths.events,
+  event: (place, { event }) => paths.event(place, event),
+  requests: paths.requests,
+  request: (place, { request }) => paths.request(place, request),
+  idempotency: paths.idempotency,
+  idempotencyKey: (place, { idempotencyKey }) => paths.idempotencyKey(place, idempotencyKey),
+  clock: paths.clock,
+  qris: paths.qris,
+  create: paths.create,
+  settings: paths.settings,
+  team: paths.team,
+  branding: paths.branding,
+  audit: paths.audit,
+};
+
+const guests: PathName[] = ["signIn", "invitation"];
+
+async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, name: string, path: string) {
+  const { page, open } = member;
+  await open(path);
+  const wrong = await page.getByRole("alert").filter({ hasNotText: "This address has no invitation" }).allInnerTexts();
+  if ((await page.getByRole("heading", { level: 1 }).innerText()) === "No such page") wrong.push("no such page");
+  await showIn(page, "light");
+  const light = await faults(page);
+  await showIn(page, "dark");
+  // Colours are all that differs.
+  const dark = await faults(page, ["color-contrast"]);
+  await page.setViewportSize(PHONE);
+  const wider = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  if (Number(wider) > 0) wrong.push(`${String(wider)} px wider than a phone`);
+  await page.setViewportSize(WIDE);
+  await look(page, `page-${name}`);
+  return [...wrong, ...light, ...dark.map((fault) => `dark: ${fault}`)].map((fault) => `${name}: ${fault}`);
+}
+
+test("every page shows what it is for, and nobody is kept out of it", { timeout: 120_000 }, async () => {
+  const owner = await portal.member("owner");
+  const things = await oneOfEverything(owner.client);
+  const names = Object.keys(addresses) as (keyof typeof addresses)[];
+  expect(new Set([...names, "start"])).toEqual(new Set(Object.keys(paths)));
+  const found: string[] = [];
+  const member = names.filter((name) => !guests.includes(name));
+  // Two at a time: a page that waits for an answer leaves the processor to the other one.
+  const second = { ...owner, page: await owner.context.newPage() };
+  const other: Member = { ...second, open: owner.openIn(second.page) };
+  const take = async (visit: Member): Promise<void> => {
+    for (let name = member.shift(); name; name = member.shift())
+      found.push(...(await judge(visit, name, addresses[name](owner.place, things))));
+  };
+  await Promise.all([take(owner), take(other)]);
+  const guest = await portal.guest();
+  for (const name of guests as (keyof typeof addresses)[])
+    found.push(...(await judge(guest, name, addresses[name](owner.place, things))));
+  expect(found).toEqual([]);
+});

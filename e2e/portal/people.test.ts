@@ -1,0 +1,248 @@
+// Goal: people come in, come back, and lose nothing but what they should: by invitation, password, authenticator, passkey and link; whatever is lost,
+// revoked or restarted meanwhile.
+// Method: whole stories in a real browser, with a virtual device for passkeys.
+import type { CDPSession, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { systemClock, SECOND } from "../../gateway/src/ground/clock.ts";
+import { codeOf } from "../../gateway/src/people/totp.ts";
+import { bytesOf } from "../../gateway/test/people.ts";
+import { PASSWORD } from "../../gateway/test/portal.ts";
+import { paths } from "../../portal/src/paths.ts";
+import { type Member, type Visit, settled, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+const heading = (page: Page) => page.getByRole("heading", { level: 1 });
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+async function sign({ page }: Visit, email: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password").fill(password);
+  await button(page, "Sign in").click();
+}
+
+async function signOut({ page, open }: Visit): Promise<void> {
+  await open(paths.account());
+  await page.getByRole("button", { name: /^Your account/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await heading(page).and(page.getByText("Sign in")).waitFor();
+}
+
+/** A code of the authenticator that is good `steps` from now, so that none is used twice. */
+function codeIn(secret: string, steps: number): string {
+  return codeOf(bytesOf(secret.replaceAll(" ", "")), Math.floor(systemClock.now() / SECOND / 30) + steps);
+}
+
+/** A device with passkeys that says yes by itself. */
+async function withDevice({ context, page }: Visit): Promise<CDPSession> {
+  const cdp = await context.newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return cdp;
+}
+
+test("an invited person joins, leaves, and comes back by the password", async () => {
+  const owner = await portal.member("owner");
+  const made = await owner.requests.post("/portal/v1/team/invitations", { role: "finance" });
+  const { url } = made.json as { url: string };
+  const visit = await portal.guest();
+  const { page } = visit;
+  await page.goto(url.replace("127.0.0.1", "localhost"));
+  await heading(page).and(page.getByText("Join Toko Senja")).waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  await visit.look("invitation");
+
+  await page.getByLabel("E-mail address").fill("budi@toko.example");
+  await page.getByLabel("Your name").fill("Budi Santoso");
+  await page.getByLabel("Password").fill("rahasia");
+  await button(page, "Join").click();
+  await page
+    .getByText(/at least 12/)
+    .last()
+    .waitFor();
+  expect(await page.getByLabel("Your name").inputValue()).toBe("Budi Santoso");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await button(page, "Join").click();
+  await page.waitForURL(new RegExp(`/portal/${owner.merchantId}/sandbox`));
+
+  await signOut(visit);
+  await sign(visit, "budi@toko.example", "not the password");
+  await page.getByText("do not belong together").waitFor();
+  expect(await page.getByLabel("E-mail address").inputValue()).toBe("budi@toko.example");
+  await sign(visit, "budi@toko.example");
+  await page.waitForURL(new RegExp(`/portal/${owner.merchantId}/sandbox`));
+  // The link is used up.
+  const other = await portal.guest();
+  await other.page.goto(url.replace("127.0.0.1", "localhost"));
+  await other.page.getByText("was accepted already").waitFor();
+});
+
+test("an authenticator is set up by its key, asked for at the sign-in, and replaced by a recovery code when it is lost", async () => {
+  const member = await portal.member("owner");
+  const { page, open, look } = member;
+  await open(paths.accountAuthenticator());
+  await button(page, "Set up an authenticator app").click();
+  await page.getByRole("img", { name: /secret, for your app/ }).waitFor();
+  const secret = (await page.locator("code").first().textContent()) ?? "";
+  await page.getByLabel("Code that the app shows").fill("000000");
+  await button(page, "Confirm").click();
+  await page.getByText("This is not a code that the authenticator shows now").waitFor();
+  await page.getByLabel("Code that the app shows").fill(codeIn(secret, -1));
+  await button(page, "Confirm").click();
+  const codes = page.getByRole("region", { name: "Your recovery codes" });
+  await codes.waitFor();
+  const [first = "", second = ""] = await codes.getByRole("listitem").allTextContents();
+  await look("recovery-codes");
+
+  await signOut(member);
+  await sign(member, member.email);
+  await page.getByLabel("Code of your authenticator app").fill(codeIn(secret, 0));
+  await look("sign-in-code");
+  await button(page, "Sign in").click();
+  await page.waitForURL(/\/sandbox/);
+
+  // The phone is lost.
+  await signOut(member);
+  await sign(member, member.email);
+  await page.getByLabel("Code of your authenticator app").fill(first);
+  await button(page, "Sign in").click();
+  await page.waitForURL(/\/sandbox/);
+  await open(paths.accountAuthenticator());
+  await page.getByText("9 of them are left").waitFor();
+  await button(page, "Remove the authenticator").click();
+  await button(page, "Remove it").click();
+  await page.getByText("You have none").waitFor();
+  // And its codes with it.
+  await signOut(member);
+  await sign(member, member.email);
+  await page.waitForURL(/\/sandbox/);
+  expect(second).not.toBe("");
+});
+
+test("a passkey is added, signs in by itself, and signs nobody in once it is removed", async () => {
+  const member = await portal.member("owner");
+  const { page, open, look } = member;
+  await withDevice(member);
+  await open(paths.accountPasskeys());
+  await page.getByLabel("What you call it").fill("<img src=x onerror=alert(1)>");
+  await button(page, "Add a passkey").click();
+  await page.getByRole("cell", { name: "<img src=x onerror=alert(1)>", exact: true }).waitFor();
+  await look("passkeys");
+
+  await signOut(member);
+  await button(page, "Sign in with a passkey").click();
+  await page.waitForURL(/\/sandbox/);
+  await open(paths.accountPasskeys());
+  await page.getByRole("button", { name: /^Remove </ }).click();
+  await button(page, "Remove it").click();
+  await page.getByText("No passkeys yet").waitFor();
+
+  await signOut(member);
+  await button(page, "Sign in with a passkey").click();
+  await page.getByText("This passkey was not accepted").waitFor();
+});
+
+test("a password beside a passkey asks for the passkey or a recovery code", async () => {
+  const member = await portal.member("owner");
+  const { page, open, look } = member;
+  await withDevice(member);
+  await open(paths.accountPasskeys());
+  await button(page, "Add a passkey").click();
+  await button(page, "Make new recovery codes").click();
+  const codes = page.getByRole("region", { name: "Your recovery codes" });
+  await codes.waitFor();
+  const [code = ""] = await codes.getByRole("listitem").allTextContents();
+  await signOut(member);
+  await sign(member, member.email);
+  await page.getByLabel("Recovery code").fill(code);
+  await look("sign-in-recovery");
+  await button(page, "Sign in").click();
+  await page.waitForURL(/\/sandbox/);
+});
+
+test("a link signs in once, leads to a first password, and stays in no address", async () => {
+  const member = await portal.member("owner");
+  const { page, context, look } = member;
+  await context.clearCookies();
+  const session = await member.requests.get("/portal/v1/session");
+  const { token } = await portal.service.app.people.makeLink(session.json.person.person_id as string, "reset");
+  await page.goto(`/portal/sign-in#link=${token}`);
+  await heading(page).and(page.getByText("Welcome, Sari Dewi")).waitFor();
+  expect(new URL(page.url()).hash).toBe("");
+  await look("welcome");
+  await page.getByRole("link", { name: "Choose a password" }).click();
+  await page.getByLabel("New password").fill("teh poci pagi hari 12");
+  await button(page, "Choose this password").click();
+  await page.waitForURL(/\/sandbox/);
+  // The session from before the reset is over, and so is the link.
+  expect((await member.requests.get("/portal/v1/session")).status).toBe(401);
+  const other = await portal.guest();
+  await other.page.goto(`/portal/sign-in#link=${token}`);
+  await other.page.getByText("This link is over, or was used already").waitFor();
+  await sign(other, member.email, "teh poci pagi hari 12");
+  await other.page.waitForURL(/\/sandbox/);
+});
+
+test("a profile changes the language of the menus and the zone of the times", async () => {
+  const { page, open } = await portal.member("viewer");
+  await open(paths.account());
+  await page.getByLabel("Language").selectOption("id");
+  await page.getByLabel("Time zone").selectOption("Asia/Makassar");
+  await button(page, "Save").click();
+  await page.getByRole("link", { name: "Kata sandi" }).waitFor();
+  await page.getByRole("link", { name: "Sesi", exact: true }).click();
+  await page
+    .getByTitle(/Asia\/Makassar/)
+    .first()
+    .waitFor();
+});
+
+/** The same person in another browser. */
+async function again(member: Member): Promise<Visit> {
+  const visit = await portal.guest();
+  await visit.open(paths.signIn());
+  await sign(visit, member.email);
+  await visit.page.waitForURL(/\/sandbox/);
+  return visit;
+}
+
+test("a session that is revoked elsewhere ends at the next click, and the address is kept for afterwards", async () => {
+  const here = await portal.member("owner");
+  await here.open(paths.accountPassword());
+  const there = await again(here);
+  await there.open(paths.accountSessions());
+  await button(there.page, "Sign out everywhere else").click();
+  await there.page.getByText("You are signed out everywhere else.").waitFor();
+
+  await here.page.getByRole("link", { name: "Sessions" }).click();
+  await here.page.waitForURL(/\/sign-in\?next=/);
+  expect(new URL(here.page.url()).searchParams.get("next")).toBe(paths.accountSessions());
+  await sign(here, here.email);
+  await here.page.waitForURL(new RegExp(`${paths.accountSessions()}$`));
+});
+
+test("a page that is left open over a restart of the service keeps what was typed, and goes on", async () => {
+  const { page, open } = await portal.member("owner");
+  portal.tolerate(/ERR_CONNECTION_REFUSED/);
+  await open(paths.account());
+  await page.getByLabel("Name").fill("Sari Dewi Lestari");
+  await portal.restart(async () => {
+    await button(page, "Save").click();
+    await page.getByText("The service does not answer", { exact: false }).first().waitFor();
+    expect(await page.getByLabel("Name").inputValue()).toBe("Sari Dewi Lestari");
+  });
+  await button(page, "Save").click();
+  await page.getByText("Your profile is changed.").waitFor();
+  await page.reload();
+  await settled(page);
+  expect(await page.getByLabel("Name").inputValue()).toBe("Sari Dewi Lestari");
+});

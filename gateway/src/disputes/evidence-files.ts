@@ -1,0 +1,156 @@
+// Files of evidence on their way in and out: in pieces, so that a few hundred kilobytes of each are in memory, whatever its size.
+import { createHash } from "node:crypto";
+import type { BookOwner } from "../commands/command-context.ts";
+import { Fault, assert, validationFault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import type { Log } from "../ground/log.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import type { KeptFile } from "./dispute.ts";
+import type { DisputeKey } from "./disputes.ts";
+import { beginFile, keepFile, removeFile } from "./evidence-gathering.ts";
+import { Inspection } from "./evidence-inspection.ts";
+import {
+  type EvidenceFile,
+  deletePieces,
+  fileOfRow,
+  insertPiece,
+  selectKeptFile,
+  selectPiece,
+} from "./evidence.sql.ts";
+
+/** The database holds the same size. */
+export const PIECE_BYTES = 256 * 1024;
+
+/** Uploads at once, of one merchant and of all in this process: each holds less than a megabyte. */
+const MERCHANT_UPLOADS_MAX = 10;
+const UPLOADS_MAX = 32;
+
+export interface EvidenceFilesParts {
+  database: Database;
+  lanes: Lanes;
+  log: Log;
+}
+
+export interface Upload {
+  name: string;
+  /** What the client said beforehand. */
+  sizeBytes: number;
+  body: AsyncIterable<Buffer>;
+}
+
+export class EvidenceFiles {
+  private readonly parts: EvidenceFilesParts;
+  private readonly running = new Map<string, number>();
+  private total = 0;
+
+  constructor(parts: EvidenceFilesParts) {
+    this.parts = parts;
+  }
+
+  /**
+   * Takes a file in. Nobody sees it before all of it is here and was judged; what is refused leaves nothing behind. Throws OBJECT_NOT_FOUND,
+   * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once), and what the body does.
+   */
+  async receive(owner: BookOwner, key: DisputeKey, upload: Upload): Promise<EvidenceFile> {
+    const { lanes } = this.parts;
+    const { merchantId } = owner.book;
+    const leave = this.enter(merchantId);
+    try {
+      const file = await lanes.move(merchantId, beginFile(owner, key, upload));
+      try {
+        const judged = await this.store(file, upload.body);
+        return await lanes.move(merchantId, keepFile(owner, key, file.fileId, judged));
+      } catch (error) {
+        await this.discard(owner, key, file);
+        throw error;
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** Takes a file back. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
+  async remove(owner: BookOwner, key: DisputeKey, fileId: string): Promise<void> {
+    const { lanes, database } = this.parts;
+    const file = await lanes.move(owner.book.merchantId, removeFile(owner, key, fileId));
+    await database.query(deletePieces(file));
+  }
+
+  /** A file that is kept, or undefined. */
+  async find(book: Book, uuid: string, fileId: string): Promise<EvidenceFile | undefined> {
+    if (!isId("dispute", uuid) || !isId("file", fileId)) return undefined;
+    const [row] = await this.parts.database.query(selectKeptFile({ book, uuid, fileId }));
+    return row && fileOfRow(row);
+  }
+
+  /** The bytes of a file that is kept, piece by piece. */
+  async *read(book: Book, uuid: string, { file_id: fileId, size_bytes: size }: KeptFile): AsyncGenerator<Buffer> {
+    for (let piece = 0; piece * PIECE_BYTES < size; piece++) {
+      const [row] = await this.parts.database.query(selectPiece({ book, uuid, fileId }, piece));
+      assert(row, `${fileId} lacks a piece`);
+      yield row.bytes as Buffer;
+    }
+  }
+
+  private enter(merchantId: string): () => void {
+    const own = this.running.get(merchantId) ?? 0;
+    if (own >= MERCHANT_UPLOADS_MAX || this.total >= UPLOADS_MAX)
+      throw new Fault("RATE_LIMITED", {
+        retryAfterSeconds: 2,
+        message: "Too many files arrive at once. Send this one when another is done.",
+      });
+    this.running.set(merchantId, own + 1);
+    this.total++;
+    return () => {
+      const left = (this.running.get(merchantId) ?? 1) - 1;
+      if (left === 0) this.running.delete(merchantId);
+      else this.running.set(merchantId, left);
+      this.total--;
+    };
+  }
+
+  /** Writes the body in pieces, each looked at before it is written. */
+  private async store(file: EvidenceFile, body: AsyncIterable<Buffer>) {
+    const { database } = this.parts;
+    const inspection = new Inspection();
+    const digest = createHash("sha256");
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, file.sizeBytes));
+    let [filled, number, size] = [0, 0, 0];
+    const write = async (): Promise<void> => {
+      const bytes = piece.subarray(0, filled);
+      inspection.take(bytes);
+      digest.update(bytes);
+      await database.query(insertPiece(file, number, bytes));
+      number++;
+      filled = 0;
+    };
+    for await (const part of body) {
+      size += part.length;
+      if (size > file.sizeBytes) throw otherSize();
+      for (let at = 0; at < part.length;) {
+        const copied = part.copy(piece, filled, at);
+        at += copied;
+        filled += copied;
+        if (filled === PIECE_BYTES) await write();
+      }
+    }
+    if (size !== file.sizeBytes) throw otherSize();
+    if (filled > 0) await write();
+    return { mediaType: inspection.end(), sha256: digest.digest() };
+  }
+
+  /** What was refused goes at once. Where that fails, the sweep of unfinished files does it later. */
+  private async discard(owner: BookOwner, key: DisputeKey, file: EvidenceFile): Promise<void> {
+    try {
+      await this.remove(owner, key, file.fileId);
+    } catch (error) {
+      this.parts.log.info({ err: error, file_id: file.fileId }, "an upload that failed is left to the sweep");
+    }
+  }
+}
+
+function otherSize(): Fault {
+  return validationFault("file", undefined, "The file has another size than was announced. Send it again.");
+}

@@ -1,0 +1,109 @@
+// Reading a book's attempts to deliver across all its events, and how its deliveries stand. Writes nothing.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { Attempt } from "./events.sql.ts";
+
+/** An attempt without what was sent and answered. */
+export interface ListedAttempt extends Pick<
+  Attempt,
+  "attempt" | "url" | "startedAt" | "durationMs" | "succeeded" | "status" | "reason" | "address" | "note"
+> {
+  eventId: string;
+  type: string;
+}
+
+/** Names one attempt of a book. */
+export interface AttemptName {
+  eventId: string;
+  attempt: number;
+}
+
+export interface AttemptFilter {
+  book: Book;
+  failedOnly: boolean;
+  startedFrom: Micros | undefined;
+  /** Exclusive. */
+  startedBefore: Micros | undefined;
+  /** Only attempts older than this one. */
+  after: AttemptName | undefined;
+  limit: number;
+}
+
+/** A page of attempts, newest first, and one more than `limit`. */
+export function selectBookAttempts(filter: AttemptFilter): Statement {
+  const { book, failedOnly, startedFrom, startedBefore, after } = filter;
+  const values: unknown[] = [uuidOf(book.merchantId), book.environment, filter.limit + 1];
+  const conditions: string[] = [];
+  const where = (condition: string, ...given: unknown[]): void => {
+    const filled = condition.replaceAll("?", () => `$${values.push(given.shift())}`);
+    conditions.push(`  and ${filled}\n`);
+  };
+  // Written out rather than sent: only so is the index that holds failures alone of use.
+  if (failedOnly) conditions.push("  and not a.succeeded\n");
+  if (startedFrom !== undefined) where("a.started_at >= ?::timestamptz", sqlTime(startedFrom));
+  if (startedBefore !== undefined) where("a.started_at < ?::timestamptz", sqlTime(startedBefore));
+  if (after) {
+    where(
+      `(a.started_at, a.event_id, a.attempt) < (
+    select c.started_at, c.event_id, c.attempt
+    from delivery_attempts c
+    where c.merchant_id = $1::uuid and c.environment = $2::environment and c.event_id = ?::uuid and c.attempt = ?::smallint
+  )`,
+      uuidOf(after.eventId),
+      after.attempt,
+    );
+  }
+  return {
+    text: `select a.event_id, a.attempt, a.url, a.started_at, a.duration_ms, a.succeeded, a.status, a.reason, a.address, a.note, e.type
+from delivery_attempts a
+join events e using (merchant_id, environment, event_id)
+where a.merchant_id = $1::uuid and a.environment = $2::environment
+${conditions.join("")}order by a.started_at desc, a.event_id desc, a.attempt desc
+limit $3::integer`,
+    values,
+  };
+}
+
+export function listedAttemptOfRow(row: Row): ListedAttempt {
+  return {
+    eventId: idOf("event", row.event_id as string),
+    type: row.type as string,
+    attempt: row.attempt as number,
+    url: (row.url as string | null) ?? undefined,
+    startedAt: row.started_at as Micros,
+    durationMs: row.duration_ms as number,
+    succeeded: row.succeeded as boolean,
+    status: (row.status as number | null) ?? undefined,
+    reason: (row.reason as string | null) ?? undefined,
+    address: (row.address as string | null) ?? undefined,
+    note: (row.note as string | null) ?? undefined,
+  };
+}
+
+/** One attempt whole, for `attemptOfRow`. */
+export function selectAttempt(book: Book, { eventId, attempt }: AttemptName): Statement {
+  return {
+    text: `select *
+from delivery_attempts
+where merchant_id = $1::uuid and environment = $2::environment and event_id = $3::uuid and attempt = $4::smallint`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(eventId), attempt],
+  };
+}
+
+/** More than so many are not counted. */
+export const COUNTED_MAX = 1_000;
+
+/** How many deliveries of a book wait, and how many were given up: `pending` and `undelivered`, each counted to the maximum. */
+export function countOpen(book: Book): Statement {
+  const counted = (state: "pending" | "undelivered"): string => `(select count(*)::integer from (
+    select from deliveries
+    where merchant_id = $1::uuid and environment = $2::environment and state = '${state}'
+    limit ${COUNTED_MAX}
+  ) d) as ${state}`;
+  return {
+    text: `select ${counted("pending")}, ${counted("undelivered")}`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}

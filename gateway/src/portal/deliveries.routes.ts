@@ -1,0 +1,87 @@
+// The history of deliveries: every attempt across all events of a book, newest first, and one whole.
+import { type AttemptName, listedAttemptOfRow, selectAttempt, selectBookAttempts } from "../events/deliveries.sql.ts";
+import { attemptOfRow } from "../events/events.sql.ts";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database, Row } from "../store/database.ts";
+import { readEvent } from "../webhooks/events.routes.ts";
+import { attemptView } from "../webhooks/events.schema.ts";
+import {
+  attemptNamed,
+  deliveryIdOf,
+  deliveryListSchema,
+  deliveryParams,
+  deliveryQuery,
+  listedView,
+  wholeDeliverySchema,
+} from "./deliveries.schema.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+
+const path = "/portal/v1/deliveries";
+const tag = "Webhooks";
+const noDelivery = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such delivery." });
+
+export function deliveryEndpoints(database: Database): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path,
+      operationId: "listDeliveries",
+      summary: "List attempts to deliver, of all events of the environment, newest first",
+      tag,
+      action: "webhooks:read",
+      query: deliveryQuery,
+      success: { status: 200, description: "A page of attempts.", schema: deliveryListSchema },
+      errors: [],
+      async handle({ book, query }) {
+        const { starting_after: cursor } = query;
+        const after = cursor === undefined ? undefined : attemptNamed(cursor);
+        if (cursor !== undefined && !(after && (await readAttempt(database, book, after)))) throw unknownCursor(cursor);
+        const limit = Number(query.limit ?? 25);
+        const rows = await database.query(
+          selectBookAttempts({
+            book,
+            failedOnly: query.outcome === "failed",
+            startedFrom: rangeFrom("started_from", query.started_from),
+            startedBefore: rangeBefore("started_to", query.started_to),
+            after,
+            limit,
+          }),
+        );
+        return page(rows.map(listedAttemptOfRow), limit, listedView, deliveryIdOf);
+      },
+    }),
+    memberEndpoint({
+      method: "GET",
+      path: `${path}/{id}`,
+      operationId: "getDelivery",
+      summary: "Read one attempt to deliver, with everything that was sent and answered",
+      tag,
+      action: "webhooks:read",
+      params: deliveryParams,
+      success: { status: 200, description: "The attempt.", schema: wholeDeliverySchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ book, params }) {
+        const name = attemptNamed(params.id ?? "");
+        const row = name && (await readAttempt(database, book, name));
+        const event = name && row && (await readEvent(database, book.merchantId, name.eventId));
+        if (!event) throw noDelivery();
+        const { type } = JSON.parse(event.body) as { type: string };
+        const attempt = attemptOfRow(row);
+        return reply(200, {
+          id: deliveryIdOf(name),
+          event_id: name.eventId,
+          type,
+          ...attemptView(attempt, attempt.url ?? event.delivery?.url ?? "", event.body),
+        });
+      },
+    }),
+  ];
+}
+
+async function readAttempt(database: Database, book: Book, name: AttemptName): Promise<Row | undefined> {
+  const [row] = await database.query(selectAttempt(book, name));
+  return row;
+}

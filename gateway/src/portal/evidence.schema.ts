@@ -1,0 +1,121 @@
+// The shapes of evidence that a merchant gathers and hands in.
+import { z } from "zod";
+import { mediaTypes } from "../disputes/evidence-inspection.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { identity, inPath, text, timestamp } from "../http/shapes.ts";
+
+const shortText = text(1, 120);
+const day = z.iso.date("is not a day such as 2026-11-20").meta({ examples: ["2026-11-20"] });
+
+export const evidenceTextSchema = z
+  .strictObject({
+    statement: text(0, 20_000).meta({ description: "What happened, in the merchant's words." }),
+    carrier: shortText.optional().meta({ description: "Who delivered.", examples: ["JNE"] }),
+    tracking_number: shortText.optional().meta({ examples: ["JB0012345678"] }),
+    delivered_on: day.optional().meta({ description: "The day on which it was delivered." }),
+  })
+  .meta({
+    id: "EvidenceText",
+    examples: [
+      {
+        statement: "The parcel was signed for on 20 November; the receipt is attached.",
+        carrier: "JNE",
+        tracking_number: "JB0012345678",
+        delivered_on: "2026-11-20",
+      },
+    ],
+  });
+
+const size = z
+  .int()
+  .min(1)
+  .meta({ examples: [48_213] });
+
+export const evidenceFileSchema = z
+  .strictObject({
+    file_id: identity("file").nullable().meta({ description: "Null for a file that the operator handed in." }),
+    number: z
+      .int()
+      .min(1)
+      .meta({ description: "Its place among the files.", examples: [1] }),
+    name: z.string().meta({ description: "As its maker calls it: any text.", examples: ["resi 1042.pdf"] }),
+    media_type: z
+      .string()
+      .meta({ description: `What it was found to be: ${mediaTypes.join(", ")}.`, examples: ["application/pdf"] }),
+    size_bytes: size,
+    kept_at: timestamp.nullable().meta({ description: "Null where it is not known." }),
+  })
+  .meta({
+    id: "EvidenceFileOfMerchant",
+    examples: [
+      {
+        file_id: exampleIds.file,
+        number: 1,
+        name: "resi 1042.pdf",
+        media_type: "application/pdf",
+        size_bytes: 48_213,
+        kept_at: exampleTimes.disputed,
+      },
+    ],
+  });
+
+const nullable = <Shape extends z.ZodType>(shape: Shape) => shape.nullable();
+
+export const gatheredEvidenceSchema = z
+  .strictObject({
+    uuid: identity("dispute"),
+    can_change: z.boolean().meta({ description: "False once it is handed in, was due, or is decided." }),
+    now: timestamp.meta({ description: "The time in the book, by which the evidence is due." }),
+    evidence_due_at: timestamp,
+    asked: z
+      .strictObject({
+        claim: z.string(),
+        helpful: z.array(z.string()).meta({ description: "What convinces whoever decides, the best first." }),
+        asks_delivery: z.boolean(),
+      })
+      .meta({ id: "AskedEvidence" }),
+    statement: z.string().meta({ description: "Empty while nothing is written." }),
+    carrier: nullable(z.string()),
+    tracking_number: nullable(z.string()),
+    delivered_on: nullable(z.string()),
+    saved_at: timestamp.nullable().meta({ description: "When the draft was last kept; null when there is none." }),
+    submitted_at: timestamp.nullable().meta({ description: "When it was handed in; null before." }),
+    files: z.array(evidenceFileSchema),
+    limits: z
+      .strictObject({ files: z.int(), file_bytes: z.int(), files_bytes: z.int(), media_types: z.array(z.string()) })
+      .meta({ id: "EvidenceLimits" }),
+  })
+  .meta({
+    id: "GatheredEvidence",
+    examples: [
+      {
+        uuid: exampleIds.dispute,
+        can_change: true,
+        now: exampleTimes.disputed,
+        evidence_due_at: exampleTimes.evidenceDue,
+        asked: {
+          claim: "The payer says that what they paid for never arrived.",
+          helpful: ["Proof of delivery: a signature, or a photo at the door"],
+          asks_delivery: true,
+        },
+        statement: "The parcel was signed for on 20 November; the receipt is attached.",
+        carrier: "JNE",
+        tracking_number: "JB0012345678",
+        delivered_on: "2026-11-20",
+        saved_at: exampleTimes.disputed,
+        submitted_at: null,
+        files: [],
+        limits: { files: 10, file_bytes: 10_485_760, files_bytes: 52_428_800, media_types: [...mediaTypes] },
+      },
+    ],
+  });
+
+export const evidenceFileParams = {
+  file_id: inPath("file", "EvidenceFileId", "`file_id` of the file, or its `number` where it has none."),
+};
+
+export const downloadedFileSchema = z
+  .string()
+  .meta({ id: "DownloadedFile", description: "The bytes.", format: "binary", examples: ["%PDF-1.7"] });
+
+export type GatheredEvidence = z.infer<typeof gatheredEvidenceSchema>;

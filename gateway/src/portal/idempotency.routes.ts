@@ -1,0 +1,113 @@
+// The idempotency inspector: which keys were used, and what became of each request of one of them.
+import { SECOND, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { page } from "../http/lists.ts";
+import { KEY_RETENTION_HOURS } from "../idempotency/idempotency.sql.ts";
+import { boundDigest, hasSameBytes, outcomeOf } from "../requests/idempotency-uses.ts";
+import { keptResponse } from "../requests/request-record.ts";
+import {
+  type KeyState,
+  type WholeRequest,
+  countUses,
+  keyStateOfRow,
+  selectKey,
+  selectUsedKeys,
+  selectUses,
+  usedKeyOfRow,
+  wholeRequestOfRow,
+} from "../requests/requests.sql.ts";
+import type { Database } from "../store/database.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+import { bodyView, requestView } from "./requests.routes.ts";
+import { keyParams, usedKeyListSchema, usedKeysQuery, wholeKeySchema } from "./requests.schema.ts";
+
+const tag = "Requests";
+const FIRST_USES = 10;
+const NEWEST_USES = 40;
+
+export function idempotencyEndpoints({ database }: { database: Database }): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/idempotency-keys",
+      operationId: "listIdempotencyKeys",
+      summary: "List the idempotency keys that logged requests used, those used last first",
+      tag,
+      action: "requests:read",
+      query: usedKeysQuery,
+      success: { status: 200, description: "A page of keys.", schema: usedKeyListSchema },
+      errors: [],
+      async handle({ book, query }) {
+        const limit = Number(query.limit ?? 25);
+        const rows = await database.query(selectUsedKeys(book, query.starting_after, limit));
+        const view = ({ key, requests, replays, conflicts, last, record }: ReturnType<typeof usedKeyOfRow>) => ({
+          idempotency_key: key,
+          record: record ? recordView(record) : null,
+          requests,
+          replays,
+          conflicts,
+          last_request: requestView(last),
+        });
+        return page(rows.map(usedKeyOfRow), limit, view, ({ last }) => last.requestId);
+      },
+    }),
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/idempotency-keys/{key}",
+      operationId: "getIdempotencyKey",
+      summary: "Read what became of an idempotency key: its first request, replays and conflicts",
+      tag,
+      action: "requests:read",
+      params: keyParams,
+      success: { status: 200, description: "The key and its requests.", schema: wholeKeySchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ book, params: { key = "" } }) {
+        // Nothing else can have been a key; PostgreSQL would not even look for some texts.
+        if (!/^[\t -~]{1,255}$/.test(key)) throw noKey();
+        const [[onRecord], [counts], rows] = await Promise.all([
+          database.query(selectKey(book, key)),
+          database.query<{ requests: number; replays: number; conflicts: number }>(countUses(book, key)),
+          database.query(selectUses(book, key, FIRST_USES, NEWEST_USES)),
+        ]);
+        if (!onRecord && rows.length === 0) throw noKey();
+        const record = onRecord && keyStateOfRow(onRecord);
+        const uses = rows.map(wholeRequestOfRow);
+        const bound = (onRecord?.body_digest as Buffer | undefined) ?? boundDigest(uses);
+        const response = onRecord?.response as string | null | undefined;
+        return reply(200, {
+          idempotency_key: key,
+          record: record ? recordView(record) : null,
+          ...(counts ?? { requests: 0, replays: 0, conflicts: 0 }),
+          stored_response: typeof response === "string" ? bodyView(keptResponse(Buffer.from(response))) : null,
+          uses: uses.map((use) => useView(use, bound)),
+        });
+      },
+    }),
+  ];
+}
+
+const noKey = (): Fault =>
+  new Fault("OBJECT_NOT_FOUND", { message: "No request on record or in the log used this idempotency key here." });
+
+function recordView({ endpoint, status, firstSeenAt }: KeyState) {
+  // Behind method and path stands a digest of the path's variable parts: nobody reads it.
+  const [method = "", path = ""] = endpoint.split(" ");
+  return {
+    endpoint: `${method} ${path}`,
+    state: status === undefined ? "in_progress" : "done",
+    status: status ?? null,
+    first_seen_at: wireTime(firstSeenAt),
+    expires_at: wireTime(firstSeenAt + KEY_RETENTION_HOURS * 3600 * SECOND),
+  };
+}
+
+function useView(use: WholeRequest, bound: Buffer | undefined) {
+  return {
+    ...requestView(use),
+    outcome: outcomeOf(use),
+    same_bytes: hasSameBytes(use, bound) ?? null,
+    request: bodyView(use.request),
+    response: bodyView(use.response),
+  };
+}

@@ -1,0 +1,128 @@
+// A book's webhook settings, as its people have them: the address, the secret and its rotation, and how the endpoint does.
+import type { z } from "zod";
+import { countOpen, listedAttemptOfRow, selectBookAttempts } from "../events/deliveries.sql.ts";
+import type { Clock } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Merchants } from "../merchants/merchants.ts";
+import type { Database } from "../store/database.ts";
+import { endpointHealth } from "../webhooks/endpoint-health.ts";
+import { followAddress } from "../webhooks/registration.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+import {
+  addressSetSchema,
+  rotateSchema,
+  rotatedSecretSchema,
+  setAddressSchema,
+  settingsView,
+  webhookSettingsSchema,
+} from "./webhook.schema.ts";
+
+export interface WebhookEndpointParts {
+  merchants: Merchants;
+  database: Database;
+  clock: Clock;
+  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+  checkWebhookUrl(url: string): Promise<string>;
+}
+
+const path = "/portal/v1/webhook";
+const tag = "Webhooks";
+const DAY = 86_400;
+/** So many of the latest attempts say how the endpoint does. */
+const LATEST = 200;
+
+export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEndpoint[] {
+  const { merchants } = parts;
+  return [
+    memberEndpoint({
+      method: "GET",
+      path,
+      operationId: "getWebhookSettings",
+      summary: "Where the environment's events go, how far a rotation is, and how the endpoint does",
+      tag,
+      action: "webhooks:read",
+      success: { status: 200, description: "The settings.", schema: webhookSettingsSchema },
+      errors: [],
+      handle: async ({ book }) => reply(200, await readSettings(parts, book)),
+    }),
+    memberEndpoint({
+      method: "PUT",
+      path,
+      operationId: "setWebhookAddress",
+      summary: "Register the address of the environment's events; what is still pending goes there",
+      tag,
+      action: "webhooks:write",
+      fresh: "production",
+      body: setAddressSchema,
+      success: {
+        status: 200,
+        description: "The settings, with the secret of a first address.",
+        schema: addressSetSchema,
+      },
+      errors: [],
+      async handle({ book, body }) {
+        const url = await parts.checkWebhookUrl(body.url);
+        const isFirst = (await merchants.webhook(book))?.url === undefined;
+        const secret = await merchants.setWebhook(book, url);
+        await followAddress(parts.database, book);
+        return reply(200, {
+          ...(await readSettings(parts, book)),
+          webhook_secret: (isFirst ? secret : undefined) ?? null,
+        });
+      },
+    }),
+    memberEndpoint({
+      method: "POST",
+      path: `${path}/rotate`,
+      operationId: "rotateSecret",
+      summary: "Issue a new signing secret; the one before signs as well for a while",
+      tag,
+      action: "webhooks:write",
+      fresh: "production",
+      body: rotateSchema,
+      success: { status: 200, description: "The settings, and the new secret.", schema: rotatedSecretSchema },
+      errors: [],
+      async handle({ book, body }) {
+        const secret = await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY);
+        assert(secret !== undefined, "the merchant of a member is there");
+        return reply(200, { ...(await readSettings(parts, book)), webhook_secret: secret });
+      },
+    }),
+    memberEndpoint({
+      method: "DELETE",
+      path: `${path}/previous`,
+      operationId: "retirePreviousSecret",
+      summary: "Retire the secret before the last rotation now: from here on the new one alone signs",
+      tag,
+      action: "webhooks:write",
+      success: { status: 200, description: "The settings.", schema: webhookSettingsSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ book }) {
+        if (!(await merchants.retirePreviousSecret(book)))
+          throw new Fault("OBJECT_NOT_FOUND", { message: "No secret before the present one signs any more." });
+        return reply(200, await readSettings(parts, book));
+      },
+    }),
+  ];
+}
+
+async function readSettings(
+  { merchants, database, clock }: WebhookEndpointParts,
+  book: Book,
+): Promise<z.infer<typeof webhookSettingsSchema>> {
+  const latest = { book, failedOnly: false, startedFrom: undefined, startedBefore: undefined, after: undefined };
+  const [registration, attempts, [open]] = await Promise.all([
+    merchants.webhook(book),
+    database.query(selectBookAttempts({ ...latest, limit: LATEST - 1 })),
+    database.query<{ pending: number; undelivered: number }>(countOpen(book)),
+  ]);
+  assert(registration && open, "a book has its webhook settings");
+  return settingsView(
+    registration,
+    endpointHealth(attempts.map(listedAttemptOfRow), registration.url),
+    { pending: open.pending, undelivered: open.undelivered },
+    clock.now(),
+  );
+}

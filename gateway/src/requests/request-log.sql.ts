@@ -1,0 +1,140 @@
+// All SQL of writing the request log: batches, gaps, and deleting what is too old or too much.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidBytes, uuidOf } from "../ground/ids.ts";
+import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
+import { type Columns, arraysOf, rowsOf } from "../store/table.ts";
+import type { RequestRecord } from "./request-record.ts";
+
+export const KEPT_DAYS = 7;
+/** Of one book. */
+export const KEPT_ROWS = 10_000;
+
+const columns: Columns<RequestRecord> = {
+  ...bookColumns,
+  request_id: ["uuid", ({ requestId }) => uuidBytes(requestId)],
+  at: ["timestamptz", ({ at }) => at],
+  took_us: ["integer", ({ tookUs }) => tookUs],
+  status: ["smallint", ({ status }) => status],
+  proven: ["boolean", ({ isProven }) => isProven],
+  replayed: ["boolean", ({ replayed }) => replayed],
+  client_id: ["text", ({ clientId }) => clientId],
+  method: ["text", ({ method }) => method],
+  path: ["text", ({ path }) => path],
+  query: ["text", ({ query }) => query],
+  code: ["text", ({ code }) => code],
+  idempotency_key: ["text", ({ idempotencyKey }) => idempotencyKey],
+  request_bytes: ["integer", ({ request }) => request.size],
+  request_digest: ["bytea", ({ requestDigest }) => requestDigest],
+  request_body: ["text", ({ request }) => request.text],
+  request_omitted: ["text", ({ request }) => request.omitted],
+  response_bytes: ["integer", ({ response }) => response.size],
+  response_body: ["text", ({ response }) => response.text],
+  response_omitted: ["text", ({ response }) => response.omitted],
+};
+
+const names = Object.keys(columns).join(", ");
+const insertion = `with lazily as (
+  select set_config('synchronous_commit', 'off', true) as setting
+), v as (
+${rowsOf(columns)}
+)
+insert into request_log (${names})
+select ${Object.keys(columns)
+  .map((name) => `v.${name}`)
+  .join(", ")}
+from v, lazily
+on conflict do nothing`;
+
+/** A batch in one statement. Its commit does not wait for the disk, as nobody waits for it. */
+export function insertRequests(records: readonly RequestRecord[]): Statement {
+  return { name: "insert requests", text: insertion, values: arraysOf(columns, records) };
+}
+
+/** Requests of one book that were not logged. */
+export interface Gap {
+  book: Book;
+  dropped: number;
+  unproven: number;
+}
+
+const gapColumns: Columns<Gap> = {
+  ...bookColumns,
+  dropped: ["bigint", ({ dropped }) => dropped],
+  unproven: ["bigint", ({ unproven }) => unproven],
+};
+
+/** Adds to the gaps of the hour that the database's clock shows; books in one order, so that two processes never wait in a circle. */
+export function addGaps(gaps: readonly Gap[]): Statement {
+  const sorted = gaps.toSorted((a, b) => (bookKey(a.book) < bookKey(b.book) ? -1 : 1));
+  return {
+    name: "add gaps of the request log",
+    text: `with v as (
+${rowsOf(gapColumns)}
+)
+insert into request_log_gaps as g (merchant_id, environment, hour, dropped, unproven)
+select v.merchant_id, v.environment, date_trunc('hour', clock_timestamp()), v.dropped, v.unproven
+from v
+on conflict (merchant_id, environment, hour) do update
+set dropped = g.dropped + excluded.dropped, unproven = g.unproven + excluded.unproven`,
+    values: arraysOf(gapColumns, sorted),
+  };
+}
+
+/** Deletes a step of what a book has beyond its newest rows, oldest first; one row for each. */
+export function trimRequests(book: Book): Statement {
+  return {
+    name: "trim the request log",
+    text: `delete from request_log
+where (merchant_id, environment, request_id) in (
+  select r.merchant_id, r.environment, r.request_id
+  from request_log r
+  where r.merchant_id = $1::uuid and r.environment = $2::environment and r.request_id <= (
+    select request_id
+    from request_log
+    where merchant_id = $1::uuid and environment = $2::environment
+    order by request_id desc
+    offset ${KEPT_ROWS}
+    limit 1
+  )
+  order by r.request_id
+  limit ${STEP}
+)
+returning 1`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}
+
+/** Requests older than a week, by the earlier of the two clocks. */
+export function expiredRequests(realNow: Micros): Statement {
+  return {
+    name: "forget requests",
+    text: `delete from request_log
+where (merchant_id, environment, request_id) in (
+  select merchant_id, environment, request_id
+  from request_log
+  where at < least($1::timestamptz, clock_timestamp()) - make_interval(days => ${KEPT_DAYS})
+  order by at
+  limit ${STEP}
+)
+returning 1`,
+    values: [sqlTime(realNow)],
+  };
+}
+
+/** Gaps as old as that. */
+export function expiredGaps(realNow: Micros): Statement {
+  return {
+    name: "forget gaps of the request log",
+    text: `delete from request_log_gaps
+where (merchant_id, environment, hour) in (
+  select merchant_id, environment, hour
+  from request_log_gaps
+  where hour < least($1::timestamptz, clock_timestamp()) - make_interval(days => ${KEPT_DAYS})
+  limit ${STEP}
+)
+returning 1`,
+    values: [sqlTime(realNow)],
+  };
+}

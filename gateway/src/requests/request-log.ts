@@ -1,0 +1,251 @@
+// The request log: answers are noted as they are given, and written afterwards, in batches, outside the lanes. Whatever is too much is dropped
+// and counted. Nobody waits for the log, and it never takes more than a twentieth of the time of one connection.
+import { setTimeout as pause } from "node:timers/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Counter } from "prom-client";
+import { stopwatchMs } from "../ground/clock.ts";
+import type { Log } from "../ground/log.ts";
+import type { Metrics } from "../ground/metrics.ts";
+import { type Book, bookKey } from "../merchants/books.ts";
+import type { Client, Directory } from "../merchants/directory.ts";
+import type { Database } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
+import { type Gap, addGaps, insertRequests, trimRequests } from "./request-log.sql.ts";
+import { RequestQuotas } from "./request-quotas.ts";
+import { type Answered, BODY_MAX_BYTES, type RequestRecord, type Sent, recordOf } from "./request-record.ts";
+
+const WAITING_MAX = 1_000;
+const WAITING_BYTES_MAX = 4 * 1024 * 1024;
+const BATCH_MAX = 100;
+const GATHER_MS = 40;
+/** After each batch so many times its duration belongs to others. */
+const REST = 20;
+const REST_MAX_MS = 2_000;
+/** A book is trimmed when it may have grown by so many rows. */
+const TRIM_EVERY = 1_000;
+const GAPS_EVERY_MS = 2_000;
+/** Books whose gaps, and whose growth, are remembered. */
+const BOOKS_MAX = 10_000;
+
+export interface RequestLogParts {
+  database: Database;
+  directory: Directory;
+  metrics: Metrics;
+  log: Log;
+}
+
+/** A request that was answered; `claimed` names who is still to be looked up. */
+type Waiting = Omit<Answered, "book" | "clientId"> & { book: Book | undefined; clientId: string };
+
+export class RequestLog {
+  private readonly parts: RequestLogParts;
+  private readonly quotas = new RequestQuotas();
+  private waiting: Waiting[] = [];
+  private bytes = 0;
+  private gaps = new Map<string, Gap>();
+  private gapsToldAt = 0;
+  /** By book: rows since it was last trimmed. */
+  private readonly grown = new Map<string, number>();
+  private working: Promise<void> | undefined;
+  private readonly ending = new AbortController();
+  private readonly counts: Record<"written" | "dropped", Counter.Internal>;
+
+  constructor(parts: RequestLogParts) {
+    this.parts = parts;
+    const { requestLog } = parts.metrics;
+    this.counts = { written: requestLog.labels("written"), dropped: requestLog.labels("dropped") };
+  }
+
+  /** Takes note of an answer, if it belongs into a log and there is room. Costs the caller next to nothing. */
+  note(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
+    const { sender, isProven } = request;
+    const refused = reply.statusCode >= 400;
+    if (sender) {
+      const { book, clientId } = sender;
+      if (book.environment === "production" && !refused) return;
+      const name = bookKey(book);
+      const now = stopwatchMs();
+      const fits = isProven ? this.quotas.takesProven(name, refused, now) : this.quotas.takesUnproven(name, now);
+      if (fits && this.hasRoom()) this.keep(request, reply, payload, book, clientId);
+      else this.drop(book, isProven);
+      return;
+    }
+    // Refused before its sender was looked up: a missing signature, an unknown path, a body that is too large.
+    if (!refused || reply.statusCode === 429 || this.ending.signal.aborted || !request.url.startsWith("/v1/")) return;
+    const clientId = claimedClient(request.headers.authorization);
+    if (clientId === undefined || !this.hasRoom() || !this.quotas.takesUnnamed(stopwatchMs())) return;
+    this.keep(request, reply, payload, undefined, clientId);
+  }
+
+  /** Writes what waits, as long as the database takes it, and ends. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await this.working;
+  }
+
+  private hasRoom(): boolean {
+    return this.waiting.length < WAITING_MAX && this.bytes < WAITING_BYTES_MAX && !this.ending.signal.aborted;
+  }
+
+  private keep(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+    book: Book | undefined,
+    clientId: string,
+  ): void {
+    const kept: Waiting = {
+      requestId: request.id,
+      book,
+      clientId,
+      isProven: request.isProven,
+      method: request.method,
+      target: request.url,
+      status: reply.statusCode,
+      tookMs: stopwatchMs() - request.begunAt,
+      replayed: reply.hasHeader("x-idempotent-replay"),
+      idempotencyKey: sentKey(request.raw.headersDistinct["idempotency-key"]),
+      request: sentOf(request.body),
+      response: sentOf(payload),
+    };
+    this.waiting.push(kept);
+    this.bytes += weightOf(kept);
+    this.begin();
+  }
+
+  private drop(book: Book, isProven: boolean): void {
+    this.counts.dropped.inc();
+    const name = bookKey(book);
+    let gap = this.gaps.get(name);
+    if (!gap) {
+      if (this.gaps.size >= BOOKS_MAX) return;
+      this.gaps.set(name, (gap = { book, dropped: 0, unproven: 0 }));
+    }
+    if (isProven) gap.dropped++;
+    else gap.unproven++;
+    this.begin();
+  }
+
+  private begin(): void {
+    this.working ??= this.work().finally(() => {
+      this.working = undefined;
+    });
+  }
+
+  private async work(): Promise<void> {
+    const { signal } = this.ending;
+    while (this.waiting.length > 0 || this.gaps.size > 0) {
+      if (this.waiting.length < BATCH_MAX) await rest(GATHER_MS, signal);
+      const begunAt = stopwatchMs();
+      const batch = this.waiting.splice(0, BATCH_MAX);
+      for (const one of batch) this.bytes -= weightOf(one);
+      const isWritten = await this.write(batch);
+      const isTold = await this.tellGaps();
+      // Told to stop, and the database is away: what is left is lost.
+      if (signal.aborted && !(isWritten && isTold)) return;
+      await rest(Math.min(REST_MAX_MS, REST * (stopwatchMs() - begunAt)), signal);
+    }
+  }
+
+  /** False when the database did not take them. */
+  private async write(batch: readonly Waiting[]): Promise<boolean> {
+    const { database } = this.parts;
+    let records: RequestRecord[] = [];
+    const isWritten = await this.trying(async () => {
+      const named: (Answered | undefined)[] = [];
+      for (const one of batch) named.push(await this.named(one));
+      records = named.filter((one) => one !== undefined).map(recordOf);
+      if (records.length > 0) await database.query(insertRequests(records));
+    });
+    if (isWritten) this.counts.written.inc(records.length);
+    else for (const { book, isProven } of batch) if (book) this.drop(book, isProven);
+    return isWritten && this.trying(() => this.trim(records));
+  }
+
+  /** The request with its book; undefined when nobody has the client_id, or too many such requests came. */
+  private async named(one: Waiting): Promise<Answered | undefined> {
+    if (one.book) return { ...one, book: one.book };
+    const client: Client | undefined = await this.parts.directory.client(one.clientId);
+    if (!client) return undefined;
+    const { book } = client;
+    if (this.quotas.takesUnproven(bookKey(book), stopwatchMs())) return { ...one, book };
+    this.drop(book, false);
+    return undefined;
+  }
+
+  /** A book is trimmed when this process first writes to it, and after every thousand rows: no restart lets it grow. */
+  private async trim(records: readonly RequestRecord[]): Promise<void> {
+    const due = new Map<string, Book>();
+    for (const { book } of records) {
+      const name = bookKey(book);
+      if (this.grown.size >= BOOKS_MAX) this.grown.clear();
+      const rows = (this.grown.get(name) ?? TRIM_EVERY) + 1;
+      this.grown.set(name, rows);
+      if (rows > TRIM_EVERY) due.set(name, book);
+    }
+    for (const [name, book] of due) {
+      this.grown.set(name, 0);
+      while ((await this.parts.database.query(trimRequests(book))).length >= STEP) await rest(50, this.ending.signal);
+    }
+  }
+
+  /** False when the database did not take them: they are told another time. */
+  private async tellGaps(): Promise<boolean> {
+    const now = stopwatchMs();
+    const isDue = now - this.gapsToldAt >= GAPS_EVERY_MS || this.ending.signal.aborted;
+    if (this.gaps.size === 0 || !isDue) return true;
+    this.gapsToldAt = now;
+    const told = [...this.gaps].slice(0, BATCH_MAX);
+    for (const [name] of told) this.gaps.delete(name);
+    const isTold = await this.trying(async () => {
+      await this.parts.database.query(addGaps(told.map(([, gap]) => gap)));
+    });
+    for (const [name, gap] of isTold ? [] : told) {
+      const since = this.gaps.get(name);
+      this.gaps.set(name, {
+        ...gap,
+        dropped: gap.dropped + (since?.dropped ?? 0),
+        unproven: gap.unproven + (since?.unproven ?? 0),
+      });
+    }
+    return isTold;
+  }
+
+  /** What goes wrong here is nobody's loss but the curious one's. */
+  private async trying(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.parts.log.warn({ err: error }, "requests were not logged");
+      return false;
+    }
+  }
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined); // cut short: the rest is written at once
+}
+
+/** Who a request says it is from, where that could be a client_id. */
+function claimedClient(authorization: string | undefined): string | undefined {
+  return /^bearer (ak_(?:test|live)_[0-9a-z]{20,60})$/i.exec(authorization ?? "")?.[1];
+}
+
+/** The key as it was sent, where it can be kept as text: also one that the interface does not allow. */
+function sentKey(sent: string[] | undefined): string | undefined {
+  const [key] = sent ?? [];
+  return key !== undefined && sent?.length === 1 && /^[\t -~]{1,255}$/.test(key) ? key : undefined;
+}
+
+function sentOf(payload: unknown): Sent {
+  if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return { size: 0, bytes: undefined };
+  const size = Buffer.byteLength(payload);
+  if (size > BODY_MAX_BYTES) return { size, bytes: undefined };
+  return { size, bytes: Buffer.isBuffer(payload) ? payload : Buffer.from(payload) };
+}
+
+/** What it holds in memory, roughly. */
+function weightOf({ request, response, target }: Waiting): number {
+  return 500 + target.length + (request.bytes?.length ?? 0) + (response.bytes?.length ?? 0);
+}

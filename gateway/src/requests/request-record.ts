@@ -1,0 +1,135 @@
+// What is kept of a request and its answer: bounded, and without what must not be kept. Pure.
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { momentOf } from "../ground/ids.ts";
+import { MalformedJson } from "../ground/json.ts";
+import { redactJson, redactQuery, redactText } from "../ground/redact.ts";
+import type { Book } from "../merchants/books.ts";
+
+/** A larger body is told by its size alone. */
+export const BODY_MAX_BYTES = 8_192;
+/** Redaction may make a text longer than it was. */
+const KEPT_MAX_BYTES = 16_384;
+const PATH_MAX = 512;
+const QUERY_MAX = 1_024;
+
+/** A request that was answered, as it came. */
+export interface Answered {
+  requestId: string;
+  book: Book;
+  clientId: string;
+  isProven: boolean;
+  method: string;
+  /** Path and query, in their one form. */
+  target: string;
+  status: number;
+  tookMs: number;
+  replayed: boolean;
+  idempotencyKey: string | undefined;
+  request: Sent;
+  response: Sent;
+}
+
+/** A body: its size, and its bytes where they are few enough. */
+export interface Sent {
+  size: number;
+  bytes: Buffer | undefined;
+}
+
+export const requestOmissions = ["too_large", "not_json", "not_an_object", "duplicate_key", "too_deep"] as const;
+export const responseOmissions = ["too_large", "not_json"] as const;
+export type Omission = (typeof requestOmissions)[number];
+
+export interface KeptBody {
+  size: number;
+  /** JSON; undefined where there is none, or where it is omitted. */
+  text: string | undefined;
+  omitted: Omission | undefined;
+}
+
+export interface RequestRecord {
+  requestId: string;
+  book: Book;
+  at: Micros;
+  clientId: string;
+  isProven: boolean;
+  method: string;
+  path: string;
+  query: string | undefined;
+  status: number;
+  code: string | undefined;
+  tookUs: number;
+  replayed: boolean;
+  idempotencyKey: string | undefined;
+  requestDigest: Buffer | undefined;
+  request: KeptBody;
+  response: KeptBody;
+}
+
+export function recordOf(answered: Answered): RequestRecord {
+  const { requestId, book, clientId, isProven, method, target, status, tookMs, replayed, idempotencyKey } = answered;
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? undefined : cut(redactQuery(target.slice(mark + 1)), QUERY_MAX);
+  const { bytes } = answered.request;
+  return {
+    requestId,
+    book,
+    at: momentOf(requestId),
+    clientId,
+    isProven,
+    method: cut(method, 20),
+    path: cut(redactText(path), PATH_MAX),
+    query,
+    status,
+    code: codeOf(answered.response),
+    tookUs: Math.min(Math.max(0, Math.round(tookMs * 1000)), 600 * SECOND),
+    replayed,
+    idempotencyKey,
+    requestDigest: bytes && sha256(bytes),
+    request: keptBody(answered.request),
+    response: keptBody(answered.response, OWN_NUMBERS),
+  };
+}
+
+/** An answer as it is kept. */
+export function keptResponse(body: Buffer): KeptBody {
+  const bytes = body.length > BODY_MAX_BYTES ? undefined : body;
+  return keptBody({ size: body.length, bytes }, OWN_NUMBERS);
+}
+
+/** Of an answer: where long numbers stand that are no cards, such as what a QR code says. */
+const OWN_NUMBERS = "instructions";
+
+/** `trusted`: the field under which the service's own long numbers stand. */
+function keptBody({ size, bytes }: Sent, trusted?: string): KeptBody {
+  if (size === 0) return { size, text: undefined, omitted: undefined };
+  if (!bytes) return { size, text: undefined, omitted: "too_large" };
+  try {
+    const text = redactJson(bytes, trusted === undefined ? {} : { trusted });
+    if (Buffer.byteLength(text) > KEPT_MAX_BYTES) return { size, text: undefined, omitted: "too_large" };
+    return { size, text, omitted: undefined };
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error;
+    return { size, text: undefined, omitted: trusted === undefined ? omissionOf(error) : "not_json" };
+  }
+}
+
+const omissions: Readonly<Record<string, Omission>> = {
+  "not an object": "not_an_object",
+  "duplicate key": "duplicate_key",
+  "too deep": "too_deep",
+};
+const omissionOf = ({ message }: MalformedJson): Omission => omissions[message] ?? "not_json";
+
+/** The error of an answer, whether it was decided now or is given again. */
+function codeOf({ bytes }: Sent): string | undefined {
+  const found = bytes && /^\{"error":\{"code":"([A-Z_]{1,40})"/.exec(bytes.subarray(0, 80).toString("latin1"));
+  return found?.[1];
+}
+
+/** PostgreSQL keeps neither NUL nor half a surrogate pair; JSON writes both as escapes, but an address may hold them. */
+function cut(text: string, most: number): string {
+  const whole = text.replaceAll("\0", "").toWellFormed();
+  return whole.length <= most ? whole : `${whole.slice(0, most - 1).toWellFormed()}…`;
+}

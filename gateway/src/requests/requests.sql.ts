@@ -1,0 +1,267 @@
+// Reading the request log, and what is on record of an idempotency key. Writes nothing.
+import type { Micros } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { KeptBody, Omission } from "./request-record.ts";
+
+/** A request as lists show it. */
+export interface LoggedRequest {
+  requestId: string;
+  at: Micros;
+  tookUs: number;
+  method: string;
+  path: string;
+  query: string | undefined;
+  status: number;
+  code: string | undefined;
+  clientId: string;
+  isProven: boolean;
+  replayed: boolean;
+  idempotencyKey: string | undefined;
+  /** Why its signature was refused, while that is known. */
+  diagnosis: { name: string; subject: string | undefined; base: string | undefined } | undefined;
+}
+
+/** The same with its bodies. */
+export interface WholeRequest extends LoggedRequest {
+  requestDigest: Buffer | undefined;
+  request: KeptBody;
+  response: KeptBody;
+}
+
+const listed = `l.request_id, l.at, l.took_us, l.method, l.path, l.query, l.status, l.code, l.client_id, l.proven, l.replayed, l.idempotency_key`;
+const whole = `${listed}, l.request_digest, l.request_bytes, l.request_body, l.request_omitted, l.response_bytes, l.response_body, l.response_omitted`;
+const diagnosed = "d.diagnosis, d.subject, d.signature_base";
+const withDiagnosis = "left join refused_requests d on d.merchant_id = l.merchant_id and d.request_id = l.request_id";
+
+export interface RequestFilter {
+  book: Book;
+  outcome: "succeeded" | "refused" | undefined;
+  method: string | undefined;
+  /** Its beginning. */
+  path: string | undefined;
+  status: number | undefined;
+  code: string | undefined;
+  clientId: string | undefined;
+  idempotencyKey: string | undefined;
+  createdFrom: Micros | undefined;
+  /** Exclusive. */
+  createdBefore: Micros | undefined;
+  /** Only requests older than this one. */
+  after: string | undefined;
+  limit: number;
+}
+
+/** Identities begin with their request's time in milliseconds: the least that a request of this moment can have. */
+function leastIdOf(at: Micros): string {
+  const ms = Math.floor(at / 1000)
+    .toString(16)
+    .padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}
+
+/** A page of requests, newest first, and one more than `limit`. */
+export function selectRequests(filter: RequestFilter): Statement {
+  const values: unknown[] = [uuidOf(filter.book.merchantId), filter.book.environment];
+  const conditions: string[] = [];
+  const where = (condition: string, value: unknown): void => {
+    values.push(value);
+    conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
+  };
+  // Written out rather than sent: only so is the index that holds refused requests alone of use.
+  if (filter.outcome === "refused") conditions.push("  and l.status >= 400\n");
+  if (filter.outcome === "succeeded") conditions.push("  and l.status < 400\n");
+  if (filter.method !== undefined) where("l.method = ?::text", filter.method);
+  if (filter.path !== undefined) where("starts_with(l.path, ?::text)", filter.path);
+  if (filter.status !== undefined) where("l.status = ?::smallint", filter.status);
+  if (filter.code !== undefined) where("l.code = ?::text", filter.code);
+  if (filter.clientId !== undefined) where("l.client_id = ?::text", filter.clientId);
+  if (filter.idempotencyKey !== undefined) where("l.idempotency_key = ?::text", filter.idempotencyKey);
+  if (filter.createdFrom !== undefined) where("l.request_id >= ?::uuid", leastIdOf(filter.createdFrom));
+  if (filter.createdBefore !== undefined) where("l.request_id < ?::uuid", leastIdOf(filter.createdBefore));
+  if (filter.after !== undefined) where("l.request_id < ?::uuid", uuidOf(filter.after));
+  values.push(filter.limit + 1);
+  return {
+    text: `select ${listed}, ${diagnosed}
+from request_log l
+${withDiagnosis}
+where l.merchant_id = $1::uuid and l.environment = $2::environment
+${conditions.join("")}order by l.request_id desc
+limit $${values.length}::integer`,
+    values,
+  };
+}
+
+/** One request of a book with its bodies. */
+export function selectRequest(book: Book, requestId: string): Statement {
+  return {
+    name: "select request",
+    text: `select ${whole}, ${diagnosed}
+from request_log l
+${withDiagnosis}
+where l.merchant_id = $1::uuid and l.environment = $2::environment and l.request_id = $3::uuid`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(requestId)],
+  };
+}
+
+/** How many requests of a book were not logged in the last so many hours: one row. */
+export function selectGaps(book: Book, hours: number): Statement {
+  return {
+    name: "select gaps of the request log",
+    text: `select coalesce(sum(dropped), 0)::float8 as dropped, coalesce(sum(unproven), 0)::float8 as unproven
+from request_log_gaps
+where merchant_id = $1::uuid and environment = $2::environment
+  and hour > date_trunc('hour', clock_timestamp()) - make_interval(hours => $3::integer)`,
+    values: [uuidOf(book.merchantId), book.environment, hours],
+  };
+}
+
+/** An idempotency key that requests in the log used, by the newest of them. */
+export interface UsedKey {
+  key: string;
+  requests: number;
+  replays: number;
+  conflicts: number;
+  last: LoggedRequest;
+  record: KeyState | undefined;
+}
+
+/** What is on record of a key. Times are the book's. */
+export interface KeyState {
+  endpoint: string;
+  firstSeenAt: Micros;
+  /** Undefined while the first request runs. */
+  status: number | undefined;
+}
+
+const counted = `count(*)::integer as requests, count(*) filter (where replayed)::integer as replays,
+  count(*) filter (where code = 'IDEMPOTENCY_CONFLICT')::integer as conflicts`;
+
+/** Keys of a book by their newest request, newest first, and one more than `limit`; each key once. */
+export function selectUsedKeys(book: Book, after: string | undefined, limit: number): Statement {
+  return {
+    name: "select used idempotency keys",
+    text: `select ${listed}, k.endpoint, k.status as key_status, k.first_seen_at, c.*
+from (
+  select *
+  from request_log l
+  where l.merchant_id = $1::uuid and l.environment = $2::environment and l.idempotency_key is not null and l.proven
+    and ($3::uuid is null or l.request_id < $3::uuid)
+    and not exists (
+      select
+      from request_log n
+      where n.merchant_id = $1::uuid and n.environment = $2::environment and n.idempotency_key = l.idempotency_key and n.proven
+        and n.request_id > l.request_id
+    )
+  order by l.request_id desc
+  limit $4::integer
+) l
+left join idempotency_keys k using (merchant_id, environment, idempotency_key)
+cross join lateral (
+  select ${counted}
+  from request_log o
+  where o.merchant_id = $1::uuid and o.environment = $2::environment and o.idempotency_key = l.idempotency_key and o.proven
+) c
+order by l.request_id desc`,
+    values: [uuidOf(book.merchantId), book.environment, after === undefined ? null : uuidOf(after), limit + 1],
+  };
+}
+
+/** What is on record of one key, with its stored answer. */
+export function selectKey(book: Book, key: string): Statement {
+  return {
+    name: "select key on record",
+    text: `select endpoint, first_seen_at, status as key_status, body_digest, response
+from idempotency_keys
+where merchant_id = $1::uuid and environment = $2::environment and idempotency_key = $3::text`,
+    values: [uuidOf(book.merchantId), book.environment, key],
+  };
+}
+
+/** How often requests in the log used a key: one row. */
+export function countUses(book: Book, key: string): Statement {
+  return {
+    name: "count uses of a key",
+    text: `select ${counted}
+from request_log
+where merchant_id = $1::uuid and environment = $2::environment and idempotency_key = $3::text and proven`,
+    values: [uuidOf(book.merchantId), book.environment, key],
+  };
+}
+
+/** The first requests of a key and the newest ones, oldest first, with their bodies. */
+export function selectUses(book: Book, key: string, first: number, newest: number): Statement {
+  const uses = (order: string, parameter: string): string => `(
+  select *
+  from request_log
+  where merchant_id = $1::uuid and environment = $2::environment and idempotency_key = $3::text and proven
+  order by request_id ${order}
+  limit ${parameter}::integer
+)`;
+  return {
+    name: "select uses of a key",
+    text: `select ${whole}
+from (${uses("asc", "$4")} union ${uses("desc", "$5")}) l
+order by l.request_id`,
+    values: [uuidOf(book.merchantId), book.environment, key, first, newest],
+  };
+}
+
+export function requestOfRow(row: Row): LoggedRequest {
+  const text = (name: string): string | undefined => (row[name] as string | null | undefined) ?? undefined;
+  const diagnosis = text("diagnosis");
+  return {
+    requestId: idOf("request", row.request_id as string),
+    at: row.at as Micros,
+    tookUs: row.took_us as number,
+    method: row.method as string,
+    path: row.path as string,
+    query: text("query"),
+    status: row.status as number,
+    code: text("code"),
+    clientId: row.client_id as string,
+    isProven: row.proven as boolean,
+    replayed: row.replayed as boolean,
+    idempotencyKey: text("idempotency_key"),
+    diagnosis:
+      diagnosis === undefined ? undefined : { name: diagnosis, subject: text("subject"), base: text("signature_base") },
+  };
+}
+
+export function wholeRequestOfRow(row: Row): WholeRequest {
+  return {
+    ...requestOfRow(row),
+    requestDigest: (row.request_digest as Buffer | null) ?? undefined,
+    request: bodyOfRow(row, "request"),
+    response: bodyOfRow(row, "response"),
+  };
+}
+
+function bodyOfRow(row: Row, side: "request" | "response"): KeptBody {
+  return {
+    size: row[`${side}_bytes`] as number,
+    text: (row[`${side}_body`] as string | null) ?? undefined,
+    omitted: (row[`${side}_omitted`] as Omission | null) ?? undefined,
+  };
+}
+
+export function keyStateOfRow(row: Row): KeyState | undefined {
+  if ((row.endpoint ?? null) === null) return undefined;
+  return {
+    endpoint: row.endpoint as string,
+    firstSeenAt: row.first_seen_at as Micros,
+    status: (row.key_status as number | null) ?? undefined,
+  };
+}
+
+export function usedKeyOfRow(row: Row): UsedKey {
+  return {
+    key: row.idempotency_key as string,
+    requests: row.requests as number,
+    replays: row.replays as number,
+    conflicts: row.conflicts as number,
+    last: requestOfRow(row),
+    record: keyStateOfRow(row),
+  };
+}

@@ -1,0 +1,57 @@
+// A call in Java 17, with its standard library alone.
+import { type SignedCall, jsonOf, quoted } from "./call.ts";
+
+export function javaOf({ method, url, body, key }: SignedCall): string {
+  const publisher = body === undefined ? "BodyPublishers.noBody()" : "BodyPublishers.ofString(body)";
+  return [
+    "import java.net.URI;",
+    "import java.net.http.*;",
+    "import java.net.http.HttpRequest.BodyPublishers;",
+    "import java.nio.charset.StandardCharsets;",
+    "import java.time.*;",
+    "import java.util.HexFormat;",
+    "import javax.crypto.Mac;",
+    "import javax.crypto.spec.SecretKeySpec;",
+    "",
+    "public class Call {",
+    "    public static void main(String[] args) throws Exception {",
+    ...(body === undefined
+      ? ['        var body = "";']
+      : ["        // What is signed is what is sent, to the byte.", ...textBlock(jsonOf(body))]),
+    "        var timestamp = Long.toString(Instant.now().getEpochSecond());",
+    '        var mac = Mac.getInstance("HmacSHA256");',
+    '        mac.init(new SecretKeySpec(System.getenv("SECRET").getBytes(StandardCharsets.UTF_8), "HmacSHA256"));',
+    '        var signed = (timestamp + "." + body).getBytes(StandardCharsets.UTF_8);',
+    "        var signature = HexFormat.of().formatHex(mac.doFinal(signed));",
+    "",
+    `        var request = HttpRequest.newBuilder(URI.create(${quoted(url)}))`,
+    `            .method(${quoted(method)}, ${publisher})`,
+    '            .header("Authorization", "Bearer " + System.getenv("CLIENT_ID"))',
+    '            .header("X-Timestamp", timestamp)',
+    '            .header("X-Signature", signature)',
+    ...(key === undefined
+      ? []
+      : [
+          "            // One key for one intent: a retry has the same, with a new timestamp and signature.",
+          `            .header("Idempotency-Key", ${quoted(key)})`,
+        ]),
+    ...(body === undefined ? [] : ['            .header("Content-Type", "application/json")']),
+    "            .timeout(Duration.ofSeconds(30))",
+    "            .build();",
+    "        var response = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());",
+    '        System.out.println(response.statusCode() + " " + response.body());',
+    "    }",
+    "}",
+  ].join("\n");
+}
+
+/** A text over several lines: every backslash is doubled, so each escape is the JSON's own. */
+function textBlock(json: string): string[] {
+  const lines = json
+    .replaceAll("\\", String.raw`\\`)
+    .replaceAll('"""', String.raw`""\"`)
+    .split("\n");
+  return ['        var body = """', ...lines.map((line) => `            ${line}`)].map((line, at) =>
+    at === lines.length ? `${line}""";` : line,
+  );
+}

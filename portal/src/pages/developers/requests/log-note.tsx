@@ -1,0 +1,34 @@
+// What is in the log and what is not, in words: how long requests are kept, and how many had no room.
+import { useQuery } from "@tanstack/react-query";
+import { useApi, usePlace } from "../../../api/place.ts";
+import { useLanguage } from "../../../words.ts";
+
+export function LogNote() {
+  const { environment } = usePlace();
+  const language = useLanguage();
+  const { data } = useQuery(useApi().read("/v1/request-log"));
+  const count = (value: number): string => new Intl.NumberFormat(language === "id" ? "id-ID" : "en-GB").format(value);
+  const what =
+    environment === "sandbox" ? "What your systems asked the sandbox" : "What your systems asked and were refused";
+  if (!data) return `${what}, newest first.`;
+  if (!data.enabled) return "Whoever runs this service keeps no log of requests.";
+  const { kept_days: days, kept_requests: most, not_logged: dropped, not_logged_unproven: unproven } = data;
+  return (
+    <>
+      {what}, newest first. Kept for {days} days, at most {count(most)} of them. Names, addresses, phone numbers,
+      e-mail, cards, secrets and signatures are never kept.
+      {dropped > 0 && (
+        <span className="mt-1 block text-warn">
+          {count(dropped)} {dropped === 1 ? "request" : "requests"} of the last 24 hours {dropped === 1 ? "is" : "are"}{" "}
+          not in the log: they came too fast. They were answered like any other.
+        </span>
+      )}
+      {unproven > 0 && (
+        <span className="mt-1 block">
+          Of requests with a wrong signature, 30 a minute are logged; {count(unproven)} more were refused in the last 24
+          hours.
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+// The frame of pages for whoever is not signed in: one narrow column, and nothing beside it.
+import type { ReactNode } from "react";
+import { useTold } from "../ui/page.tsx";
+
+interface Props {
+  title: string;
+  lead?: ReactNode;
+  children: ReactNode;
+}
+
+export function Guest({ title, lead, children }: Props) {
+  useTold(title);
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col px-4 pt-[12vh] pb-10">
+      <p className="mb-6 flex items-center gap-2 font-semibold">
+        <img src="/portal/favicon.svg" alt="" width={20} height={20} />
+        Gerbang
+      </p>
+      <h1 tabIndex={-1} className="text-xl font-semibold tracking-[-0.01em]">
+        {title}
+      </h1>
+      {lead !== undefined && <p className="mt-1 text-muted">{lead}</p>}
+      <div className="mt-6 space-y-6">{children}</div>
+    </main>
+  );
+}
+
+/** Between two ways to do the same. */
+export function Or() {
+  return (
+    <p
+      aria-hidden="true"
+      className="flex items-center gap-3 text-xs text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line"
+    >
+      or
+    </p>
+  );
+}
+
+/** Takes what stands behind the `#` of the address, and clears it: a secret stays in no history. */
+export function takeFragment(): string {
+  const text = location.hash.slice(1);
+  if (text !== "") history.replaceState(history.state, "", location.pathname + location.search);
+  return text;
+}
