@@ -13,11 +13,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
 import { constants, brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = import.meta.dirname;
-const dist = join(root, "dist");
-const current = join(dist, "current");
 /** Who is open over an upgrade still asks for files of the build before. */
 const BUILDS_KEPT = 3;
 
@@ -41,32 +40,34 @@ export function sourceHash(): string {
   return hash("sha256", parts.join("\n")).slice(0, 20);
 }
 
-function isFresh(name: string): boolean {
+function isFresh(dist: string, name: string): boolean {
+  const current = join(dist, "current");
   return existsSync(join(dist, name, "index.html")) && existsSync(current) && readFileSync(current, "utf8") === name;
 }
 
 /** Builds unless the last build is of these sources. Two at a time take turns, and the second finds nothing left to do. */
-export async function buildPages(say: (text: string) => void): Promise<void> {
+export async function buildPages(say: (text: string) => void, dist: string): Promise<void> {
   const name = sourceHash();
-  if (isFresh(name)) return;
+  if (isFresh(dist, name)) return;
   mkdirSync(dist, { recursive: true });
-  const release = await takeTurn();
+  const release = await takeTurn(dist);
   try {
-    if (isFresh(name)) return;
+    if (isFresh(dist, name)) return;
     const begun = performance.now();
     say("Building the portal's pages …");
-    if (!existsSync(join(dist, name, "index.html"))) await make(name);
-    writeFileSync(`${current}.${process.pid}`, name);
-    renameSync(`${current}.${process.pid}`, current);
+    if (!existsSync(join(dist, name, "index.html"))) await make(dist, name);
+    const draft = join(dist, `current.${process.pid}`);
+    writeFileSync(draft, name);
+    renameSync(draft, join(dist, "current"));
     utimesSync(join(dist, name), new Date(), new Date());
-    removeOld(name);
+    removeOld(dist, name);
     say(`The portal's pages are built, in ${((performance.now() - begun) / 1000).toFixed(1)} s.`);
   } finally {
     release();
   }
 }
 
-async function make(name: string): Promise<void> {
+async function make(dist: string, name: string): Promise<void> {
   // Whatever the service runs as: these are the pages that people get.
   process.env.NODE_ENV = "production";
   const draft = join(dist, `draft-${process.pid}`);
@@ -94,7 +95,7 @@ function compress(file: string): void {
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
 }
 
-function removeOld(name: string): void {
+function removeOld(dist: string, name: string): void {
   const builds = readdirSync(dist)
     .map((entry) => join(dist, entry))
     .filter((path) => path !== join(dist, name) && statSync(path).isDirectory())
@@ -103,7 +104,7 @@ function removeOld(name: string): void {
 }
 
 /** Waits until no other process builds. What a process left that died counts for nothing. */
-async function takeTurn(): Promise<() => void> {
+async function takeTurn(dist: string): Promise<() => void> {
   const lock = join(dist, "lock");
   for (;;) {
     try {
@@ -130,9 +131,15 @@ function isHeld(lock: string): boolean {
 }
 
 if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      "before-start": { type: "boolean", default: false },
+      into: { type: "string", default: join(root, "dist") },
+    },
+  });
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
-    await buildPages(say);
+    await buildPages(say, values.into);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason =
@@ -140,6 +147,6 @@ if (import.meta.main) {
     say(`The portal's pages could not be built: ${reason}`);
     say("The API needs no pages. `npm run build` tries again, and the service shows them as soon as they are there.");
     // Before a start it is no reason not to start.
-    process.exitCode = process.argv.includes("--before-start") ? 0 : 1;
+    process.exitCode = values["before-start"] ? 0 : 1;
   }
 }

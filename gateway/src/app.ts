@@ -65,7 +65,8 @@ export function createApp(options: AppOptions): App {
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
   const load = new LoadShedding(LOAD_LIMITS);
   metrics.inFlight(() => load);
-  const { trustProxy, statusUrl } = config;
+  const { trustProxy, statusUrl, connectionsPerAddress } = config;
+  const isKnown = (clientId: string): boolean => rooms.directory.isKnown(clientId);
   const { directory } = rooms;
   const requestLog = config.requestLog ? new RequestLog({ database, directory, metrics, log }) : undefined;
   const server = createServer({
@@ -76,6 +77,8 @@ export function createApp(options: AppOptions): App {
     unauthenticated,
     trustProxy,
     statusUrl,
+    connectionsPerAddress,
+    isKnown,
     onAnswer: requestLog && ((request, reply, payload) => requestLog.note(request, reply, payload)),
   });
   const rejected = new RejectedRequests({ database, vault, clock, log });
@@ -88,17 +91,13 @@ export function createApp(options: AppOptions): App {
   const audit = new Audit(database, clock);
   const operatorEndpoints = operatorSurface(foundation, rooms, audit);
   const { operatorToken: token } = options;
-  openOperatorApi(
-    server,
-    { token, viewerToken: config.operatorViewerToken, unauthenticated, audit },
-    operatorEndpoints,
-  );
+  openOperatorApi(server, { token, viewerToken: config.operatorViewerToken, audit }, operatorEndpoints);
   const operatorsContract = madeOnce(() => operatorContract(operatorEndpoints, version));
   server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
-    openPortal(server, foundation, rooms, { edge, unauthenticated, audit: peopleAudit }, portal);
+    openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
     openPages(server);
   }
   const portalsContract = madeOnce(() => portalContract(portal, version));
@@ -179,7 +178,7 @@ function openPortal(
   server: FastifyInstance,
   { config, clock }: Foundation,
   { people, directory }: Rooms,
-  parts: { edge: Edge; unauthenticated: UnauthenticatedCallers; audit: PeopleAudit },
+  parts: { edge: Edge; audit: PeopleAudit },
   surface: PortalSurface,
 ): void {
   const { baseUrl, mode } = config;

@@ -3,6 +3,7 @@
 // are asked in the same words (`loadByKey`).
 import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
+import { evidenceDrafts, evidenceFiles, fileLists } from "./disputes/evidence.sql.ts";
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
 import { selectBookAttempts } from "./events/deliveries.sql.ts";
@@ -13,6 +14,7 @@ import { refunds } from "./refunds/refunds.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
 import { selectFound, selectJournal, selectJournalPage, selectStartingLike } from "./search/search.sql.ts";
 import { selectItemPage } from "./settlements/items.sql.ts";
+import { selectComingDue } from "./sandbox/clock.sql.ts";
 import type { Statement } from "./store/database.ts";
 import {
   selectBatchesOf,
@@ -50,6 +52,10 @@ select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'won', 'genera
 select merchant, 'sandbox', gen_random_uuid(), 'nusantara', 't' || n, gen_random_uuid(), 1, 'IDR', 'applied', now()`,
     settlement_items: `(merchant_id, environment, settlement_id, kind, item_id, payment_id, amount_minor, fee_minor, occurred_at)
 select merchant, 'sandbox', gen_random_uuid(), 'payment', gen_random_uuid(), gen_random_uuid(), 1, 0, now()`,
+    evidence_drafts: `(merchant_id, environment, dispute_id, statement, saved_at)
+select merchant, 'sandbox', gen_random_uuid(), '', now()`,
+    evidence_files: `(merchant_id, environment, dispute_id, file_id, slot, state, name, size_bytes)
+select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 1, 'arriving', 'resi.pdf', 1`,
     idempotency_keys: `(merchant_id, environment, idempotency_key, endpoint, body_digest, first_seen_at)
 select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
     delivery_attempts: `(merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
@@ -92,6 +98,9 @@ test.each([
   heads,
   merchantVelocity,
   customerVelocity,
+  evidenceDrafts,
+  evidenceFiles,
+  fileLists,
 ])("$name are found by their key, and by nothing else", async (table) => {
   const plan = await genericPlan(table.load?.([], 0) ?? expect.unreachable("it can be loaded"));
   expect(plan).toMatch(/Index (Only )?Scan/);
@@ -153,4 +162,9 @@ test.each<[string, string, Statement]>([
   expect(plan).toContain(index);
   // Tables that are empty here are read whatever their indexes are.
   expect(plan.replaceAll(/Seq Scan on (settlements|deliveries|dispute_evidence) /g, "")).not.toContain("Seq Scan");
+});
+
+test("what falls due next by a sandbox's clock is read from the end of an index, however many payments wait", async () => {
+  const plan = await genericPlan(selectComingDue(book, 0, 26));
+  expect(plan).toMatch(/Limit .*\n +->  Index Scan using payments_expiring/);
 });

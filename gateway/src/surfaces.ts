@@ -43,6 +43,7 @@ import { bookPagesEndpoints } from "./portal/books.routes.ts";
 import { searchEndpoints } from "./portal/search.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
+import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
@@ -152,6 +153,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...requestEndpoints({ database, requestLog: config.requestLog }),
     ...idempotencyEndpoints({ database }),
     ...settingsEndpoints({ profiles: rooms.profiles }),
+    ...workbenchEndpoints({ database, clock }),
     ...teamEndpoints({
       people,
       audit,

@@ -55,3 +55,10 @@ export async function faults(page: Page, rules?: readonly string[]): Promise<str
     nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 160)} ${any[0]?.message ?? ""}`),
   );
 }
+
+/** Waits until the page has its heading, and nothing of it is still being fetched. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null,
+  );
+}

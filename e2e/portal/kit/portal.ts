@@ -9,7 +9,9 @@ import type { Environment } from "../../../gateway/src/merchants/books.ts";
 import type { MemberRole } from "../../../gateway/src/people/roles.ts";
 import type { Client } from "../../kit/client.ts";
 import { launchBrowser } from "./chromium.ts";
-import { look } from "./look.ts";
+import { look, settled } from "./look.ts";
+
+export { settled } from "./look.ts";
 
 export const WIDE = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
@@ -159,7 +161,9 @@ export class Portal {
 }
 
 /** The portal of a test file: started before its tests and stopped after them. Called once, at the top of the file. */
-export function usePortal(options: TestServiceOptions = {}): Portal {
+export function usePortal({ config, ...rest }: TestServiceOptions = {}): Portal {
+  // Every page is fetched anew by every test, from one address.
+  const options = { ...rest, config: { unauthenticatedLimitPerMinute: 1_000_000, ...config } };
   const portal = new Portal(options);
   beforeAll(() => portal.start());
   afterEach(({ task }) => portal.endTest(task.result?.state === "fail" ? task.name.slice(0, 80) : undefined));
@@ -170,11 +174,4 @@ export function usePortal(options: TestServiceOptions = {}): Portal {
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(`/portal${path}`);
   await settled(page);
-}
-
-/** Waits until the page has its heading, and nothing of it is still being fetched. */
-export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(
-    () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null,
-  );
 }

@@ -16,6 +16,7 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
   server.post("/acquirers/:gateway_code/callbacks", async (request, response) => {
     const { gateway_code: code } = request.params as { gateway_code: string };
     const notification = read(parts, code, request);
+    response.proven();
     const name = readOperationKey(notification.operationKey);
     if (name?.kind !== notification.kind) throw unknownOperation();
     const merchant = await parts.directory.merchant(name.book.merchantId);

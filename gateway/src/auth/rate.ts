@@ -1,5 +1,8 @@
 // Rate limits in fixed windows of a minute: the headers of section 8, and the limit by address for unauthenticated callers.
+import { randomBytes } from "node:crypto";
+import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 
 export const WINDOW_SECONDS = 60;
@@ -29,17 +32,25 @@ export function tooMany(reset: number, clock: Clock): Fault {
   return new Fault("RATE_LIMITED", { retryAfterSeconds: Math.max(1, reset - Math.floor(clock.now() / SECOND)) });
 }
 
+/** So many addresses have a counter of their own. The others share some, so that nobody goes uncounted. */
 const ADDRESSES_MAX = 100_000;
+const SHARED_COUNTERS = 65_536;
+
+/** What an address may still send: anything; what claims a key or a session; what claims a key that this process knows already. */
+export type Standing = "all" | "claims" | "known";
 
 /**
- * Counts requests that carry no valid signature, by address. Whoever signs correctly is never stopped here, so one bad
- * neighbour behind the same address does not lock the others out.
+ * Counts requests of nobody who is known, by address (by /64 of IPv6), answered well or not. Whoever signs correctly is not counted, and is still
+ * let in when the neighbours behind the same address have used theirs up.
  */
 export class UnauthenticatedCallers {
   private readonly limit: number;
   private readonly clock: Clock;
+  /** Nobody can choose an address that shares a counter with somebody else's. */
+  private readonly salt = randomBytes(16);
   private start = 0;
   private counts = new Map<string, number>();
+  private shared = new Uint32Array(0);
 
   constructor(limit: number, clock: Clock) {
     this.limit = limit;
@@ -51,17 +62,38 @@ export class UnauthenticatedCallers {
     this.roll();
     return {
       limit: this.limit,
-      remaining: Math.max(0, this.limit - (this.counts.get(address) ?? 0)),
+      remaining: Math.max(0, this.limit - this.countOf(addressGroup(address))),
       reset: this.start + WINDOW_SECONDS,
     };
+  }
+
+  /** What is let in on arrival, before anything is looked up or read: less once the window is used up, and less again after twice as much. */
+  standing(address: string): Standing {
+    this.roll();
+    const count = this.countOf(addressGroup(address));
+    if (count < this.limit) return "all";
+    return count < 2 * this.limit ? "claims" : "known";
   }
 
   /** Counts one; false when the address has used its window up. */
   count(address: string): boolean {
     this.roll();
-    const count = (this.counts.get(address) ?? 0) + 1;
-    if (this.counts.size < ADDRESSES_MAX || this.counts.has(address)) this.counts.set(address, count);
+    const group = addressGroup(address);
+    const count = this.countOf(group) + 1;
+    if (this.counts.size < ADDRESSES_MAX || this.counts.has(group)) this.counts.set(group, count);
+    else {
+      if (this.shared.length === 0) this.shared = new Uint32Array(SHARED_COUNTERS);
+      this.shared[this.sharedIndex(group)] = count;
+    }
     return count <= this.limit;
+  }
+
+  private countOf(group: string): number {
+    return this.counts.get(group) ?? (this.shared.length === 0 ? 0 : (this.shared[this.sharedIndex(group)] ?? 0));
+  }
+
+  private sharedIndex(group: string): number {
+    return sha256(Buffer.concat([this.salt, Buffer.from(group)])).readUInt16BE(0);
   }
 
   private roll(): void {
@@ -69,5 +101,6 @@ export class UnauthenticatedCallers {
     if (start === this.start) return;
     this.start = start;
     this.counts = new Map();
+    this.shared = new Uint32Array(0);
   }
 }

@@ -54,6 +54,7 @@ const variables = z.object({
     .regex(/^[^\r\n]*[^@\s]+@[^@\s]+$/, "must be an e-mail address, or a name and <address>")
     .optional(),
   TRUST_PROXY: count.default(0),
+  CONNECTIONS_PER_ADDRESS: count.refine((most) => most >= 1, "must be 1 or more").default(1024),
   UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
@@ -87,6 +88,8 @@ export interface Config {
   webhookAllowHosts: ReadonlySet<string>;
   /** The mail server that invitations are sent by; undefined: the inviter hands the link over. */
   mail: { url: string; from: string } | undefined;
+  /** Connections that one address, or one /64 of IPv6, may hold. Without effect behind a proxy. */
+  connectionsPerAddress: number;
   unauthenticatedLimitPerMinute: number;
   /** How many proxies stand in front of the service. */
   trustProxy: number;
@@ -168,6 +171,7 @@ export function readConfig(
       value.SMTP_URL === undefined || value.SMTP_FROM === undefined
         ? undefined
         : { url: value.SMTP_URL, from: value.SMTP_FROM },
+    connectionsPerAddress: value.CONNECTIONS_PER_ADDRESS,
     unauthenticatedLimitPerMinute: value.UNAUTHENTICATED_LIMIT_PER_MINUTE,
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,

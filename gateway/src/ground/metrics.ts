@@ -16,7 +16,7 @@ export interface Metrics {
   acquirerCalls: Counter<"gateway_code" | "call" | "outcome">;
   acquirerSeconds: Histogram<"gateway_code" | "call">;
   /** Has what is in flight looked up whenever the meters are read. */
-  inFlight(read: () => { requests: number; bytes: number }): void;
+  inFlight(read: () => { requests: number; bytes: number; cut: number }): void;
   /** The same for how far the clock is ahead of the database's, and for books that are refused. */
   state(read: () => { skewMs: number; quarantined: number }): void;
 }
@@ -60,6 +60,7 @@ export function createMetrics(): Metrics {
     inFlight(read) {
       gauge("gerbang_http_requests_in_flight", "Requests taken in and not done with.", () => read().requests);
       gauge("gerbang_http_body_bytes_in_flight", "Bytes of their bodies that are held.", () => read().bytes);
+      gauge("gerbang_http_cut_connections", "Connections cut since the start, to make room.", () => read().cut);
     },
     state(read) {
       gauge(

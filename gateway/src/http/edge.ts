@@ -102,6 +102,7 @@ export class Edge {
     request.sender = client;
     this.refuseExpired(client);
     const known = { principal: client, client, ...this.verify(client, claim, request, body), body };
+    this.parts.load.prove(request.raw);
     request.isProven = true;
     try {
       return await this.serve(endpoint, request, reply, known);
@@ -123,6 +124,7 @@ export class Edge {
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<Reply> {
+    this.parts.load.prove(request.raw);
     const body = await this.bodyOf(request);
     this.refuseByWrongClock();
     return this.serve(endpoint, request, reply, {
@@ -137,6 +139,7 @@ export class Edge {
   /** Counts a request of theirs, and lets them in unless they are suspended or ask too often. Throws MERCHANT_SUSPENDED, RATE_LIMITED. */
   async enterAs(principal: Principal, reply: FastifyReply): Promise<void> {
     this.refuseByWrongClock();
+    this.parts.load.prove(reply.request.raw);
     const { count, rate } = await this.parts.admission.admit(principal);
     reply.rate = rate;
     if (principal.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");

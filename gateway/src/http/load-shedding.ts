@@ -1,37 +1,74 @@
-// The load: how much the process holds at once, in requests and in bytes of their bodies, before memory grows.
+// The load: how much the process holds at once, in requests and in bytes of their bodies, before memory grows, and for whom.
+// Whoever has not proved who they are shares a room of their own, so that nobody can take what merchants need.
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { addressGroup } from "../ground/address-group.ts";
 import { Fault } from "../ground/fault.ts";
 
-export interface LoadLimits {
+export interface Room {
   requests: number;
   bytes: number;
 }
 
+export interface LoadLimits {
+  /** For requests whose sender has proved who they are. */
+  known: Room;
+  /** For all others together: every request begins here. */
+  strangers: Room;
+  /** For those others of one address. */
+  address: Room;
+  /** Requests of one connection that are not answered, whoever sends them. */
+  connection: number;
+}
+
 /**
- * Far beyond what one process answers in a second, and with all their parts some 150 MiB. When PostgreSQL hangs, this many
- * wait for it and the rest is told to come back, whoever sent them: nobody is known before the database was asked.
+ * Far beyond what one process answers in a second, and with all their parts some 150 MiB. When PostgreSQL hangs, this many wait for it and
+ * the rest is told to come back. Clients that sign leave the strangers' room within a millisecond of their last byte.
  */
-export const LOAD_LIMITS: LoadLimits = { requests: 4096, bytes: 64 * 1024 * 1024 };
+export const LOAD_LIMITS: LoadLimits = {
+  known: { requests: 3072, bytes: 48 * 2 ** 20 },
+  strangers: { requests: 1024, bytes: 16 * 2 ** 20 },
+  address: { requests: 512, bytes: 8 * 2 ** 20 },
+  connection: 32,
+};
 
 interface Ticket {
+  request: IncomingMessage;
   bytes: number;
+  /** Strangers of the same address, and this one among them; undefined once the sender is known. */
+  neighbours: Crowd | undefined;
   /** The answer is not on its way yet, or the client still reads it. */
   open: boolean;
   /** A handler works for it, whether the client still waits or not. */
   working: boolean;
 }
 
+/** Strangers' tickets, the oldest first, and their bytes. */
+interface Crowd {
+  address: string;
+  tickets: Set<Ticket>;
+  bytes: number;
+}
+
 const ticketOf = Symbol("ticket");
+const unanswered = Symbol("unanswered requests");
 
 /** A request with what it holds: as a property, which costs a fraction of what a WeakMap costs the garbage collector. */
 interface Taken extends IncomingMessage {
   [ticketOf]?: Ticket;
 }
 
+interface Connection extends Socket {
+  [unanswered]?: number;
+}
+
 export class LoadShedding {
   private readonly limits: LoadLimits;
-  private requestsNow = 0;
-  private bytesNow = 0;
+  private readonly known: Room = { requests: 0, bytes: 0 };
+  private readonly strangers: Crowd = crowdAt("");
+  private readonly crowds = new Map<string, Crowd>();
+  /** How many connections were cut to make room. */
+  cut = 0;
 
   constructor(limits: LoadLimits) {
     this.limits = limits;
@@ -39,20 +76,47 @@ export class LoadShedding {
 
   /** Requests taken in and not done with. */
   get requests(): number {
-    return this.requestsNow;
+    return this.known.requests + this.strangers.tickets.size;
   }
 
   /** Bytes of their bodies that have arrived. */
   get bytes(): number {
-    return this.bytesNow;
+    return this.known.bytes + this.strangers.bytes;
   }
 
-  /** Takes a request in, until its answer is given and nothing works for it. Throws SERVICE_UNAVAILABLE when it is one too many. */
-  enter(request: IncomingMessage): void {
-    if (this.requestsNow >= this.limits.requests) throw full("requests");
-    const ticket: Ticket = { bytes: 0, open: true, working: false };
+  /**
+   * Takes a request in, until its answer is given and nothing works for it. Where there is no room for it, the stranger that has been sending or
+   * reading longest is cut. Throws SERVICE_UNAVAILABLE when there is none: all are being worked for.
+   */
+  enter(request: IncomingMessage, address: string): void {
+    const socket: Connection = request.socket;
+    const pending = (socket[unanswered] ?? 0) + 1;
+    if (pending > this.limits.connection) {
+      this.cutOff(request);
+      throw full("requests on one connection");
+    }
+    const neighbours = this.crowdOf(addressGroup(address));
+    const { address: room, strangers: all } = this.limits;
+    if (neighbours.tickets.size >= room.requests && !this.cutOldest(neighbours)) throw full("requests of one address");
+    if (this.strangers.tickets.size >= all.requests && !this.cutOldest(this.strangers)) throw full("requests");
+    socket[unanswered] = pending;
+    const ticket: Ticket = { request, bytes: 0, neighbours, open: true, working: false };
     (request as Taken)[ticketOf] = ticket;
-    this.requestsNow++;
+    this.strangers.tickets.add(ticket);
+    neighbours.tickets.add(ticket);
+    this.crowds.set(neighbours.address, neighbours);
+  }
+
+  /** Its sender has proved who they are: it moves to the room of those. Throws SERVICE_UNAVAILABLE when that is full. */
+  prove(request: IncomingMessage): void {
+    const ticket = (request as Taken)[ticketOf];
+    if (!ticket?.neighbours) return;
+    const { known } = this.limits;
+    if (this.known.requests >= known.requests) throw full("requests");
+    if (this.known.bytes + ticket.bytes > known.bytes) throw full("bytes");
+    this.leaveStrangers(ticket, ticket.neighbours);
+    this.known.requests++;
+    this.known.bytes += ticket.bytes;
   }
 
   /** Its answer is given, or its client gone. */
@@ -60,20 +124,20 @@ export class LoadShedding {
     const ticket = (request as Taken)[ticketOf];
     if (!ticket?.open) return;
     ticket.open = false;
+    const socket: Connection = request.socket;
+    socket[unanswered] = (socket[unanswered] ?? 1) - 1;
     this.leave(ticket);
   }
 
-  /** Counts bytes that have arrived. Where they are too many for all together: why, and all of this request are given back. */
+  /** Counts bytes that have arrived. Where they are too many: why, and all of this request are given back. */
   hold(request: IncomingMessage, bytes: number): Fault | undefined {
     const ticket = (request as Taken)[ticketOf];
     if (!ticket?.open) return undefined; // nobody waits for it, so it is read no further
-    if (this.bytesNow + bytes > this.limits.bytes) {
-      this.bytesNow -= ticket.bytes;
-      ticket.bytes = 0;
+    if (!this.hasRoomFor(ticket, bytes)) {
+      this.add(ticket, -ticket.bytes);
       return full("bytes");
     }
-    ticket.bytes += bytes;
-    this.bytesNow += bytes;
+    this.add(ticket, bytes);
     return undefined;
   }
 
@@ -91,11 +155,66 @@ export class LoadShedding {
     this.leave(ticket);
   }
 
+  private crowdOf(address: string): Crowd {
+    return this.crowds.get(address) ?? crowdAt(address);
+  }
+
+  private hasRoomFor(ticket: Ticket, bytes: number): boolean {
+    const { known, strangers, address } = this.limits;
+    if (!ticket.neighbours) return this.known.bytes + bytes <= known.bytes;
+    if (ticket.neighbours.bytes + bytes > address.bytes) return false;
+    while (this.strangers.bytes + bytes > strangers.bytes) {
+      if (!this.cutOldest(this.strangers, (other) => other !== ticket && other.bytes > 0)) return false;
+    }
+    return true;
+  }
+
+  /** Ends the connection of the oldest that nothing works for. False when there is none. */
+  private cutOldest({ tickets }: Crowd, fits: (ticket: Ticket) => boolean = () => true): boolean {
+    for (const ticket of tickets) {
+      if (ticket.working || !fits(ticket)) continue;
+      this.cutOff(ticket.request);
+      this.close(ticket.request);
+      return true;
+    }
+    return false;
+  }
+
+  private cutOff({ socket }: IncomingMessage): void {
+    this.cut++;
+    socket.destroy();
+  }
+
+  private add(ticket: Ticket, bytes: number): void {
+    ticket.bytes += bytes;
+    if (!ticket.neighbours) this.known.bytes += bytes;
+    else {
+      this.strangers.bytes += bytes;
+      ticket.neighbours.bytes += bytes;
+    }
+  }
+
   private leave(ticket: Ticket): void {
     if (ticket.open || ticket.working) return;
-    this.requestsNow--;
-    this.bytesNow -= ticket.bytes;
+    if (ticket.neighbours) this.leaveStrangers(ticket, ticket.neighbours);
+    else {
+      this.known.requests--;
+      this.known.bytes -= ticket.bytes;
+    }
   }
+
+  private leaveStrangers(ticket: Ticket, neighbours: Crowd): void {
+    for (const crowd of [this.strangers, neighbours]) {
+      crowd.tickets.delete(ticket);
+      crowd.bytes -= ticket.bytes;
+    }
+    if (neighbours.tickets.size === 0) this.crowds.delete(neighbours.address);
+    ticket.neighbours = undefined;
+  }
+}
+
+function crowdAt(address: string): Crowd {
+  return { address, tickets: new Set(), bytes: 0 };
 }
 
 function full(what: string): Fault {

@@ -4,16 +4,12 @@ import { connect } from "node:net";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bareServer } from "../../test/bare-server.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { UnauthenticatedCallers } from "../auth/rate.ts";
-import { systemClock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { createMetrics } from "../ground/metrics.ts";
-import { LOAD_LIMITS, LoadShedding } from "./load-shedding.ts";
 import { canonicalTarget } from "./request-target.ts";
-import { createServer } from "./server.ts";
 
 test.each([
   ["as it should be", "/v1/payments?limit=5&status=paid", "/v1/payments?limit=5&status=paid"],
@@ -180,16 +176,7 @@ test("an acquirer's notification is held against the target as the acquirer sign
 
 test("the log names the path in its one form", async () => {
   const lines: string[] = [];
-  const clock = systemClock;
-  const server = createServer({
-    clock,
-    log: pino({}, { write: (line: string) => void lines.push(line) }),
-    metrics: createMetrics(),
-    unauthenticated: new UnauthenticatedCallers(100, clock),
-    load: new LoadShedding(LOAD_LIMITS),
-    trustProxy: 0,
-    statusUrl: undefined,
-  });
+  const server = bareServer({ log: pino({}, { write: (line: string) => void lines.push(line) }) });
   server.get("/things/:id", async (request) => request.url);
   const origin = await server.listen({ port: 0, host: "127.0.0.1" });
   expect(await (await fetch(`${origin}/th%69ngs/%61%2fb?`)).text()).toBe("/things/a%2Fb");

@@ -1,4 +1,6 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
@@ -6,6 +8,7 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import { addressGroup } from "../ground/address-group.ts";
 import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
@@ -36,8 +39,13 @@ declare module "fastify" {
   interface FastifyReply {
     /** The window that the answer's rate headers speak of. */
     rate: Rate | undefined;
+    /** The sender has proved who they are: nothing of this request is charged to their address, and it has the room of those who are known. */
+    proven(): void;
   }
 }
+
+const HEALTH = "/v1/health";
+const UNREAD_MS = 60_000;
 
 export interface ServerParts {
   clock: Clock;
@@ -49,6 +57,9 @@ export interface ServerParts {
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
   statusUrl: string | undefined;
+  connectionsPerAddress: number;
+  /** Whether a client_id is one that this process has loaded. */
+  isKnown: (clientId: string) => boolean;
   /** Hears of every answer that is given to a request which got as far as a route. Must return at once. */
   onAnswer?: ((request: FastifyRequest, reply: FastifyReply, payload: unknown) => void) | undefined;
 }
@@ -60,12 +71,15 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
     exposeHeadRoutes: true,
-    requestTimeout: 30_000,
+    // So long for ten megabytes over a bad connection. Heads and bodies that are held come within half a minute: see `readBody`.
+    requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
+    // Who reads nothing of an answer for so long is cut. A connection that streams something is written to more often.
+    connectionTimeout: UNREAD_MS,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384 },
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
     // From here on `url` is the one form of a target, and `originalUrl` the target as it was sent.
     rewriteUrl: ({ url = "" }) => canonicalTarget(url),
     trustProxy: (_address, hop) => hop < parts.trustProxy,
@@ -85,6 +99,10 @@ export function createServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest("sender", undefined);
   server.decorateRequest("isProven", false);
   server.decorateReply("rate", undefined);
+  server.decorateReply("proven", function proven(this: FastifyReply) {
+    load.prove(this.request.raw);
+    this.rate ??= unauthenticated.rate(this.request.ip);
+  });
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
     // One listener for all that an end means: the framework's own hook for it adds two more to every answer.
@@ -94,9 +112,10 @@ export function createServer(parts: ServerParts): FastifyInstance {
     });
     reply.header("x-request-id", request.id);
     setAsideContentType(request);
+    refuseOnArrival(request, reply, parts);
     // Before the body is looked at: what does not exist is not too large either.
     if (request.is404) throw paths.faultFor(request.url);
-    load.enter(request.raw);
+    load.enter(request.raw, request.ip);
     done();
   });
   server.addHook("preHandler", (request, _reply, done) => {
@@ -104,15 +123,56 @@ export function createServer(parts: ServerParts): FastifyInstance {
     done();
   });
   server.addHook("onSend", (request, reply, payload, done) => {
+    // Errors have been counted. Whoever is well answered without being known counts as well; probes do not.
+    if (reply.rate === undefined && request.url !== HEALTH) unauthenticated.count(request.ip);
     reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
     load.end(request.raw);
     parts.onAnswer?.(request, reply, payload);
     done();
   });
   malformed.watch(server.server);
+  boundConnections(server.server, parts);
   server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
   return server;
+}
+
+/** Closes connections beyond what one address may hold. Behind a proxy all are the proxy's, and it has to bound them. */
+function boundConnections(server: Server, { trustProxy, connectionsPerAddress }: ServerParts): void {
+  if (trustProxy > 0) return;
+  const held = new Map<string, number>();
+  server.on("connection", (socket: Socket) => {
+    const group = addressGroup(socket.remoteAddress ?? "");
+    const count = (held.get(group) ?? 0) + 1;
+    if (count > connectionsPerAddress) {
+      socket.destroy();
+      return;
+    }
+    held.set(group, count);
+    socket.once("close", () => {
+      const left = (held.get(group) ?? 1) - 1;
+      if (left > 0) held.set(group, left);
+      else held.delete(group);
+    });
+  });
+}
+
+/**
+ * Before anything is looked up or read: what an address has used up is refused, but for what proves itself. Throws RATE_LIMITED. Health is always
+ * answered, and so are operators, whose tokens cost nothing to check.
+ */
+function refuseOnArrival(request: FastifyRequest, reply: FastifyReply, parts: ServerParts): void {
+  const { unauthenticated, clock, isKnown } = parts;
+  const standing = unauthenticated.standing(request.ip);
+  if (standing === "all" || request.url === HEALTH || request.url.startsWith("/ops/v1/")) return;
+  const { authorization, cookie } = request.headers;
+  const clientId = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+  if (clientId !== undefined && isKnown(clientId)) return;
+  const claims = authorization !== undefined || cookie !== undefined || request.url.startsWith("/acquirers/");
+  if (standing === "claims" && claims) return;
+  // It stays at what it is: who goes on asking is not told later and later.
+  reply.rate = unauthenticated.rate(request.ip);
+  throw tooMany(reply.rate.reset, clock);
 }
 
 /** Meters and logs an answer that was sent. */
@@ -160,20 +220,19 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
     .send(Readable.from(stream.chunks));
 }
 
-// Faults before a client was known are the doing of unauthenticated, and count against their address.
-const strange = new Set([400, 401, 404, 405, 408, 413]);
-
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {
   const { unauthenticated, clock, log } = parts;
   let fault = faultOf(error);
   if (reply.rate === undefined) {
-    if (strange.has(fault.status) && !unauthenticated.count(request.ip))
+    // Faults before a client was known are the doing of unauthenticated callers, and count against their address. Our own are not.
+    if (fault.status < 500 && !unauthenticated.count(request.ip))
       fault = tooMany(unauthenticated.rate(request.ip).reset, clock);
     reply.rate = unauthenticated.rate(request.ip);
   }
   // Errors of the framework itself come here without passing any hook.
   reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
+  if (fault.status === 408) reply.header("connection", "close"); // the rest of the request is not waited for
   if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));

@@ -123,6 +123,11 @@ export class Directory {
     return cached && !asking ? cached : this.find(clientId, asking);
   }
 
+  /** Whether a credential is known here without asking anybody. What it may do is said by `client`. */
+  isKnown(clientId: string): boolean {
+    return this.clients.has(clientId);
+  }
+
   private async find(clientId: string, asking: Promise<void> | undefined): Promise<Client | undefined> {
     await asking;
     const cached = this.clients.get(clientId);

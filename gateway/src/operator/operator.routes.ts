@@ -5,7 +5,6 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
 import { type SentBody, judgeInput, sentBody } from "../http/input.ts";
-import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
 import type { AuditedCall } from "./audit.sql.ts";
@@ -17,7 +16,6 @@ export interface OperatorParts {
   token: string;
   /** The token of the role viewer; without it there is no viewer. */
   viewerToken?: string | undefined;
-  unauthenticated: UnauthenticatedCallers;
   audit: Audit;
 }
 
@@ -34,7 +32,7 @@ export function openOperatorApi(
       url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
       handler: async (request, response) => {
         const role = roleOf(request);
-        response.rate = parts.unauthenticated.rate(request.ip); // whatever goes wrong below is not charged to the address
+        response.proven();
         const sent = sentBody(request, endpoint.body);
         const perform = () => answer(endpoint, request, role, sent);
         return sendReply(

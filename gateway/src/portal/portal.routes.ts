@@ -1,6 +1,5 @@
 // The way from a page's request to an endpoint: the merchants' own endpoints under /portal/v1, and those that only pages need.
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { UnauthenticatedCallers } from "../auth/rate.ts";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
@@ -21,7 +20,6 @@ export interface PortalParts {
   door: Door;
   edge: Edge;
   audit: PeopleAudit;
-  unauthenticated: UnauthenticatedCallers;
   clock: Clock;
   /** True where all is https: of the cookie. */
   secure: boolean;
@@ -90,7 +88,7 @@ async function answerOwn(
   reply: FastifyReply,
   parts: PortalParts,
 ): Promise<Reply> {
-  const { door, audit, unauthenticated, clock, secure } = parts;
+  const { door, audit, clock, secure } = parts;
   if (endpoint.method !== "GET") door.refuseForeign(request);
   const guest = (): GuestCall => ({
     requestId: request.id,
@@ -104,7 +102,7 @@ async function answerOwn(
   const member = endpoint.for === "member" ? await door.member(request) : undefined;
   const signedIn = member ?? (await door.person(request));
   if (member && endpoint.for === "member") await door.enter(member, endpoint.action, reply);
-  else reply.rate = unauthenticated.rate(request.ip); // whatever goes wrong below is not charged to the address
+  else reply.proven();
   if (member && endpoint.for === "member" && endpoint.sandboxOnly && member.environment !== "sandbox")
     throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
   if (endpoint.fresh === true || (endpoint.fresh === "production" && member?.environment === "production"))

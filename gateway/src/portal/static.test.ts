@@ -5,13 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { bareServer } from "../../test/bare-server.ts";
 import { type TestService, startService } from "../../test/kit.ts";
-import { UnauthenticatedCallers } from "../auth/rate.ts";
-import { systemClock } from "../ground/clock.ts";
-import { createLog } from "../ground/log.ts";
-import { createMetrics } from "../ground/metrics.ts";
-import { LOAD_LIMITS, LoadShedding } from "../http/load-shedding.ts";
-import { createServer } from "../http/server.ts";
 import { openPages } from "./static.ts";
 
 function build(folder: string, name: string, files: Record<string, string>): void {
@@ -25,15 +20,7 @@ function build(folder: string, name: string, files: Record<string, string>): voi
 }
 
 function serverOn(folder: string) {
-  const server = createServer({
-    clock: systemClock,
-    log: createLog("silent"),
-    metrics: createMetrics(),
-    unauthenticated: new UnauthenticatedCallers(6000, systemClock),
-    load: new LoadShedding(LOAD_LIMITS),
-    trustProxy: 0,
-    statusUrl: undefined,
-  });
+  const server = bareServer();
   openPages(server, folder);
   return server;
 }

@@ -77,17 +77,33 @@ export class Api {
     });
   }
 
-  /** Sends bytes as they are: files. */
-  async upload<Answer>(path: string, file: Blob, headers: Record<string, string>): Promise<Answer> {
-    const response = await fetch(`/portal${path}`, {
-      method: "POST",
-      body: file,
-      headers: { ...this.headers(), ...headers },
-    }).catch(() => {
-      throw noAnswer();
+  /** Sends bytes as they are: files. Tells how far it has come, from 0 to 1. */
+  upload<Answer>(path: string, file: Blob, { headers = {}, onProgress, signal }: UploadOptions = {}): Promise<Answer> {
+    // Of what is sent fetch tells no progress.
+    const request = new XMLHttpRequest();
+    const answered = new Promise<Answer>((resolve, reject) => {
+      request.addEventListener("error", () => reject(noAnswer()));
+      request.addEventListener("abort", () => reject(noAnswer()));
+      request.addEventListener("load", () => {
+        const { status, responseText: text } = request;
+        const names = ["retry-after", "x-request-id"];
+        const told = names.flatMap((name): [string, string][] => {
+          const value = request.getResponseHeader(name);
+          return value === null ? [] : [[name, value]];
+        });
+        if (status < 300) resolve(JSON.parse(text) as Answer);
+        else reject(errorOf({ status, headers: new Headers(told) }, text));
+      });
     });
-    if (response.ok) return (await response.json()) as Answer;
-    throw await faultOf(response);
+    if (onProgress) {
+      request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
+    }
+    signal?.addEventListener("abort", () => request.abort());
+    request.open("POST", `/portal${path}`);
+    for (const [name, value] of Object.entries({ ...this.headers(), ...headers }))
+      request.setRequestHeader(name, value);
+    request.send(file);
+    return answered;
   }
 
   /** Fetches a file, to be saved by `save` of ui/download.ts. */
@@ -122,6 +138,12 @@ export class Api {
     if (error.status === 401 && method === "GET" && path !== "/v1/session") signedOut();
     return error;
   }
+}
+
+interface UploadOptions {
+  headers?: Record<string, string>;
+  onProgress?: (sent: number) => void;
+  signal?: AbortSignal;
 }
 
 export interface DraftParameters {

@@ -48,7 +48,7 @@ interface Envelope {
 }
 
 /** Reads the envelope, parsed or not; what is no envelope came from something between us and the service. */
-export function errorOf({ status, headers }: Response, body: unknown): ApiError {
+export function errorOf({ status, headers }: Pick<Response, "status" | "headers">, body: unknown): ApiError {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   const requestId = headers.get("x-request-id") ?? undefined;
   const retryAfterSeconds = Number.isFinite(seconds) ? seconds : undefined;

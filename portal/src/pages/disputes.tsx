@@ -1,6 +1,109 @@
-// Disputes: this page is still to be written.
+// Disputes: which payments are contested, what waits for an answer, and how the others ended.
+import { useApi, useCan, usePlace } from "../api/place.ts";
+import type { Schema } from "../api/types.ts";
+import { paths, withSearch } from "../paths.ts";
+import { ButtonLink } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
+import { To } from "../ui/link.tsx";
+import { useCursor, useList } from "../ui/list.ts";
+import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
+import { Status } from "../ui/status.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+
+type Dispute = Schema<"Dispute">;
+
+// The names are those of the API's query.
+const spec = {
+  status: choice("Status", ["needs_response", "under_review", "won", "lost", "withdrawn"]),
+  payment_reference: text("Payment", "pay_…"),
+};
 
 export function Page() {
-  return <Frame title="Disputes">{null}</Frame>;
+  const place = usePlace();
+  const api = useApi();
+  const filters = useFilters(spec);
+  const cursor = useCursor();
+  const list = useList(api.read("/v1/disputes", { query: { ...filters.value, ...cursor.query } }));
+
+  const columns: Column<Dispute>[] = [
+    { head: "Dispute", cell: (dispute) => <code className="font-mono text-xs">{dispute.uuid}</code> },
+    { head: "Status", cell: (dispute) => <Status status={dispute.status} /> },
+    { head: "Amount", align: "right", cell: (dispute) => <Money of={dispute} /> },
+    {
+      head: "Reason",
+      from: "wide",
+      cell: (dispute) => <span className="whitespace-nowrap">{dispute.reason.replaceAll("_", " ")}</span>,
+    },
+    {
+      head: "Payment",
+      from: "full",
+      cell: ({ payment_reference: reference }) => (
+        <To to={paths.payment(place, reference)} className="link font-mono text-xs">
+          {reference}
+        </To>
+      ),
+    },
+    { head: "Answer by", align: "right", from: "wide", cell: (dispute) => <AnswerBy dispute={dispute} /> },
+  ];
+
+  return (
+    <Frame
+      title="Disputes"
+      lead="Payments that their payers contest, newest first. While a dispute runs, the contested amount is held."
+      curl={{ path: withSearch("/v1/disputes", filters.value) }}
+    >
+      <div>
+        <Filters of={filters} />
+        <Table
+          label="Disputes"
+          list={list}
+          cursor={cursor}
+          columns={columns}
+          id={(dispute) => dispute.uuid}
+          to={(dispute) => paths.dispute(place, dispute.uuid)}
+          empty={filters.isSet ? <NoneMatch /> : <NoneYet />}
+        />
+      </div>
+    </Frame>
+  );
+}
+
+/** Only what can still be answered has a deadline that matters. */
+function AnswerBy({ dispute: { status, evidence_due_at: due } }: { dispute: Dispute }) {
+  return status === "needs_response" ? <Time at={due} shape="minute" /> : <span className="text-muted">–</span>;
+}
+
+function NoneMatch() {
+  return <Empty title="No dispute matches">Change the filters, or clear them.</Empty>;
+}
+
+function NoneYet() {
+  const place = usePlace();
+  const can = useCan();
+  const isSandbox = place.environment === "sandbox";
+  return (
+    <Empty
+      title="No disputes"
+      action={
+        isSandbox &&
+        can("sandbox:write") && (
+          <ButtonLink to={withSearch(paths.payments(place), { status: "succeeded" })}>
+            Choose a payment to contest
+          </ButtonLink>
+        )
+      }
+      curl={
+        isSandbox
+          ? { method: "POST", path: "/v1/sandbox/payments/pay_…/dispute", body: { reason: "product_not_received" } }
+          : undefined
+      }
+    >
+      A payer contests a payment at their bank. It appears here, the amount is held, and you have until its deadline to
+      answer with a statement and files.
+      {isSandbox && " In the sandbox you contest a payment yourself, and decide about it."}
+    </Empty>
+  );
 }

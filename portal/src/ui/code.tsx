@@ -1,4 +1,5 @@
 // Code and raw objects, plain, as they are.
+import { classes } from "./classes.ts";
 import { Copy } from "./copy.tsx";
 
 interface Props {
@@ -7,9 +8,11 @@ interface Props {
   value?: unknown;
   /** What it is: the name of the region and of what is copied. */
   what: string;
+  /** Breaks lines wherever they end, so that a secret is seen whole. */
+  wrap?: boolean;
 }
 
-export function Code({ text, value, what }: Props) {
+export function Code({ text, value, what, wrap = false }: Props) {
   const shown = text ?? JSON.stringify(value, null, 2) ?? "";
   return (
     <div className="relative rounded-md border border-line bg-panel">
@@ -18,7 +21,10 @@ export function Code({ text, value, what }: Props) {
         tabIndex={0}
         role="region"
         aria-label={what}
-        className="max-h-96 overflow-auto py-2.5 pr-10 pl-3 font-mono text-xs leading-5 [tab-size:2]"
+        className={classes(
+          "max-h-96 overflow-auto py-2.5 pr-10 pl-3 font-mono text-xs leading-5 [tab-size:2]",
+          wrap && "break-all whitespace-pre-wrap",
+        )}
       >
         {shown}
       </pre>

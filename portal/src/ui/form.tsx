@@ -49,7 +49,9 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
   const [checks] = useState(() => new Map<string, Check | undefined>());
   const [sent, setSent] = useState<Values>({});
   const element = useRef<HTMLFormElement>(null);
-  const field = action.error?.details.field;
+  const told = action.error?.details.field;
+  // A field of several values is one field here: `scopes.0` is said at `scopes`.
+  const field = told !== undefined && !(told in values) ? told.split(".")[0] : told;
   const form: FormState = {
     values,
     set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
@@ -161,6 +163,48 @@ export function SelectField({ name, label, hint, check, options }: SelectFieldPr
         </select>
       )}
     </Labelled>
+  );
+}
+
+interface ChoicesFieldProps extends FieldProps {
+  options: readonly string[];
+}
+
+/** Several of the API's words. Its value is a text: what is chosen, with spaces between. */
+export function ChoicesField({ name, label, hint, check, options }: ChoicesFieldProps) {
+  const form = useForm();
+  useCheck(name, check);
+  const id = useId();
+  const chosen = new Set((form.values[name] ?? "").split(" ").filter(Boolean));
+  const fault = form.faultOf(name, check);
+  const put = (option: string, isOn: boolean): void =>
+    form.set(name, options.filter((one) => (one === option ? isOn : chosen.has(one))).join(" "));
+  return (
+    <fieldset aria-describedby={`${id}-hint ${id}-fault`}>
+      <legend className="mb-1 font-medium">{label}</legend>
+      <div className="grid gap-x-4 sm:grid-cols-2">
+        {options.map((option) => (
+          <label key={option} className="inline-flex min-h-7 items-center gap-2">
+            <input
+              type="checkbox"
+              name={name}
+              className="size-4 accent-accent"
+              checked={chosen.has(option)}
+              onChange={(event) => put(option, event.target.checked)}
+            />
+            <code className="font-mono text-xs">{option}</code>
+          </label>
+        ))}
+      </div>
+      {hint !== undefined && (
+        <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
+          {hint}
+        </p>
+      )}
+      <p id={`${id}-fault`} aria-live="polite" className="text-xs text-bad empty:hidden not-empty:mt-1">
+        {fault}
+      </p>
+    </fieldset>
   );
 }
 

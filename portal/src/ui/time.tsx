@@ -1,10 +1,13 @@
 // Times: in the person's zone, with UTC on hover, as the API writes it.
+import { useMembership } from "../api/place.ts";
 import { useSession } from "../api/session.ts";
 import { useLanguage } from "../words.ts";
 import { useNow } from "./now.ts";
 
+/** What the person chose, or the merchant of the page, or else the browser. */
 export function useTimeZone(): string {
-  return useSession()?.person.time_zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const ofMerchant = useMembership()?.time_zone;
+  return useSession()?.person.time_zone ?? ofMerchant ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -54,7 +57,9 @@ const steps = [
 export function TimeFromNow({ at, ticking = false }: { at: string; ticking?: boolean }) {
   const language = useLanguage();
   const now = useNow(ticking ? 1000 : 15_000);
-  const seconds = Math.round((Date.parse(at) - now) / 1000);
+  const exact = Math.round((Date.parse(at) - now) / 1000);
+  // Between two looks at the clock what has just happened would be ahead of it.
+  const seconds = !ticking && exact > 0 && exact <= 15 ? 0 : exact;
   const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? steps[3];
   const text = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
   return (

@@ -1,6 +1,87 @@
-// Events: this page is still to be written.
+// Events: everything that happened, as your receiver is told, and whether it was.
+import { useApi, useCan, usePlace } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+import { paths, withSearch } from "../../paths.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Filters, choice, day, useFilters } from "../../ui/filters.tsx";
+import { useCursor, useList } from "../../ui/list.ts";
 import { Page as Frame } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { eventTypes } from "./events/types.ts";
+import { DeliveryState } from "./events/delivery.tsx";
+import { ResendSince } from "./webhooks/resend-since.tsx";
+
+type Event = Schema<"Event">;
+
+const spec = {
+  type: choice("Type", eventTypes),
+  delivery: choice("Delivery", ["pending", "delivered", "undelivered", "none"]),
+  created_from: day("From"),
+  created_to: day("To"),
+};
 
 export function Page() {
-  return <Frame title="Events">{null}</Frame>;
+  const place = usePlace();
+  const api = useApi();
+  const can = useCan();
+  const filters = useFilters(spec);
+  const cursor = useCursor();
+  const list = useList(api.read("/v1/events", { query: { ...filters.value, ...cursor.query } }));
+
+  const columns: Column<Event>[] = [
+    { head: "Type", cell: (event) => <code className="font-mono text-xs">{event.type}</code> },
+    { head: "About", from: "full", cell: (event) => <About of={event} /> },
+    { head: "Delivery", cell: (event) => <DeliveryState of={event.delivery} /> },
+    { head: "Attempts", align: "right", from: "wide", cell: (event) => event.delivery?.attempts ?? "" },
+    { head: "Happened", align: "right", cell: (event) => <Time at={event.created_at} /> },
+  ];
+  return (
+    <Frame
+      title="Events"
+      lead="What happened, as your receiver is told of it, newest first."
+      actions={can("events:write") && <ResendSince />}
+      curl={{ path: withSearch("/v1/events", filters.value) }}
+    >
+      <div>
+        <Filters of={filters} />
+        <Table
+          label="Events"
+          list={list}
+          cursor={cursor}
+          columns={columns}
+          id={(event) => event.id}
+          to={(event) => paths.event(place, event.id)}
+          empty={
+            filters.isSet ? (
+              <Empty title="No event matches">Change the filters, or clear them.</Empty>
+            ) : (
+              <Empty
+                title="No events yet"
+                curl={{
+                  method: "POST",
+                  path: "/v1/payments",
+                  body: {
+                    amount_minor: 15_000_000,
+                    currency: "IDR",
+                    payment_method: "qris",
+                    reference_id: "order-1042",
+                  },
+                }}
+              >
+                Every change of a payment, refund, dispute or settlement is an event. The first payment makes the first
+                one.
+              </Empty>
+            )
+          }
+        />
+      </div>
+    </Frame>
+  );
+}
+
+/** What it is about, as far as its data name it. */
+export function About({ of: { data } }: { of: Event }) {
+  const { reference, uuid } = data as { reference?: string; uuid?: string };
+  return <code className="font-mono text-xs text-muted">{reference ?? uuid ?? ""}</code>;
 }

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../address.ts";
 import { useApi, usePlace } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
 import { Code } from "../../ui/code.tsx";
@@ -12,6 +13,13 @@ import { Money } from "../../ui/money.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
+
+const sentences: Record<Schema<"Refund">["status"], string> = {
+  pending:
+    "The money is on its way: it has left your available balance, and the acquirer has not said yet that it arrived.",
+  succeeded: "The money is back with the payer.",
+  failed: "The acquirer could not return the money. It is in your available balance again, and you can refund anew.",
+};
 
 export function Page() {
   const place = usePlace();
@@ -28,6 +36,7 @@ export function Page() {
       <Answer of={refund}>
         {(refund) => (
           <>
+            <p className="max-w-2xl">{sentences[refund.status]}</p>
             <Facts>
               <Fact name="Status">
                 <Status status={refund.status} />

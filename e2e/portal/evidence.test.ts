@@ -1,0 +1,155 @@
+// Goal: a dispute is answered with a PDF and a photo before its deadline, and won; nothing that comes with files or texts does anything.
+// Method: the whole story in a real browser, and people who try.
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { jpegOf, pdfOf, pngOf } from "../../gateway/test/files.ts";
+import { paymentBody } from "../../gateway/test/kit.ts";
+import { paths } from "../../portal/src/paths.ts";
+import type { Client } from "../kit/client.ts";
+import { faults } from "./kit/look.ts";
+import { PHONE, settled, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+const ATTACK = '<img src=x onerror="document.title=`broken`">';
+
+/** A contested payment of the merchant. */
+async function disputed(client: Client, amountMinor = 10_000_000): Promise<string> {
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: amountMinor }))).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const { json } = await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "product_not_received" });
+  return json.uuid as string;
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true });
+const kept = (page: Page) => page.getByRole("list", { name: "Files" }).getByRole("listitem");
+const add = (page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]) =>
+  page.getByLabel("Add files").setInputFiles(files);
+const pdf = (name: string, buffer = pdfOf("Resi 1042")) => ({ name, mimeType: "application/pdf", buffer });
+
+test("a dispute is answered with a PDF and a photo before its deadline, and won", async () => {
+  const { page, place, client, open, look } = await portal.member("owner");
+  await open(paths.disputes(place));
+  await page.getByRole("heading", { name: "No disputes" }).waitFor();
+  await look("disputes-none");
+  const uuid = await disputed(client);
+  await open(paths.disputes(place));
+  await look("disputes");
+  await page.getByRole("link", { name: uuid }).click();
+  await page.getByRole("timer", { name: "Time left to answer" }).waitFor();
+  expect(await page.getByRole("timer").textContent()).toMatch(/^6 days 23:59:\d\d$/);
+  await page.getByText("never arrived").waitFor();
+
+  // The draft keeps itself, whatever happens to the page.
+  await page.getByLabel("Statement").fill(`It was signed for. ${ATTACK}`);
+  await page.getByLabel("Carrier").fill("JNE");
+  await page.getByLabel("Delivered on").fill("2026-11-20");
+  await page.getByText(/^Draft kept/).waitFor();
+  await page.reload();
+  await settled(page);
+  expect(await page.getByLabel("Statement").inputValue()).toBe(`It was signed for. ${ATTACK}`);
+
+  const name = `resi ${ATTACK.replace("/", "")}.pdf`;
+  await add(page, pdf(name), { name: "foto.jpg", mimeType: "image/jpeg", buffer: jpegOf(4000, 3000, 400_000) });
+  await expect
+    .poll(() =>
+      kept(page)
+        .filter({ has: button(page, /^Remove/) })
+        .count(),
+    )
+    .toBe(2);
+  expect(await kept(page).allInnerTexts()).toEqual(
+    expect.arrayContaining([expect.stringContaining(name), expect.stringMatching(/foto\.jpg\s+JPEG, 391 KiB/)]),
+  );
+  expect(await faults(page)).toEqual([]);
+  await look("dispute-answer");
+
+  const saving = page.waitForEvent("download");
+  await button(page, "Download foto.jpg").click();
+  expect((await saving).suggestedFilename()).toBe("foto.jpg");
+
+  await button(page, "Hand in…").click();
+  const question = page.getByRole("dialog", { name: "Hand in your answer?" });
+  await question.getByText("The statement and 2 files go to whoever decides").waitFor();
+  await look("dispute-hand-in");
+  // Whoever presses twice hands in once.
+  await question.getByRole("button", { name: "Hand it in" }).dblclick();
+  await page.getByText("Your answer is handed in", { exact: true }).waitFor();
+  await page.getByText(`It was signed for. ${ATTACK}`).waitFor();
+  expect(await page.getByLabel("Add files").count()).toBe(0);
+  await look("dispute-handed-in");
+  expect((await client.get("/v1/events?type=dispute.updated")).json.data).toHaveLength(1);
+
+  await button(page, "Decide for the merchant").click();
+  await page.getByText("You won").waitFor();
+  expect(await faults(page)).toEqual([]);
+  await look("dispute-won");
+  expect((await client.get(`/v1/disputes/${uuid}`)).json.outcome).toBe("won");
+  expect((await client.get("/v1/balances")).json.data[0].held_minor).toBe(0);
+  expect(await page.title()).toBe("Dispute · Gerbang");
+});
+
+test("files that are not what they say are refused one by one in a sentence, on a phone too, and the others are kept", async () => {
+  const { page, place, client, open, look, requests } = await portal.member("support", {
+    browser: { viewport: PHONE },
+  });
+  const uuid = await disputed(client);
+  await open(paths.dispute(place, uuid));
+  const tooLarge = Buffer.concat([pdfOf("x"), Buffer.alloc(10 * 1024 * 1024 + 1 - pdfOf("x").length, 0x20)]);
+  await add(
+    page,
+    pdf("setup.pdf", Buffer.from("MZ\x90\0this program cannot be run in DOS mode")),
+    pdf("kosong.pdf", Buffer.alloc(0)),
+    pdf("besar.pdf", tooLarge),
+    { name: "bomb.png", mimeType: "image/png", buffer: pngOf(50_000, 50_000, { pixels: Buffer.alloc(9) }) },
+    pdf("baik.pdf"),
+  );
+  const refusal = (name: string) => kept(page).filter({ hasText: name }).getByRole("alert");
+  expect(await refusal("setup.pdf").textContent()).toContain("This is a Windows program, whatever its name says.");
+  expect(await refusal("kosong.pdf").textContent()).toBe("The file is empty.");
+  expect(await refusal("besar.pdf").textContent()).toContain("10,485,761 bytes");
+  expect(await refusal("bomb.png").textContent()).toContain("50000 × 50000 pixels");
+  await button(page, "Remove baik.pdf").waitFor();
+  expect(await faults(page)).toEqual([]);
+  await look("dispute-refused");
+  for (const name of ["setup.pdf", "kosong.pdf", "besar.pdf", "bomb.png"])
+    await button(page, `Dismiss ${name}`).click();
+  await button(page, "Remove baik.pdf").click();
+  await expect.poll(() => kept(page).count()).toBe(0);
+
+  // Without a statement nothing is handed in.
+  await button(page, "Hand in…").click();
+  await page.getByText("A statement is needed.").waitFor();
+  expect((await requests.post(`/portal/v1/disputes/${uuid}/evidence/submit`)).status).toBe(422);
+});
+
+test("the deadline passes while the page is open: nothing is taken any more, and the page says so", async () => {
+  const { page, place, client, open, look } = await portal.member("finance");
+  const uuid = await disputed(client);
+  await open(paths.dispute(place, uuid));
+  await page.getByLabel("Statement").fill("Too late.");
+  await page.getByText(/^Draft kept/).waitFor();
+  await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 24 * 3600 });
+  await button(page, "Hand in…").click();
+  await page.getByText("DISPUTE_RESOLVED").waitFor();
+  await page.reload();
+  await settled(page);
+  await page.getByText("You lost").waitFor();
+  await page.getByText("Nothing was handed in before the deadline.").waitFor();
+  await look("dispute-lost");
+  expect(await button(page, "Hand in…").count()).toBe(0);
+});
+
+test("another merchant's dispute is not there, and a viewer reads and does not write", async () => {
+  const theirs = await portal.member("owner");
+  const uuid = await disputed(theirs.client);
+  const mine = await portal.member("owner");
+  await mine.open(paths.dispute(mine.place, uuid));
+  await mine.page.getByRole("heading", { name: "Not found" }).waitFor();
+
+  const viewer = await portal.member("viewer", { merchantId: theirs.merchantId });
+  await viewer.open(paths.dispute(viewer.place, uuid));
+  await viewer.page.getByText("Nobody has written anything yet.").waitFor();
+  expect(await viewer.page.getByLabel("Add files").count()).toBe(0);
+  expect(await button(viewer.page, "Decide for the merchant").count()).toBe(0);
+});

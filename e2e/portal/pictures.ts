@@ -1,0 +1,101 @@
+// `npm run pictures`: the six pictures of the documents, of a service of its own with a day's business in it. Another folder: `-- --into /somewhere`.
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Page } from "playwright-core";
+import { paths } from "../../portal/src/paths.ts";
+import { Client, operate } from "../kit/client.ts";
+import { Receiver, makeCertificates } from "../kit/receiver.ts";
+import { type Demo, Service } from "../kit/service.ts";
+import { launchBrowser } from "./kit/chromium.ts";
+import { settled } from "./kit/look.ts";
+
+const root = join(import.meta.dirname, "../..");
+const { values } = parseArgs({ options: { into: { type: "string", default: join(root, "docs/portal") } } });
+const methods = ["qris", "qris", "qris", "va", "ewallet", "card"];
+const PAYMENTS = 36;
+
+/** Payments of some hours: most are paid, some fail, one is refunded, one contested, and a batch is settled. Gives the one to look at. */
+async function business(client: Client): Promise<string> {
+  const post = async (path: string, body: unknown = {}) => {
+    const answer = await client.post(path, body);
+    if (answer.status >= 300) process.stderr.write(`${path}: ${answer.text}\n`);
+    return answer.json;
+  };
+  const made: string[] = [];
+  for (let at = 0; at < PAYMENTS; at++) {
+    const { reference } = await post("/v1/payments", {
+      amount_minor: 2_500_000 + ((at * 7_919) % 90) * 500_000,
+      currency: "IDR",
+      payment_method: methods[at % methods.length],
+      reference_id: `order-${10_200 + at}`,
+      description: ["Kopi tubruk 1 kg", "Batik tulis", "Teh poci", "Sepatu lari"][at % 4],
+      customer: { name: ["Budi Santoso", "Dewi Lestari", "Agus Salim"][at % 3] },
+    });
+    if (typeof reference !== "string") continue;
+    made.push(reference);
+    if (at % 9 !== 8)
+      await post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: at % 7 === 6 ? "failed" : "succeeded" });
+    if (at % 6 === 5) await post("/v1/sandbox/clock/advance", { seconds: 3_300 });
+  }
+  const [story = ""] = made.slice(-6, -5);
+  await post("/v1/refunds", { payment_reference: story, amount_minor: 1_000_000, reason: "One of two was sold out." });
+  await post(`/v1/sandbox/payments/${made.at(-5) ?? ""}/dispute`, { reason: "product_not_received" });
+  await post("/v1/sandbox/settlements/run");
+  return story;
+}
+
+async function picture(page: Page, name: string, path: string): Promise<void> {
+  await page.goto(`/portal${path}`);
+  await settled(page);
+  await page.waitForTimeout(500); // plots are drawn by themselves
+  const file = join(values.into, `${name}.png`);
+  await page.screenshot({ path: file });
+  console.log(file);
+}
+
+async function take(demo: Demo & { portal_sign_in?: string }, client: Client, story: string): Promise<void> {
+  const browser = await launchBrowser();
+  try {
+    const context = await browser.newContext({
+      baseURL: new URL(demo.portal_sign_in ?? "").origin,
+      viewport: { width: 1280, height: 800 },
+      deviceScaleFactor: 1.5,
+      locale: "en-GB",
+      timezoneId: "Asia/Jakarta",
+      reducedMotion: "reduce",
+    });
+    const page = await context.newPage();
+    await page.goto(demo.portal_sign_in ?? "");
+    await page.getByRole("heading", { name: /^Welcome/ }).waitFor();
+    const place = { merchant: demo.merchant_id, environment: "sandbox" as const };
+    const [settlement] = (await client.get("/v1/settlements")).json.data as { uuid: string }[];
+    await picture(page, "home", paths.home(place));
+    await picture(page, "payment", paths.payment(place, story));
+    await picture(page, "webhooks", paths.webhooks(place));
+    await picture(page, "settlement", settlement ? paths.settlement(place, settlement.uuid) : paths.settlements(place));
+    await picture(page, "qris", paths.qris(place));
+    await page.emulateMedia({ colorScheme: "dark" });
+    await picture(page, "payments-dark", paths.payments(place));
+  } finally {
+    await browser.close();
+  }
+}
+
+execFileSync(process.execPath, [join(root, "portal/build.ts")], { stdio: "inherit" });
+mkdirSync(values.into, { recursive: true });
+const certificates = await makeCertificates();
+const receiver = await Receiver.start(certificates);
+const service = await Service.start({
+  env: { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost" },
+});
+try {
+  const { demo } = service;
+  await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, { environment: "sandbox", url: receiver.url() });
+  const client = new Client(demo);
+  await take(demo, client, await business(client));
+} finally {
+  await service.discard();
+  await receiver.close();
+}

@@ -1,0 +1,23 @@
+// A server without endpoints and without a database, for tests of what happens before any endpoint.
+import type { FastifyInstance } from "fastify";
+import { UnauthenticatedCallers } from "../src/auth/rate.ts";
+import { systemClock } from "../src/ground/clock.ts";
+import { createLog } from "../src/ground/log.ts";
+import { createMetrics } from "../src/ground/metrics.ts";
+import { LOAD_LIMITS, LoadShedding } from "../src/http/load-shedding.ts";
+import { type ServerParts, createServer } from "../src/http/server.ts";
+
+export function bareServer(parts: Partial<ServerParts> = {}): FastifyInstance {
+  return createServer({
+    clock: systemClock,
+    log: createLog("silent"),
+    metrics: createMetrics(),
+    unauthenticated: new UnauthenticatedCallers(1_000_000, systemClock),
+    load: new LoadShedding(LOAD_LIMITS),
+    trustProxy: 0,
+    statusUrl: undefined,
+    connectionsPerAddress: 1024,
+    isKnown: () => false,
+    ...parts,
+  });
+}

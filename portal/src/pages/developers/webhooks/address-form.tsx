@@ -1,0 +1,49 @@
+// The form of an address for webhooks: the first one, or another.
+import { useState } from "react";
+import { useAction } from "../../../api/action.ts";
+import { useApi } from "../../../api/place.ts";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { WebhookSecret } from "./webhook-secret.tsx";
+
+const urlNeeded = needed("An address");
+
+/** `onDone` is called once the address is kept and its secret, where there is a first one, was seen. */
+export function AddressForm({ url, verb, onDone }: { url: string; verb: string; onDone: () => void }) {
+  const api = useApi();
+  const [secret, setSecret] = useState<string | undefined>(undefined);
+  const set = useAction((to: string) => api.write("PUT", "/v1/webhook", { body: { url: to } }), {
+    // With a first address the page changes: not before the secret was seen.
+    refresh: [],
+    done: ({ webhook_secret: shown }) => {
+      if (shown !== null) return setSecret(shown);
+      say("Registered. What is still pending goes there.");
+      onDone();
+    },
+  });
+  const seen = (): void => {
+    setSecret(undefined);
+    onDone();
+  };
+  return (
+    <>
+      <Form values={{ url }} action={set} onSubmit={(values) => set.run((values.url ?? "").trim())}>
+        <TextField
+          name="url"
+          label="Address"
+          type="url"
+          mono
+          placeholder="https://shop.example/webhooks/gerbang"
+          autoComplete="off"
+          check={urlNeeded}
+          hint="https, and reachable from the public internet."
+        />
+        <Submit>{verb}</Submit>
+      </Form>
+      <Dialog open={secret !== undefined} onClose={seen} title="The signing secret">
+        <WebhookSecret secret={secret ?? ""} onClose={seen} />
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+// Sending again all events since a day, after an outage: as many calls as it takes, each of at most a thousand.
+import { useState } from "react";
+import { useAction } from "../../../api/action.ts";
+import type { Intent } from "../../../api/client.ts";
+import { useApi } from "../../../api/place.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Form, SelectField, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { say } from "../../../ui/toast.tsx";
+
+const states = ["undelivered", "delivered", "all"] as const;
+type Wish = { since: string; state: (typeof states)[number] };
+
+export function ResendSince() {
+  const api = useApi();
+  const [open, setOpen] = useState(false);
+  const resend = useAction(
+    async (wish: Wish, { key }: Intent) => {
+      let resent = 0;
+      let next: string | undefined;
+      for (let part = 0; ; part++) {
+        const body = { ...wish, ...(next === undefined ? {} : { starting_after: next }) };
+        // One intent in parts: a part that is sent again after a lost answer takes effect once.
+        const answer = await api.write("POST", "/v1/events/resend", { body }, { key: `${key}-${part}` });
+        resent += answer.resent;
+        if (answer.next_cursor === null) return resent;
+        next = answer.next_cursor;
+      }
+    },
+    {
+      done: (resent) => {
+        say(
+          resent === 0
+            ? "No event of that kind since."
+            : `${resent} ${resent === 1 ? "event is" : "events are"} sent again.`,
+        );
+        setOpen(false);
+      },
+    },
+  );
+  const [today] = useState(() => new Date().toISOString().slice(0, 10));
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Send again since…</Button>
+      <Dialog open={open} onClose={() => setOpen(false)} title="Send events again">
+        <Form
+          values={{ since: today, state: "undelivered" }}
+          action={resend}
+          onSubmit={({ since = "", state }) =>
+            resend.run({ since, state: states.find((one) => one === state) ?? "undelivered" })
+          }
+        >
+          <p>Each gets one more attempt now, with the same body. Your receiver knows it by its id.</p>
+          <TextField
+            name="since"
+            label="Since"
+            type="date"
+            check={needed("A day")}
+            hint="From the beginning of the day, in UTC."
+          />
+          <SelectField
+            name="state"
+            label="Which"
+            options={[
+              { value: "undelivered", label: "those that were given up" },
+              { value: "delivered", label: "those that were delivered" },
+              { value: "all", label: "all of them" },
+            ]}
+          />
+          <Submit>Send them again</Submit>
+        </Form>
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,172 @@
+// The answer while it is written: a draft that keeps itself, files, and the handing in.
+import { useQueryClient } from "@tanstack/react-query";
+import { type RefObject, useEffect, useRef, useState } from "react";
+import { refresh, useAction } from "../../../api/action.ts";
+import { type ApiError, asApiError } from "../../../api/error.ts";
+import { useApi } from "../../../api/place.ts";
+import type { Schema } from "../../../api/types.ts";
+import { Confirm } from "../../../ui/dialog.tsx";
+import { Form, Submit, TextField, needed, useFormValues } from "../../../ui/form.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { Files } from "./files.tsx";
+import { useUploads } from "./uploads.ts";
+
+type Gathered = Schema<"GatheredEvidence">;
+type Values = Record<string, string>;
+
+/** After the last key was pressed. */
+const KEEP_AFTER_MS = 800;
+
+const statementNeeded = needed("A statement");
+
+export function Gather({ evidence }: { evidence: Gathered }) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const path = { uuid: evidence.uuid };
+  const uploads = useUploads(evidence);
+  const [asked, setAsked] = useState(false);
+  const [first] = useState(() => valuesOf(evidence));
+  const kept = useRef(JSON.stringify(first));
+  const keep = async (values: Values): Promise<Gathered> => {
+    const answer = await api.write("PUT", "/v1/disputes/{uuid}/evidence", { path, body: bodyOf(values) });
+    kept.current = JSON.stringify(values);
+    return answer;
+  };
+  const save = useAction(keep, { refresh: [] });
+
+  const handIn = async (): Promise<void> => {
+    try {
+      await api.write("POST", "/v1/disputes/{uuid}/evidence/submit", { path });
+      say("Your answer is handed in.");
+    } finally {
+      await refresh(queries, ["/v1/disputes", "/v1/overview", "/v1/payments"]);
+    }
+  };
+
+  return (
+    <>
+      <Section title="Files">
+        <Files evidence={evidence} uploads={uploads} />
+      </Section>
+      <Section title="Your answer">
+        <div className="rounded-md border border-line bg-panel p-4">
+          <Form
+            values={first}
+            action={save}
+            onSubmit={async (values) => {
+              if (await save.run(values)) setAsked(true);
+            }}
+          >
+            <TextField
+              name="statement"
+              label="Statement"
+              lines={8}
+              check={statementNeeded}
+              hint="What happened, in your words. Whoever decides reads this first."
+            />
+            {evidence.asked.asks_delivery && (
+              <div className="grid gap-4 sm:grid-cols-3">
+                <TextField name="carrier" label="Carrier" placeholder="JNE" />
+                <TextField name="tracking_number" label="Tracking number" mono />
+                <TextField name="delivered_on" label="Delivered on" type="date" />
+              </div>
+            )}
+            <Submit beside={<Keeper keep={keep} kept={kept} savedAt={evidence.saved_at} />}>Hand in…</Submit>
+          </Form>
+        </div>
+      </Section>
+      <Confirm
+        open={asked}
+        onClose={() => setAsked(false)}
+        title="Hand in your answer?"
+        verb="Hand it in"
+        look="primary"
+        onConfirm={handIn}
+      >
+        <p>
+          The statement and {filesAsText(evidence.files.length)} go to whoever decides. You can do this once, and change
+          nothing afterwards.
+        </p>
+        {uploads.isBusy && (
+          <p className="font-medium text-bad">A file is still on its way and would not be part of it.</p>
+        )}
+      </Confirm>
+    </>
+  );
+}
+
+function filesAsText(count: number): string {
+  return count === 0 ? "no files" : count === 1 ? "one file" : `${count} files`;
+}
+
+function valuesOf({ statement, carrier, tracking_number, delivered_on }: Gathered): Values {
+  return {
+    statement,
+    carrier: carrier ?? "",
+    tracking_number: tracking_number ?? "",
+    delivered_on: delivered_on ?? "",
+  };
+}
+
+function bodyOf({ statement = "", ...rest }: Values): Schema<"EvidenceText"> {
+  return { statement, ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value.trim() !== "")) };
+}
+
+interface KeeperProps {
+  keep: (values: Values) => Promise<Gathered>;
+  /** The values that the service has. */
+  kept: RefObject<string>;
+  savedAt: string | null;
+}
+
+/** Keeps the draft a moment after the last change, and says so. */
+function Keeper({ keep, kept, savedAt }: KeeperProps) {
+  const values = useFormValues();
+  const text = JSON.stringify(values);
+  const latest = useRef({ keep, values });
+  const [state, setState] = useState<{ at: string | null; pending: boolean; error?: ApiError }>({
+    at: savedAt,
+    pending: false,
+  });
+  useEffect(() => {
+    latest.current = { keep, values };
+  });
+  useEffect(() => {
+    if (text === kept.current) return undefined;
+    const timer = setTimeout(async () => {
+      setState(({ at }) => ({ at, pending: true }));
+      try {
+        const { saved_at: at } = await latest.current.keep(latest.current.values);
+        setState({ at, pending: false });
+      } catch (thrown) {
+        setState(({ at }) => ({ at, pending: false, error: asApiError(thrown) }));
+      }
+    }, KEEP_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [text, kept]);
+  // Who leaves the page has not waited.
+  useEffect(
+    () => () => {
+      const { keep, values } = latest.current;
+      if (JSON.stringify(values) !== kept.current) keep(values).catch(() => undefined);
+    },
+    [kept],
+  );
+  return (
+    <p role="status" className="text-xs text-muted">
+      {state.error ? (
+        <span className="text-bad">The draft is not kept: {state.error.message}</span>
+      ) : state.pending ? (
+        "Keeping the draft…"
+      ) : (
+        state.at !== null && (
+          <>
+            Draft kept, <Time at={state.at} />
+          </>
+        )
+      )}
+    </p>
+  );
+}
