@@ -203,7 +203,7 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
 }
 
 export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
-  const { status, body, replayed, contentType, file, stream } = answer;
+  const { status, body, replayed, contentType, file, stream, saveAs } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) {
@@ -212,12 +212,17 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
     if (Buffer.isBuffer(bytes)) return reply.send(bytes);
     return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
   }
-  reply.code(status).header("content-type", contentType ?? "application/json; charset=utf-8");
-  if (!stream) return reply.send(body);
-  // The name is ours: letters, digits, points, hyphens and underscores.
+  if (saveAs !== undefined)
+    reply.headers({ "content-disposition": `attachment; filename="${saveAs}"`, "x-content-type-options": "nosniff" });
+  // The framework ends it with the answer, but not where there is no body: of a HEAD.
+  if (stream) {
+    reply.raw.once("close", () => stream.destroy());
+    reply.header("x-accel-buffering", "no"); // a proxy passes each piece on as it comes
+  }
   return reply
-    .headers({ "content-disposition": `attachment; filename="${stream.name}"`, "x-content-type-options": "nosniff" })
-    .send(Readable.from(stream.chunks));
+    .code(status)
+    .header("content-type", contentType ?? "application/json; charset=utf-8")
+    .send(stream ?? body);
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {

@@ -1,4 +1,5 @@
 // The book behind the figures: accounts, journals and entries, what a settlement is made of, and the whole as text for other programs.
+import { Readable } from "node:stream";
 import { z } from "zod";
 import { accountEntriesQuery, bookSchema, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
@@ -175,7 +176,8 @@ function exportEndpoint(database: Database): PortalEndpoint {
         status: 200,
         body: "",
         contentType: "text/plain; charset=utf-8",
-        stream: { name: `book-${book.environment}.${endings[format]}`, chunks },
+        stream: Readable.from(chunks),
+        saveAs: `book-${book.environment}.${endings[format]}`,
       };
     },
   });
