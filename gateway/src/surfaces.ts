@@ -33,6 +33,7 @@ import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
+import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
@@ -42,6 +43,7 @@ import { sessionEndpoints } from "./portal/session.routes.ts";
 import { storyEndpoints } from "./portal/story.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
+import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
@@ -151,6 +153,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...requestEndpoints({ database, requestLog: config.requestLog }),
     ...idempotencyEndpoints({ database }),
     ...settingsEndpoints({ profiles: rooms.profiles }),
+    ...workbenchEndpoints({ database, clock }),
     ...teamEndpoints({
       people,
       audit,
@@ -158,6 +161,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
       serviceName: config.serviceName,
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
+    ...insightsEndpoints(rooms),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),

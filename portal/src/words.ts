@@ -1,4 +1,5 @@
 // The words of the shell, in the languages that people choose from. The pages' own words are the API's, in English.
+import { useMembership } from "./api/place.ts";
 import { useSession } from "./api/session.ts";
 
 const en = {
@@ -106,9 +107,10 @@ const id: Words = {
 const languages = { en, id };
 export type Language = keyof typeof languages;
 
-/** What the person chose, or what their browser asks for. */
+/** What the person chose, or the merchant of the page, or else what their browser asks for. */
 export function useLanguage(): Language {
-  const chosen = useSession()?.person.language;
+  const ofMerchant = useMembership()?.language;
+  const chosen = useSession()?.person.language ?? ofMerchant;
   return chosen ?? (navigator.language.startsWith("id") ? "id" : "en");
 }
 

@@ -42,7 +42,8 @@ function decimal(amount: Minor, currency: string): string {
 }
 
 export interface QrisRequest {
-  amountMinor: Minor;
+  /** Undefined for a static code: the payer types the amount. */
+  amountMinor: Minor | undefined;
   merchantName: string;
   city: string;
   postalCode: string;
@@ -54,14 +55,15 @@ export interface QrisRequest {
   merchantPan: string;
   merchantId: string;
   /** At most 25 characters: what the payer's bank sends back. */
-  billNumber: string;
+  billNumber: string | undefined;
 }
 
-/** A dynamic QRIS string in IDR: tags 00 01 26 51 52 53 54 58 59 60 61 62 63. */
+/** A QRIS string in IDR: tags 00 01 26 51 52 53 54 58 59 60 61 62 63, without 54 where it has no amount and 62 where it has no bill. */
 export function qrisString(request: QrisRequest): string {
+  const { amountMinor, billNumber } = request;
   const body =
     field("00", "01") +
-    field("01", "12") +
+    field("01", amountMinor === undefined ? "11" : "12") +
     field(
       "26",
       field("00", request.acquirerDomain) +
@@ -72,12 +74,12 @@ export function qrisString(request: QrisRequest): string {
     field("51", field("00", "ID.CO.QRIS.WWW") + field("02", request.nationalMerchantId) + field("03", "UMI")) +
     field("52", request.categoryCode) +
     field("53", "360") +
-    field("54", decimal(request.amountMinor, "IDR")) +
+    (amountMinor === undefined ? "" : field("54", decimal(amountMinor, "IDR"))) +
     field("58", "ID") +
     field("59", plain(request.merchantName, 25, "MERCHANT")) +
     field("60", plain(request.city, 15, "JAKARTA")) +
     field("61", request.postalCode) +
-    field("62", field("01", request.billNumber.slice(0, 25))) +
+    (billNumber === undefined ? "" : field("62", field("01", billNumber.slice(0, 25)))) +
     "6304";
   return body + crc16(body);
 }

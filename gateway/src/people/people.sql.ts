@@ -27,6 +27,9 @@ export interface Membership {
   merchantId: string;
   merchantName: string;
   role: MemberRole;
+  /** What holds where the person has chosen none. */
+  language: "id" | "en" | undefined;
+  timeZone: string | undefined;
 }
 
 export interface Member {
@@ -171,9 +174,10 @@ export function deleteMembership(merchantId: string, personId: string): Statemen
 export function selectMemberships(personId: string): Statement {
   return {
     name: "select memberships of person",
-    text: `select m.merchant_id, m.role, merchants.name
+    text: `select m.merchant_id, m.role, merchants.name, profile.language, profile.time_zone
 from memberships m
 join merchants using (merchant_id)
+left join merchant_profiles profile using (merchant_id)
 where m.person_id = $1::uuid
 order by m.created_at, m.merchant_id`,
     values: [uuidOf(personId)],
@@ -185,6 +189,8 @@ export function membershipOfRow(row: Row): Membership {
     merchantId: idOf("merchant", row.merchant_id as string),
     merchantName: row.name as string,
     role: row.role as MemberRole,
+    language: (row.language as "id" | "en" | null) ?? undefined,
+    timeZone: (row.time_zone as string | null) ?? undefined,
   };
 }
 

@@ -55,10 +55,12 @@ export class SessionViews {
         created_at: wireTime(session.createdAt),
         fresh_until: wireTime(this.people.sessions.freshUntil(session)),
       },
-      memberships: memberships.map(({ merchantId, merchantName, role }) => ({
+      memberships: memberships.map(({ merchantId, merchantName, role, language, timeZone }) => ({
         merchant_id: merchantId,
         merchant_name: merchantName,
         role,
+        language: language ?? null,
+        time_zone: timeZone ?? null,
         actions: { sandbox: [...actionsOf(role, "sandbox")], production: [...actionsOf(role, "production")] },
       })),
       service: {

@@ -44,6 +44,11 @@ const membershipSchema = z
     merchant_id: identity("merchant"),
     merchant_name: z.string(),
     role: roleField,
+    language: z
+      .enum(["id", "en"])
+      .nullable()
+      .meta({ description: "The merchant's, where the person has chosen none." }),
+    time_zone: z.string().nullable().meta({ description: "The merchant's, where the person has chosen none." }),
     actions: z
       .strictObject({ sandbox: actionsField, production: actionsField })
       .meta({ id: "AllowedActions", description: "By environment." }),
@@ -99,6 +104,8 @@ export const sessionViewSchema = z
             merchant_id: exampleIds.merchant,
             merchant_name: "Toko Sari",
             role: "viewer",
+            language: "id",
+            time_zone: "Asia/Jakarta",
             actions: { sandbox: ["payments:read"], production: ["payments:read"] },
           },
         ],

@@ -52,3 +52,46 @@ limit 20`,
     values: [sqlTime(before)],
   };
 }
+
+/**
+ * What falls due next in a book, the soonest first: at most `count` of each kind are looked at, by the index of each. Rows have `kind`, `at`,
+ * `id` and `now`, the book's time.
+ */
+export function selectComingDue(book: Book, realNow: Micros, count: number): Statement {
+  return {
+    name: "select what falls due next",
+    text: `select due.kind, due.at, due.id, t.now
+from books b
+cross join lateral (select $3::timestamptz + make_interval(secs => b.clock_offset_seconds) as now) t
+cross join lateral (
+  (
+    select 'payment_expires' as kind, p.expires_at as at, p.payment_id as id from payments p
+    where p.merchant_id = b.merchant_id and p.environment = b.environment and p.status = 'pending' and p.expires_at > t.now
+    order by p.expires_at
+    limit $4::integer
+  ) union all (
+    select 'evidence_due', d.evidence_due_at, d.dispute_id from disputes d
+    where d.merchant_id = b.merchant_id and d.environment = b.environment and d.status = 'needs_response' and d.evidence_due_at > t.now
+    order by d.evidence_due_at
+    limit $4::integer
+  ) union all (
+    select 'settlement_paid', s.pay_due_at, s.settlement_id from settlements s
+    where s.merchant_id = b.merchant_id and s.environment = b.environment and s.status = 'processing' and s.pay_due_at > t.now
+    order by s.pay_due_at
+    limit $4::integer
+  ) union all (
+    select 'delivery_tried', v.next_attempt_at, v.event_id from deliveries v
+    where v.merchant_id = b.merchant_id and v.environment = b.environment and v.state = 'pending' and v.next_attempt_at > t.now
+    order by v.next_attempt_at
+    limit $4::integer
+  ) union all (
+    select 'settlement_run', c.next_run_at, null from settlement_clocks c
+    where c.merchant_id = b.merchant_id and c.environment = b.environment and c.next_run_at > t.now
+  )
+) due
+where b.merchant_id = $1::uuid and b.environment = $2::environment
+order by due.at, due.id
+limit $4::integer`,
+    values: [uuidOf(book.merchantId), book.environment, sqlTime(realNow), count],
+  };
+}

@@ -45,8 +45,12 @@ export function javaOf({ method, url, body, key }: SignedCall): string {
   ].join("\n");
 }
 
-/** A text over several lines: every backslash is doubled, so each escape is the JSON's own. */
-function textBlock(json: string): string[] {
+/**
+ * A text over several lines, in ASCII: older compilers read sources in whatever encoding the machine has. Every backslash is doubled, so each
+ * escape is the JSON's own.
+ */
+function textBlock(text: string): string[] {
+  const json = text.replaceAll(/[\u0080-\uFFFF]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const lines = json
     .replaceAll("\\", String.raw`\\`)
     .replaceAll('"""', String.raw`""\"`)

@@ -1,10 +1,13 @@
 // Times: in the person's zone, with UTC on hover, as the API writes it.
+import { useMembership } from "../api/place.ts";
 import { useSession } from "../api/session.ts";
 import { useLanguage } from "../words.ts";
 import { useNow } from "./now.ts";
 
+/** What the person chose, or the merchant of the page, or else the browser. */
 export function useTimeZone(): string {
-  return useSession()?.person.time_zone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const ofMerchant = useMembership()?.time_zone;
+  return useSession()?.person.time_zone ?? ofMerchant ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -1,6 +1,45 @@
-// QRIS workbench: this page is still to be written.
-import { Page as Frame } from "../../ui/page.tsx";
+// The QRIS workbench: take a payment's code or any other, read it tag by tag, see the picture, change it, and pay.
+import { useCan } from "../../api/place.ts";
+import { useQueryText, useSetQuery } from "../../address.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Page as Frame, Section } from "../../ui/page.tsx";
+import { Compose } from "./qris/compose.tsx";
+import { PendingCodes } from "./qris/pending-codes.tsx";
+import { ReadCode } from "./qris/read-code.tsx";
 
 export function Page() {
-  return <Frame title="QRIS workbench">{null}</Frame>;
+  const can = useCan();
+  return (
+    <Frame
+      title="QRIS workbench"
+      lead="What is in a QRIS code, tag by tag, and whether its checksum is right. Take a payment's, paste any, or compose one."
+    >
+      {can("sandbox:write") ? (
+        <Workbench />
+      ) : (
+        <Empty title="Your role has no workbench">Anybody but a viewer may use it, in the sandbox.</Empty>
+      )}
+    </Frame>
+  );
+}
+
+/** The text stands in the address: a code that reads strangely can be sent to somebody. */
+function Workbench() {
+  const { code = "" } = useQueryText();
+  const setQuery = useSetQuery();
+  const take = (text: string): void => setQuery({ code: text });
+  return (
+    <>
+      <Section title="Read a code">
+        {/* Made anew when another code is taken: what was typed is gone then. */}
+        <ReadCode key={code} code={code} take={take} />
+      </Section>
+      <Section title="Codes of payments that wait">
+        <PendingCodes take={take} />
+      </Section>
+      <Section title="Compose a code">
+        <Compose take={take} />
+      </Section>
+    </>
+  );
 }

@@ -80,9 +80,7 @@ function Fields({ settings, exponent }: { settings: Settings; exponent: number }
         />
       )}
       <details>
-        <summary className="inline-flex min-h-6 items-center text-muted hover:text-ink">
-          Customer, expiry, addresses, metadata
-        </summary>
+        <summary className="w-fit py-0.5 text-muted hover:text-ink">Customer, expiry, addresses, metadata</summary>
         <div className="mt-3 space-y-4">
           <Optional isSandbox={environment === "sandbox"} />
         </div>

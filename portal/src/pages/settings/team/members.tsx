@@ -28,7 +28,7 @@ export function Members() {
     {
       head: "Name",
       cell: ({ name, email, person_id: id }) => (
-        <div className="max-w-56 truncate sm:max-w-80">
+        <div className="max-w-32 truncate sm:max-w-80">
           <span className="font-medium">{name}</span>
           {id === self && <span className="text-muted"> · you</span>}
           <div className="truncate text-xs text-muted">{email}</div>

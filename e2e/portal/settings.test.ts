@@ -1,0 +1,241 @@
+// Goal: an owner lets people in and shows the business as it should be seen; a developer makes a payment, pays it, moves time, and reads its code.
+// Method: whole stories in a real browser, by role and name. Names that others typed are script, and must stay text.
+import { deflateSync, crc32 } from "node:zlib";
+import { expect, test } from "vitest";
+import { paths } from "../../portal/src/paths.ts";
+import { PASSWORD } from "../../gateway/test/portal.ts";
+import { type Member, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+const ATTACK = "<img src=x onerror=document.title='owned'>";
+
+/** What somebody would see who was attacked successfully: a picture of the attacker's, or another title. */
+async function isText({ page }: Pick<Member, "page">): Promise<void> {
+  expect(await page.locator('img[src="x"]').count()).toBe(0);
+  expect(await page.title()).not.toBe("owned");
+}
+
+test("an owner invites a viewer by a link that is shown once, changes their role and removes them", async () => {
+  const owner = await portal.member("owner");
+  const { page, place, open, look } = owner;
+  await open(paths.team(place));
+  await page.getByRole("button", { name: "Invite somebody" }).click();
+  await page.getByRole("dialog").getByLabel("Role").selectOption("viewer");
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByText("It is shown this once.").waitFor();
+  const link = (await page.getByRole("region", { name: "the link" }).textContent()) ?? "";
+  expect(link).toContain("/portal/invitation#");
+  await look("team-invited");
+  await page.getByRole("button", { name: "Done" }).click();
+  expect(await page.getByText(link).count()).toBe(0);
+  await page.getByRole("region", { name: "Invitations" }).getByText("whoever has the link").waitFor();
+
+  // Whoever it is calls themselves what they like.
+  const viewer = await portal.guest();
+  const token = link.split("#")[1];
+  const answer = await viewer.page.request.post(`${portal.origin}/portal/v1/invitations/accept`, {
+    headers: { origin: portal.origin, "sec-fetch-site": "same-origin", "content-type": "application/json" },
+    data: { token, email: "tamu@people.example", name: ATTACK, password: PASSWORD },
+  });
+  expect(answer.status()).toBe(200);
+
+  // What a viewer may not is not offered, and is refused where its address is known.
+  await viewer.open(paths.team(place));
+  expect(await viewer.page.getByRole("button", { name: /Invite|Remove|Role/ }).count()).toBe(0);
+  const nav = viewer.page.getByRole("navigation").first();
+  expect(await nav.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+  expect(await nav.getByRole("link", { name: "Clock" }).count()).toBe(0);
+  await viewer.open(paths.create(place));
+  await viewer.page.getByText("Your role creates no payments here").waitFor();
+  await viewer.open(paths.audit(place));
+  await viewer.page.getByRole("alert").getByText("FORBIDDEN").waitFor();
+  await viewer.open(paths.settings(place));
+  expect(await viewer.page.getByRole("button", { name: "Save" }).count()).toBe(0);
+
+  await open(paths.team(place));
+  await page.getByRole("cell", { name: `${ATTACK} tamu@people.example` }).waitFor();
+  await isText(owner);
+  await page.getByRole("button", { name: `Change the role of ${ATTACK}` }).click();
+  await page.getByRole("dialog").getByLabel("Role").selectOption("finance");
+  await page.getByRole("button", { name: "Change the role", exact: true }).click();
+  await page
+    .getByRole("region", { name: "Members" })
+    .last()
+    .getByRole("cell", { name: "finance", exact: true })
+    .waitFor();
+  await look("team");
+  await page.getByRole("button", { name: `Remove ${ATTACK}` }).click();
+  await page.getByRole("button", { name: "Remove the member" }).click();
+  await page.getByRole("button", { name: `Remove ${ATTACK}` }).waitFor({ state: "detached" });
+
+  await open(paths.audit(place));
+  await page.getByRole("button", { name: "remove member" }).click();
+  await page.getByRole("dialog").getByText("DELETE /portal/v1/team/").waitFor();
+  await isText(owner);
+  await look("audit-entry");
+});
+
+test("an owner takes an invitation back, and is told that the last owner stays", async () => {
+  const { page, place, open, requests } = await portal.member("owner");
+  await requests.post("/portal/v1/team/invitations", { role: "support", email: "budi@toko.example" });
+  await open(paths.team(place));
+  await page.getByRole("button", { name: "Take back the invitation for budi@toko.example" }).click();
+  await page.getByRole("button", { name: "Take it back" }).click();
+  await page.getByText("No open invitations").waitFor();
+  await page.getByRole("button", { name: /^Remove / }).click();
+  await page.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("dialog").getByRole("alert").waitFor();
+  expect((await requests.get("/portal/v1/team")).json.data).toHaveLength(1);
+});
+
+function png(): Buffer {
+  const chunk = (kind: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(kind, "latin1"), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.from([0, 0, 0, 120, 0, 0, 0, 40, 8, 0, 0, 0, 0]);
+  const rows = deflateSync(Buffer.alloc(40 * 121, 90).map((value, at) => (at % 121 === 0 ? 0 : value)));
+  const magic = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([magic, chunk("IHDR", header), chunk("IDAT", rows), chunk("IEND", Buffer.alloc(0))]);
+}
+
+test("an owner names and brands the business, and a payer sees it", async () => {
+  const owner = await portal.member("owner");
+  const { page, place, open, look, client } = owner;
+  await open(paths.settings(place));
+  await page.getByLabel("Name").fill(`Toko ${ATTACK}`);
+  await page.getByLabel("Time zone").selectOption("Asia/Makassar");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The settings are saved.").waitFor();
+  await isText(owner);
+  await look("settings");
+  await open(paths.audit(place));
+  expect(await page.locator("time").first().getAttribute("title")).toContain("shown in Asia/Makassar");
+
+  await open(paths.branding(place));
+  const file = (name: string, buffer: Buffer) =>
+    page.getByLabel("Picture").setInputFiles({ name, mimeType: "image/png", buffer });
+  await file("logo.png", Buffer.from("<script>alert(1)</script>"));
+  await page.getByRole("alert").getByText("This is neither a PNG nor a JPEG.").waitFor();
+  await file("logo.png", Buffer.alloc(200_000));
+  await page.getByText("a logo has at most 131072").waitFor();
+  await file("logo.png", png());
+  await page.getByRole("img", { name: "Your logo" }).waitFor();
+  expect(await page.getByRole("img", { name: "Your logo" }).evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(
+    120,
+  );
+  await page.getByRole("textbox", { name: "Colour" }).fill("red");
+  await page.getByRole("button", { name: "Save the colour" }).click();
+  await page.getByText("A colour is # and six hex digits.").waitFor();
+  await page.getByRole("textbox", { name: "Colour" }).fill("#FFE08A");
+  await page.getByRole("button", { name: "Save the colour" }).click();
+  await page.getByRole("img", { name: "The button, in #ffe08a" }).waitFor();
+  await look("branding");
+
+  const made = await client.post("/v1/payments", {
+    amount_minor: 5_000_000,
+    currency: "IDR",
+    payment_method: "ewallet",
+    reference_id: "branded",
+  });
+  const payer = await portal.guest();
+  const address = new URL(made.json.instructions.redirect_url as string);
+  await payer.page.goto(portal.origin + address.pathname);
+  expect(await payer.page.locator("img.logo").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(120);
+  const approve = payer.page.getByRole("button", { name: "Approve" });
+  expect(await approve.evaluate((button) => getComputedStyle(button).backgroundColor)).toBe("rgb(255, 224, 138)");
+  await payer.page.getByRole("heading", { name: `Pay Toko ${ATTACK}` }).waitFor();
+  await isText(payer);
+});
+
+test("a developer creates a payment by the form while the code follows, pays it, and lets time pass", async () => {
+  const developer = await portal.member("developer");
+  const { page, place, open, look, requests } = developer;
+  await open(paths.create(place));
+  await page.getByLabel("Amount").fill("75,000.00");
+  await page.getByLabel("Your reference").fill("order '1'");
+  await page.getByLabel("Description").fill(ATTACK);
+  const curl = page.getByRole("region", { name: "the call in curl" });
+  await expect.poll(() => curl.textContent()).toContain('"amount_minor": 7500000');
+  expect(await curl.textContent()).toContain(String.raw`"reference_id": "order '\''1'\''"`);
+  await page.getByRole("tab", { name: "Python" }).click();
+  const python = page.getByRole("region", { name: "the call in Python" });
+  expect(await python.textContent()).toContain(`"description": "${ATTACK}"`);
+  for (const language of ["TypeScript", "PHP", "Go", "Java"]) await page.getByRole("tab", { name: language }).click();
+  await look("create");
+
+  await page.getByLabel("Amount").fill("1.234");
+  await page.getByRole("button", { name: "Create the payment" }).click();
+  expect((await requests.get("/portal/v1/payments")).json.data).toEqual([]);
+  await page.getByLabel("Amount").fill("75000");
+  await page.getByRole("button", { name: "Create the payment" }).dblclick();
+  const made = page.getByRole("region", { name: "The payment" });
+  await made.getByText("pending").waitFor();
+  await made.getByRole("img", { name: "The QRIS code of the payment" }).waitFor();
+  await look("created");
+  await made.getByRole("button", { name: "Pay it" }).click();
+  await made.getByText("succeeded").waitFor();
+  await isText(developer);
+  expect((await requests.get("/portal/v1/payments")).json.data).toMatchObject([
+    { amount_minor: 7_500_000, status: "succeeded", reference_id: "order '1'" },
+  ]);
+  // What the service refuses is said at its field, and what was typed stays.
+  await page.getByLabel("Your reference").fill("order '1'");
+  await page.getByRole("button", { name: "Create the payment" }).click();
+  await page.getByRole("alert").getByText("REFERENCE_ID_DUPLICATE").waitFor();
+  expect(await page.getByLabel("Your reference").inputValue()).toBe("order '1'");
+
+  await requests.post("/portal/v1/payments", {
+    amount_minor: 100_000,
+    currency: "IDR",
+    payment_method: "va",
+    reference_id: "waits",
+    expires_in: 3600,
+  });
+  await open(paths.clock(place));
+  await page.getByText("not at all").waitFor();
+  await page.getByRole("button", { name: /A payment expires$/ }).click();
+  const happened = page.getByRole("region", { name: "What fell due" });
+  await happened.getByRole("link", { name: "payment.expired" }).waitFor();
+  await look("clock");
+  await page.getByRole("button", { name: "+ 7 days" }).click();
+  await happened.getByRole("link", { name: "settlement.paid" }).waitFor();
+});
+
+test("a QRIS code goes round: composed, read, changed and caught; a payment's own is paid from its picture", async () => {
+  const developer = await portal.member("developer");
+  const { page, place, open, look, client } = developer;
+  await client.post("/v1/payments", {
+    amount_minor: 12_345_600,
+    currency: "IDR",
+    payment_method: "qris",
+    reference_id: ATTACK,
+  });
+  await open(paths.qris(place));
+  await page.getByRole("button", { name: `Read it: the code of ${ATTACK}` }).click();
+  await page.getByRole("row", { name: "54 Amount 123456.00" }).waitFor();
+  await page.getByText("whole", { exact: true }).waitFor();
+  await look("qris");
+  const payment = page.getByRole("region", { name: "The payment of the code" });
+  await payment.getByRole("button", { name: "Pay it" }).click();
+  await payment.getByText("succeeded").waitFor();
+  await isText(developer);
+
+  await page.getByText("Name, city, amount, and who is paid").click();
+  await page.getByLabel("Merchant's name").fill("Kedai Kopi");
+  await page.getByRole("button", { name: "Compose" }).click();
+  await page.getByRole("row", { name: "59 Merchant's name KEDAI KOPI" }).waitFor();
+  await page.getByRole("img", { name: "The picture of the code" }).waitFor();
+  await page.getByText("No payment of this sandbox belongs to it.").waitFor();
+  const field = page.getByLabel("The text of the code");
+  await field.fill((await field.inputValue()).replace("KEDAI KOPI", "KEDAI TEH!"));
+  await page.getByRole("button", { name: "Read it", exact: true }).first().click();
+  await page.getByText(/something in it was changed/).waitFor();
+  await field.fill(ATTACK);
+  await page.getByRole("button", { name: "Read it", exact: true }).first().click();
+  await page.getByText(/stands no tag and length/).waitFor();
+  await isText(developer);
+});

@@ -1,0 +1,97 @@
+// What the operator has set for the merchant: currencies, prices, payouts and limits.
+import type { Schema } from "../../api/types.ts";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { Money } from "../../ui/money.tsx";
+import { Status } from "../../ui/status.tsx";
+
+type Settings = Schema<"MerchantSettings">;
+type Method = Settings["payment_methods"][number];
+type Fee = Method["fees"][number];
+
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+export function Conditions({ settings }: { settings: Settings }) {
+  const { payment_methods: methods, currencies, settlement, rate_limit_per_minute: limit } = settings;
+  return (
+    <div className="space-y-4">
+      <div
+        tabIndex={0}
+        role="region"
+        aria-label="Methods and prices"
+        className="overflow-x-auto rounded-md border border-line bg-panel"
+      >
+        <table className="w-full border-collapse text-left">
+          <thead className="border-b border-line text-xs text-muted">
+            <tr>
+              <th scope="col" className="px-4 py-2 font-medium">
+                Method
+              </th>
+              <th scope="col" className="px-3 py-2 font-medium">
+                State
+              </th>
+              <th scope="col" className="px-4 py-2 text-right font-medium">
+                Price of a payment
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {methods.map(({ payment_method: method, enabled, fees }) => (
+              <tr key={method} className="border-b border-line last:border-b-0">
+                <th scope="row" className="px-4 py-1.5 font-medium">
+                  {method.replaceAll("_", " ")}
+                </th>
+                <td className="px-3 py-1.5">
+                  <Status status={enabled ? "on" : "off"} tone={enabled ? "good" : "calm"} />
+                </td>
+                <td className="px-4 py-1.5 text-right">
+                  {fees.map((fee) => (
+                    <div key={fee.currency}>
+                      <Price fee={fee} />
+                    </div>
+                  ))}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Facts>
+        {currencies.map((one) => (
+          <Fact key={one.currency} name={`Largest payment in ${one.currency}`}>
+            <Money of={{ ...one, amount_minor: one.max_amount_minor }} />
+          </Fact>
+        ))}
+        <Fact name="Paid out">
+          T+{settlement.delay_days}, days end at {settlement.cutoff} (UTC{offsetOf(settlement.utc_offset_minutes)})
+        </Fact>
+        <Fact name="No payouts on">
+          {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
+        </Fact>
+        <Fact name="Smallest payout">
+          <Money of={{ amount_minor: settlement.minimum_payout_minor, currency: "IDR", exponent: 2 }} />
+        </Fact>
+        <Fact name="Requests a minute">{limit.toLocaleString("en")} of each key and person</Fact>
+      </Facts>
+    </div>
+  );
+}
+
+function Price({ fee }: { fee: Fee }) {
+  const { basis_points: points, flat_minor: flat, minimum_minor: minimum, maximum_minor: maximum, ...rest } = fee;
+  const money = (minor: number) => <Money of={{ ...rest, amount_minor: minor }} />;
+  return (
+    <>
+      {points > 0 && `${(points / 100).toFixed(2)} %`}
+      {points > 0 && flat > 0 && " + "}
+      {(flat > 0 || points === 0) && money(flat)}
+      {minimum !== null && <span className="text-muted"> at least {money(minimum)}</span>}
+      {maximum !== null && <span className="text-muted"> at most {money(maximum)}</span>}
+    </>
+  );
+}
+
+function offsetOf(minutes: number): string {
+  const size = Math.abs(minutes);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${minutes < 0 ? "\u2212" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
