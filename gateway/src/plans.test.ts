@@ -7,10 +7,13 @@ import { evidenceDrafts, evidenceFiles, fileLists } from "./disputes/evidence.sq
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
 import { selectBookAttempts } from "./events/deliveries.sql.ts";
+import { exampleIds } from "./http/examples.ts";
 import { bookClocks, movableBookClocks } from "./merchants/books.ts";
 import { selectCredentials } from "./merchants/credentials.sql.ts";
 import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
 import { refunds } from "./refunds/refunds.sql.ts";
+import { expiredRequests, trimRequests } from "./requests/request-log.sql.ts";
+import { selectRequest, selectRequests, selectUsedKeys, selectUses } from "./requests/requests.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
 import { selectComingDue } from "./sandbox/clock.sql.ts";
 import type { Statement } from "./store/database.ts";
@@ -37,6 +40,10 @@ select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 1, 'arriving',
 select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
     delivery_attempts: `(merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
 select merchant, 'sandbox', gen_random_uuid(), 1, now() - n * interval '1 second', 1, n % 100 > 0, '{}'`,
+    request_log: `(merchant_id, environment, request_id, at, took_us, status, proven, replayed, client_id, method, path, idempotency_key,
+  request_bytes, response_bytes)
+select merchant, 'sandbox', gen_random_uuid(), now() - n * interval '1 second', 1, case n % 20 when 0 then 422 else 200 end, true, false,
+  'ak_test_x', 'POST', '/v1/payments', 'key-of-request-' || n, 0, 0`,
     credentials: `(merchant_id, client_id, environment, secret_sealed, scopes, created_at)
 select merchant, 'ak_test_' || substr(md5(merchant::text || n), 1, 26), 'sandbox', decode(repeat('00', 60), 'hex'), '{payments:read}',
   now() - n * interval '1 second'`,
@@ -103,6 +110,37 @@ test.each<[string, string, Statement]>([
   const plan = await genericPlan(statement);
   expect(plan).toContain(`Index Scan Backward using ${index}`);
   expect(plan).not.toMatch(/^\s*(->  )?Sort {2}/m); // an incremental one sorts a moment's rows
+});
+
+const aBook = { merchantId: exampleIds.merchant, environment: "sandbox" } as const;
+const anyRequest = {
+  book: aBook,
+  outcome: undefined,
+  method: undefined,
+  path: undefined,
+  status: undefined,
+  code: undefined,
+  clientId: undefined,
+  idempotencyKey: undefined,
+  createdFrom: undefined,
+  createdBefore: undefined,
+  after: exampleIds.request,
+  limit: 25,
+};
+
+test.each([
+  ["a page of requests", selectRequests(anyRequest)],
+  ["a page of refused requests", selectRequests({ ...anyRequest, outcome: "refused" })],
+  ["requests of a key", selectRequests({ ...anyRequest, idempotencyKey: "key-of-request-1" })],
+  ["one request", selectRequest(aBook, exampleIds.request)],
+  ["used keys", selectUsedKeys(aBook, undefined, 25)],
+  ["uses of a key", selectUses(aBook, "key-of-request-1", 10, 40)],
+  ["what a book has too much of", trimRequests(aBook)],
+  ["what is a week old", expiredRequests(0)],
+])("of the request log, %s is found by an index", async (_, statement) => {
+  const plan = await genericPlan(statement);
+  expect(plan).not.toMatch(/Seq Scan on (request_log|idempotency_keys)/);
+  expect(plan).not.toContain("Filter: (at <");
 });
 
 test("what falls due next by a sandbox's clock is read from the end of an index, however many payments wait", async () => {

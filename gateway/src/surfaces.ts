@@ -33,6 +33,7 @@ import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
+import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
@@ -160,6 +161,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
       serviceName: config.serviceName,
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
+    ...insightsEndpoints(rooms),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),

@@ -202,7 +202,8 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   });
 }
 
-export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
+export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
+  const { status, body, replayed, contentType, file, stream } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) {
@@ -211,10 +212,15 @@ export function sendReply(reply: FastifyReply, { status, body, replayed, content
     if (Buffer.isBuffer(bytes)) return reply.send(bytes);
     return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
   }
+  // The framework ends it with the answer, but not where there is no body: of a HEAD.
+  if (stream) {
+    reply.raw.once("close", () => stream.destroy());
+    reply.header("x-accel-buffering", "no"); // a proxy passes each piece on as it comes
+  }
   return reply
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
-    .send(body);
+    .send(stream ?? body);
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {
