@@ -14,12 +14,12 @@ type Filled = (typeof tables)[number] | "delivery_attempts";
 
 /**
  * Fills tables with so many rows of so many days ago, each like one that is there: by default payments, each with its event, its
- * delivery (done) and its idempotency key.
+ * delivery (done) and its idempotency key. `over`: the payments are of so many days before that, by all methods.
  */
 export async function fill(
   url: string,
   rows: number,
-  { days = 1, into = tables }: { days?: number; into?: readonly Filled[] } = {},
+  { days = 1, over = 0, into = tables }: { days?: number; over?: number; into?: readonly Filled[] } = {},
 ): Promise<Clone> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -29,15 +29,22 @@ export async function fill(
     const past = `now() - interval '${days} days'`;
     // Identities as if they had been made one a second, up to those days ago.
     const id = `(lpad(to_hex(((extract(epoch from ${past}) - $2::bigint + n) * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
+    const then = over > 0 ? `${past} - make_interval(secs => (n * 7919 % (${over} * 86400))::double precision)` : past;
     const numbers = "generate_series($1::bigint, $2::bigint) n";
     const changes: Record<Filled, Record<string, string>> = {
       payments: {
+        ...(over > 0 && {
+          payment_method: "(enum_range(null::payment_method))[1 + n % 5]",
+          amount_minor: "100000 + n % 900000",
+          fee_minor: "0",
+        }),
         payment_id: id,
         reference_id: "'past-' || n",
         status: "'expired'",
-        created_at: past,
-        updated_at: past,
-        expires_at: past,
+        paid_at: "null",
+        created_at: then,
+        updated_at: then,
+        expires_at: then,
       },
       events: { event_id: id, subject_id: id, created_at: past },
       deliveries: {

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import * as cases from "./cases.ts";
 import { CleanTree } from "./clean-tree.ts";
+import { portal } from "./portal.ts";
 import { processes } from "./processes.ts";
 import { keep, tell } from "./report.ts";
 import { requestlog } from "./request-log.ts";
@@ -11,7 +12,13 @@ import type { Options, Result } from "./result.ts";
 import { strikeAll } from "./stage.ts";
 import { webhooks } from "./webhooks.ts";
 
-const all: Record<string, (options: Options) => Promise<Result>> = { ...cases, webhooks, processes, requestlog };
+const all: Record<string, (options: Options) => Promise<Result>> = {
+  ...cases,
+  webhooks,
+  processes,
+  requestlog,
+  portal,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

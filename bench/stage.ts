@@ -255,6 +255,16 @@ export class Stage {
     return { clean: code === 0, journals_per_s: Number(/\((\d+) a second\)/.exec(stderr)?.[1] ?? 0) };
   }
 
+  get dataDirectory(): string {
+    return this.service.dataDirectory;
+  }
+
+  /** The demo merchant's owner: where they sign in, and by which token, once. */
+  get owner(): { origin: string; merchantId: string; signInToken: string } {
+    const { demo, url } = this.service;
+    return { origin: url, merchantId: demo.merchant_id, signInToken: demo.portal_sign_in?.split("#link=")[1] ?? "" };
+  }
+
   /** The owner's address of the database. */
   get ownerUrl(): string {
     return this.databaseUrl("owner");

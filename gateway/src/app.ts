@@ -132,6 +132,7 @@ export function createApp(options: AppOptions): App {
     },
     async stop() {
       surface.stopListening();
+      rooms.streams.stop();
       // A connection whose last answer is given during the stop would be kept open for the next question.
       const idle = setInterval(() => server.server.closeIdleConnections(), 50);
       await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));

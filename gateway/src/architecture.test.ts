@@ -26,8 +26,8 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "operator", "requests"],
-  ["diagnostics", "story"],
+  ["sandbox", "operator", "requests", "insights"],
+  ["diagnostics", "story", "search"],
   ["portal"],
   ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
   ["cli"],
@@ -113,6 +113,7 @@ const owners: Record<string, RegExp> = {
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator: /^operator_audit$/,
+  insights: /^(payment_hours|roll_ups)$/,
   requests: /^(request_log|request_log_gaps)$/,
 };
 
@@ -205,7 +206,7 @@ function sqlFileFault(file: string, code: string): string | undefined {
     (target) =>
       target.startsWith("http/") ||
       /\.(?:routes|schema)\.ts$/.test(target) ||
-      /^store\/(?!(?:arrays|database|lock-order|retention|table)\.ts$)/.test(target),
+      /^store\/(?!(?:arrays|commit-order|database|lock-order|retention|table)\.ts$)/.test(target),
   );
   if (imported !== undefined) return `imports ${imported}`;
   const word =

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { acquirerCommand } from "./cli/acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
-import { ledgerCommand, migrateCommand, openapiCommand, verifyCommand } from "./cli/commands.ts";
+import { insightsCommand, ledgerCommand, migrateCommand, openapiCommand, verifyCommand } from "./cli/commands.ts";
 import { listenCommand } from "./cli/listen-command.ts";
 import { peopleCommand } from "./cli/people-command.ts";
 import { serveCommand } from "./cli/serve.ts";
@@ -16,6 +16,7 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
     run: ledgerCommand,
     help: "export a book: export --merchant mer_… --environment … --format hledger|beancount|jsonl",
   },
+  insights: { run: insightsCommand, help: "count anew what the pages show over time: rebuild" },
   listen: {
     run: listenCommand,
     help: "hand a sandbox's events on to this machine: --forward-to http://localhost:3000/hook",

@@ -3,16 +3,30 @@
 // are asked in the same words (`loadByKey`).
 import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
+import { evidenceDrafts, evidenceFiles, fileLists } from "./disputes/evidence.sql.ts";
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
 import { selectBookAttempts } from "./events/deliveries.sql.ts";
+import { exampleIds } from "./http/examples.ts";
 import { bookClocks, movableBookClocks } from "./merchants/books.ts";
 import { selectCredentials } from "./merchants/credentials.sql.ts";
 import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
 import { refunds } from "./refunds/refunds.sql.ts";
+import { expiredRequests, trimRequests } from "./requests/request-log.sql.ts";
+import { selectRequest, selectRequests, selectUsedKeys, selectUses } from "./requests/requests.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
+import { selectFound, selectJournal, selectJournalPage, selectStartingLike } from "./search/search.sql.ts";
+import { selectItemPage } from "./settlements/items.sql.ts";
 import { selectComingDue } from "./sandbox/clock.sql.ts";
 import type { Statement } from "./store/database.ts";
+import {
+  selectBatchesOf,
+  selectDisputesOf,
+  selectEventsOf,
+  selectJournalsOf,
+  selectReceiptsOf,
+  selectRefundsOf,
+} from "./story/story.sql.ts";
 
 const MERCHANTS = 1_000;
 const BUSY_ROWS = 20_000;
@@ -28,10 +42,31 @@ select merchant, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), no
   'IDR', 'order-' || n, 'approve', '[]', '{}', decode(md5(n::text), 'hex'), decode(md5('p' || n), 'hex')`,
     refunds: `(merchant_id, environment, refund_id, payment_id, status, amount_minor, currency, created_at, completed_at)
 select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'succeeded', 1, 'IDR', now(), now()`,
+    events: `(merchant_id, environment, event_id, type, subject_id, created_at, body)
+select merchant, 'sandbox', gen_random_uuid(), 'payment.created', gen_random_uuid(), now(), '{}'`,
+    journals: `(merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
+select merchant, 'sandbox', n, gen_random_uuid(), gen_random_uuid(), 'capture', 'capture:' || n, now(),
+  decode(repeat('00', 32), 'hex'), decode(repeat('00', 32), 'hex')`,
+    entries: `(merchant_id, environment, seq, line, account, currency, amount_minor, balance_after_minor)
+select merchant, 'sandbox', n, 1, 'merchant:available', 'IDR', 1, 1`,
+    disputes: `(merchant_id, environment, dispute_id, payment_id, status, reason, amount_minor, currency, evidence_due_at, opened_at, resolved_at)
+select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'won', 'general', 1, 'IDR', now(), now(), now()`,
+    receipts: `(merchant_id, environment, receipt_id, gateway_code, transaction_id, payment_id, amount_minor, currency, status, received_at)
+select merchant, 'sandbox', gen_random_uuid(), 'nusantara', 't' || n, gen_random_uuid(), 1, 'IDR', 'applied', now()`,
+    settlement_items: `(merchant_id, environment, settlement_id, kind, item_id, payment_id, amount_minor, fee_minor, occurred_at)
+select merchant, 'sandbox', gen_random_uuid(), 'payment', gen_random_uuid(), gen_random_uuid(), 1, 0, now()`,
+    evidence_drafts: `(merchant_id, environment, dispute_id, statement, saved_at)
+select merchant, 'sandbox', gen_random_uuid(), '', now()`,
+    evidence_files: `(merchant_id, environment, dispute_id, file_id, slot, state, name, size_bytes)
+select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 1, 'arriving', 'resi.pdf', 1`,
     idempotency_keys: `(merchant_id, environment, idempotency_key, endpoint, body_digest, first_seen_at)
 select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
     delivery_attempts: `(merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
 select merchant, 'sandbox', gen_random_uuid(), 1, now() - n * interval '1 second', 1, n % 100 > 0, '{}'`,
+    request_log: `(merchant_id, environment, request_id, at, took_us, status, proven, replayed, client_id, method, path, idempotency_key,
+  request_bytes, response_bytes)
+select merchant, 'sandbox', gen_random_uuid(), now() - n * interval '1 second', 1, case n % 20 when 0 then 422 else 200 end, true, false,
+  'ak_test_x', 'POST', '/v1/payments', 'key-of-request-' || n, 0, 0`,
     credentials: `(merchant_id, client_id, environment, secret_sealed, scopes, created_at)
 select merchant, 'ak_test_' || substr(md5(merchant::text || n), 1, 26), 'sandbox', decode(repeat('00', 60), 'hex'), '{payments:read}',
   now() - n * interval '1 second'`,
@@ -70,6 +105,9 @@ test.each([
   heads,
   merchantVelocity,
   customerVelocity,
+  evidenceDrafts,
+  evidenceFiles,
+  fileLists,
 ])("$name are found by their key, and by nothing else", async (table) => {
   const plan = await genericPlan(table.load?.([], 0) ?? expect.unreachable("it can be loaded"));
   expect(plan).toMatch(/Index (Only )?Scan/);
@@ -95,6 +133,73 @@ test.each<[string, string, Statement]>([
   const plan = await genericPlan(statement);
   expect(plan).toContain(`Index Scan Backward using ${index}`);
   expect(plan).not.toMatch(/^\s*(->  )?Sort {2}/m); // an incremental one sorts a moment's rows
+});
+
+const reference = "pay_00000000000000000000000000";
+const searched = {
+  book,
+  reference: undefined,
+  referenceId: undefined,
+  contactKey: undefined,
+  status: undefined,
+  method: undefined,
+  amounts: [{ currency: "IDR", amountMinor: 1n }],
+  metadata: undefined,
+  createdFrom: undefined,
+  createdBefore: undefined,
+  after: undefined,
+};
+
+test.each<[string, string, Statement]>([
+  ["refunds of a payment", "refunds_of_payment", selectRefundsOf(book, reference)],
+  ["disputes of a payment", "disputes_of_payment", selectDisputesOf(book, reference)],
+  ["receipts of a payment", "receipts_payment", selectReceiptsOf(book, reference)],
+  ["journals of a payment", "journals_group", selectJournalsOf(book, reference)],
+  ["events about an object", "events_of_subject", selectEventsOf(book, [reference])],
+  ["settlements of a payment", "payments_pkey", selectBatchesOf(book, reference)],
+  ["payments by amount", "payments_pkey", selectFound(searched, 25)],
+  ["payments of a payer", "payments_customer", selectFound({ ...searched, contactKey: "00" }, 25)],
+  ["payments by reference_id", "payments_reference", selectFound({ ...searched, referenceId: "a" }, 25)],
+  ["payments by the beginning of reference_id", "payments_reference", selectStartingLike(book, "a")],
+  ["a journal by its identity", "journals_by_identity", selectJournal(book, "jrn_00000000000000000000000000")],
+  ["journals, newest first", "journals_pkey", selectJournalPage(book, undefined, 5n, 25)],
+  ["items of a settlement", "settlement_items_pkey", selectItemPage({ book, uuid: reference }, undefined, 25)],
+])("%s are found by %s, and no table is read as a whole", async (_what, index, statement) => {
+  const plan = await genericPlan(statement);
+  expect(plan).toContain(index);
+  // Tables that are empty here are read whatever their indexes are.
+  expect(plan.replaceAll(/Seq Scan on (settlements|deliveries|dispute_evidence) /g, "")).not.toContain("Seq Scan");
+});
+
+const aBook = { merchantId: exampleIds.merchant, environment: "sandbox" } as const;
+const anyRequest = {
+  book: aBook,
+  outcome: undefined,
+  method: undefined,
+  path: undefined,
+  status: undefined,
+  code: undefined,
+  clientId: undefined,
+  idempotencyKey: undefined,
+  createdFrom: undefined,
+  createdBefore: undefined,
+  after: exampleIds.request,
+  limit: 25,
+};
+
+test.each([
+  ["a page of requests", selectRequests(anyRequest)],
+  ["a page of refused requests", selectRequests({ ...anyRequest, outcome: "refused" })],
+  ["requests of a key", selectRequests({ ...anyRequest, idempotencyKey: "key-of-request-1" })],
+  ["one request", selectRequest(aBook, exampleIds.request)],
+  ["used keys", selectUsedKeys(aBook, undefined, 25)],
+  ["uses of a key", selectUses(aBook, "key-of-request-1", 10, 40)],
+  ["what a book has too much of", trimRequests(aBook)],
+  ["what is a week old", expiredRequests(0)],
+])("of the request log, %s is found by an index", async (_, statement) => {
+  const plan = await genericPlan(statement);
+  expect(plan).not.toMatch(/Seq Scan on (request_log|idempotency_keys)/);
+  expect(plan).not.toContain("Filter: (at <");
 });
 
 test("what falls due next by a sandbox's clock is read from the end of an index, however many payments wait", async () => {

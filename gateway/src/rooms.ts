@@ -7,6 +7,8 @@ import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
+import { Figures } from "./insights/figures.ts";
+import { Streams } from "./insights/stream.ts";
 import { Directory } from "./merchants/directory.ts";
 import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
@@ -70,6 +72,8 @@ export interface Rooms {
   clocks: Clocks;
   evidenceFiles: EvidenceFiles;
   people: People;
+  figures: Figures;
+  streams: Streams;
   worker: Worker;
 }
 
@@ -159,6 +163,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     clocks,
     evidenceFiles: new EvidenceFiles({ database, lanes, log }),
     people,
+    figures: new Figures(database, clock),
+    streams: new Streams({ database, sessions: people.sessions, log }),
     worker,
   };
 }

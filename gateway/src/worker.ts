@@ -10,6 +10,7 @@ import { expiredAt } from "./retention.ts";
 import { deleteExpired } from "./store/retention.ts";
 import type { Directory } from "./merchants/directory.ts";
 import { forgetHistory } from "./events/history.ts";
+import { countCommitted } from "./insights/roll-up.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { sweepExpired } from "./payments/expiry.ts";
@@ -26,6 +27,7 @@ const SETTLEMENTS_MS = 1_000;
 const CLOCKS_MS = 5_000;
 const RETENTION_MS = 30_000;
 const NONCES_MS = 15_000;
+const ROLL_UP_MS = 500;
 
 export interface WorkerParts {
   database: Database;
@@ -69,6 +71,7 @@ export class Worker {
         const marks = this.deliverer?.takeMarks() ?? [];
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
+      new Loop("roll-up", ROLL_UP_MS, log, (signal) => countCommitted(database, log, signal)),
       sweep("history", RETENTION_MS, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Throttle(signal)),
       ),

@@ -8,6 +8,7 @@ import { isId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Json } from "../http/json-schema.ts";
 import { postmanCollection } from "../http/postman.ts";
+import { rebuild } from "../insights/roll-up.ts";
 import { exportBook, exportFormats } from "../ledger/export.ts";
 import { readJournals, verifyBook } from "../ledger/verify.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
@@ -103,6 +104,21 @@ export async function ledgerCommand(args: string[]): Promise<number> {
       if ((error as { code?: string } | null)?.code === "EPIPE") return 1;
       throw error;
     }
+  });
+}
+
+/** The figures that pages show, made anew from the payments. The service may run meanwhile: it shows the old ones until then. */
+export async function insightsCommand(args: string[]): Promise<number> {
+  const { positionals } = parseArgs({ args, allowPositionals: true });
+  if (positionals.length !== 1 || positionals[0] !== "rebuild") {
+    say("Usage: gerbang insights rebuild");
+    return 2;
+  }
+  return withDatabase(async (database) => {
+    const begun = stopwatchMs();
+    await rebuild(database);
+    say(`Every payment was counted anew in ${((stopwatchMs() - begun) / 1000).toFixed(1)} s.`);
+    return 0;
   });
 }
 

@@ -225,7 +225,7 @@ where ${ofDispute} and file_id = $4::uuid`,
   };
 }
 
-// An upload takes half a minute at most. The database's clock says when it is over: no process deletes by its own.
+// An upload takes five minutes at most. The database's clock says when it is over: no process deletes by its own.
 const over = "f.state <> 'kept' and f.arriving_since < now() - interval '1 hour'";
 
 /** Forgets the pieces of files that were removed, or that nobody finished. */

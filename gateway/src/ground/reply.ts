@@ -1,4 +1,5 @@
 // The error envelope of section 7.1: the same bytes for an answer now and for one replayed later.
+import type { Readable } from "node:stream";
 import type { Fault } from "./fault.ts";
 
 /** A file that somebody else made: saved, never shown. */
@@ -19,6 +20,10 @@ export interface Reply {
   contentType?: string;
   /** A file that is sent instead of the body. */
   file?: Attachment;
+  /** What is sent instead of the body, as long as it goes on. It is destroyed when whoever asked has gone. */
+  stream?: Readable;
+  /** The name under which it is saved instead of shown: one of ours, of letters, digits, points and hyphens. */
+  saveAs?: string;
   /** True for a stored answer given again (section 4.11). */
   replayed?: boolean;
   /** There is no answer yet: the endpoint goes on with this, and its key stays in progress until then. */

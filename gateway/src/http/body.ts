@@ -5,12 +5,18 @@ import type { LoadShedding } from "./load-shedding.ts";
 
 /** The largest body, of any request. */
 export const BODY_MAX_BYTES = 262_144;
+/** A body that is held comes within this time; one that is taken as it arrives may take as long as the server waits for any request. */
+const BODY_WITHIN_MS = 30_000;
 const nothing = Buffer.alloc(0);
 /** How a reading is broken off, while there is one. */
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
 
 /** The bytes as sent. Throws PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE when too much is held already, and what `breakOff` says. */
-export function readBody(request: IncomingMessage, load: LoadShedding): Buffer | Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  load: LoadShedding,
+  withinMs = BODY_WITHIN_MS,
+): Buffer | Promise<Buffer> {
   const { "content-length": length, "transfer-encoding": encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === "0")) return nothing;
   if (request.destroyed) return Promise.reject(new Fault("MALFORMED_REQUEST"));
@@ -20,7 +26,9 @@ export function readBody(request: IncomingMessage, load: LoadShedding): Buffer |
     let held: Buffer = nothing;
     let size = 0;
     let refusal: Fault | undefined;
+    const late = setTimeout(() => giveUp(lateFault()), withinMs);
     const stop = (): void => {
+      clearTimeout(late);
       request.off("data", take).off("end", finish).off("error", fail).off("close", fail);
       readings.delete(request);
     };
@@ -74,6 +82,11 @@ export async function* streamBody(request: IncomingMessage): AsyncGenerator<Buff
     readings.delete(request);
     void parts.return?.().then(() => request.resume());
   }
+}
+
+/** The refusal of a request that does not come. */
+export function lateFault(): Fault {
+  return new Fault("MALFORMED_REQUEST", { status: 408, message: "The request did not arrive in time." });
 }
 
 /** Ends the reading of a body that will never be whole. False when nobody reads it. */

@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import { breakOff } from "./body.ts";
+import { breakOff, lateFault } from "./body.ts";
 import { faultReply } from "../ground/reply.ts";
 import { type UnauthenticatedCallers, rateHeaders } from "../auth/rate.ts";
 
@@ -94,5 +94,5 @@ export class Malformed {
 function faultOf(code: string | undefined): Fault {
   if (code === "HPE_HEADER_OVERFLOW") return new Fault("MALFORMED_REQUEST", { status: 431 });
   if (code !== "ERR_HTTP_REQUEST_TIMEOUT") return new Fault("MALFORMED_REQUEST");
-  return new Fault("MALFORMED_REQUEST", { status: 408, message: "The request did not arrive in time." });
+  return lateFault();
 }

@@ -71,7 +71,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
     exposeHeadRoutes: true,
-    requestTimeout: 30_000,
+    // So long for ten megabytes over a bad connection. Heads and bodies that are held come within half a minute: see `readBody`.
+    requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
     // Who reads nothing of an answer for so long is cut. A connection that streams something is written to more often.
     connectionTimeout: UNREAD_MS,
@@ -201,7 +202,8 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   });
 }
 
-export function sendReply(reply: FastifyReply, { status, body, replayed, contentType, file }: Reply): FastifyReply {
+export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
+  const { status, body, replayed, contentType, file, stream, saveAs } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) {
@@ -210,10 +212,17 @@ export function sendReply(reply: FastifyReply, { status, body, replayed, content
     if (Buffer.isBuffer(bytes)) return reply.send(bytes);
     return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
   }
+  if (saveAs !== undefined)
+    reply.headers({ "content-disposition": `attachment; filename="${saveAs}"`, "x-content-type-options": "nosniff" });
+  // The framework ends it with the answer, but not where there is no body: of a HEAD.
+  if (stream) {
+    reply.raw.once("close", () => stream.destroy());
+    reply.header("x-accel-buffering", "no"); // a proxy passes each piece on as it comes
+  }
   return reply
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
-    .send(body);
+    .send(stream ?? body);
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {
@@ -228,6 +237,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   // Errors of the framework itself come here without passing any hook.
   reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
+  if (fault.status === 408) reply.header("connection", "close"); // the rest of the request is not waited for
   if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));

@@ -3,9 +3,11 @@
 // Each statement is one snapshot of both sides, and money moves together with its rows in one transaction, so a book that
 // is being written meanwhile gives no false alarm: a row is seen with everything that belongs to it, or not at all. Rows
 // newer than the page are left to the next run. The words name rows as `payment <uuid>`; whoever reads makes ids of them.
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Statement } from "../store/database.ts";
+import { GENUINE, ORIGIN } from "../store/commit-order.ts";
+import type { Row, Statement } from "../store/database.ts";
 
 /** What is read page by page, and by which key. */
 const keys = {
@@ -426,6 +428,47 @@ full join owed o using (account, currency)
 where coalesce(k.amount, 0) <> coalesce(o.amount, 0)
 order by account, currency
 limit 1`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}
+
+export interface CountedRow extends Row {
+  /** How far the book went in the same snapshot. */
+  seq: bigint;
+  /** Null where nothing is counted. */
+  hour: Micros | null;
+  acquirer: string;
+  currency: string;
+  payments: string;
+  amount_minor: string;
+}
+
+/**
+ * What the roll-up of payments says was paid, with what it has still to count; no row where there is no roll-up. One snapshot: journals up to
+ * `seq` are exactly those that it knows of.
+ */
+export function selectCounted(book: Book): Statement {
+  return {
+    name: "verify: counted payments",
+    text: `with r as (
+  select counted_to
+  from roll_ups
+  where name = 'payment_hours' and origin = ${ORIGIN}
+), counted as (
+  select hour, acquirer, currency, payments, amount_minor
+  from payment_hours t
+  where ${inBook("t")} and t.outcome = 'succeeded'
+  union all
+  select date_trunc('hour', p.paid_at, 'UTC'), coalesce(p.gateway_code, ''), p.currency, 1, p.amount_minor
+  from r
+  join events e on e.xact >= r.counted_to and e.type = 'payment.succeeded' and ${inBook("e")} and ${GENUINE}
+  join payments p on ${inBook("p")} and p.payment_id = e.subject_id
+)
+select h.seq, c.hour, c.acquirer, c.currency, sum(c.payments) as payments, sum(c.amount_minor) as amount_minor
+from r
+join book_heads h on ${inBook("h")}
+left join counted c on true
+group by h.seq, c.hour, c.acquirer, c.currency`,
     values: [uuidOf(book.merchantId), book.environment],
   };
 }

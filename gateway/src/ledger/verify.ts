@@ -1,5 +1,6 @@
 // Verification: replays a book from its first journal and believes nothing that it has not recomputed; then holds every
 // payment, refund, dispute, batch and event against the journals, page by page.
+import { SECOND, wireTime } from "../ground/clock.ts";
 import { type IdKind, idOf, isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -8,6 +9,7 @@ import { type Journal, journalHash } from "./journal.ts";
 import { type JournalRow, journalOfRow, selectBalances, selectJournals } from "./ledger.sql.ts";
 import {
   type Claim,
+  type CountedRow,
   type PagedTable,
   batchesAstray,
   eventsUnfounded,
@@ -18,6 +20,7 @@ import {
   marksAstray,
   paymentsAstray,
   paymentsUntold,
+  selectCounted,
   selectKeys,
   selectProtectedMismatch,
 } from "./verify.sql.ts";
@@ -30,6 +33,7 @@ export interface BookReport {
 }
 
 const PAGE = 1000;
+const HOUR = 3600 * SECOND;
 
 /** What every row is asked, in this order; what names a row most exactly comes first. `page`: rows, or batches, at a time. */
 const checks: readonly {
@@ -58,9 +62,11 @@ const checks: readonly {
 /**
  * Replays one book: sequence, chain, zero-sum, running balances, totals. Then proves that the journals and the rows that
  * merchants see tell the same: every payment's capture, refund, dispute and batch has its journals and nothing else has,
- * totals and marks are the sums of what they stand for, and every success was told of once. May run beside any traffic.
+ * totals and marks are the sums of what they stand for, every success was told of once, and the roll-up has counted each. May run beside any
+ * traffic.
  */
 export async function verifyBook(database: Database, book: Book): Promise<BookReport> {
+  const captures = new Captures(await database.query<CountedRow>(selectCounted(book)));
   const totals = await database.query<{
     seq: bigint;
     account: string | null;
@@ -78,6 +84,7 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
     const claims: Claim[] = [];
     for (const row of rows) {
       const journal = journalOfRow(book, row);
+      captures.take(journal);
       const claim = claimOf(journal);
       const wrong = replay.next(journal) ?? (typeof claim === "string" ? claim : undefined);
       if (wrong !== undefined) return { book, journals: after, wrong };
@@ -87,7 +94,8 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
     const wrong = await firstWrong(database, journalsUnfounded(book, claims));
     if (wrong !== undefined) return { book, journals: after, wrong };
   }
-  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book));
+  // What names a row says more than what names an hour.
+  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book)) ?? captures.compare();
   return { book, journals: upTo, wrong };
 }
 
@@ -134,6 +142,45 @@ export async function* readJournals(database: Database, book: Book): AsyncGenera
     if (rows.length === 0) return;
     for (const row of rows) yield journalOfRow(book, row);
     after = rows.at(-1)?.seq ?? upTo;
+  }
+}
+
+/** What was captured, by hour, acquirer and currency: as the journals tell it, beside what the roll-up of payments says. */
+class Captures {
+  private readonly upTo: bigint;
+  private readonly counted: Map<string, string>;
+  private readonly posted = new Map<string, { payments: bigint; amountMinor: Minor }>();
+
+  constructor(rows: readonly CountedRow[]) {
+    this.upTo = rows[0]?.seq ?? 0n;
+    this.counted = new Map(
+      rows.flatMap(({ hour, acquirer, currency, payments, amount_minor: amount }) =>
+        hour === null ? [] : [[`${wireTime(hour)} ${acquirer} ${currency}`, `${payments} payments of ${amount}`]],
+      ),
+    );
+  }
+
+  take({ kind, seq, postedAt, entries }: Journal): void {
+    if (kind !== "capture" || seq > this.upTo) return;
+    for (const { account, currency, amountMinor } of entries) {
+      const [, acquirer] = /^acquirer:(.+):receivable$/.exec(account) ?? [];
+      if (acquirer === undefined) continue;
+      const name = `${wireTime(postedAt - (postedAt % HOUR))} ${acquirer} ${currency}`;
+      const { payments, amountMinor: sum } = this.posted.get(name) ?? { payments: 0n, amountMinor: 0n };
+      this.posted.set(name, { payments: payments + 1n, amountMinor: sum + amountMinor });
+    }
+  }
+
+  compare(): string | undefined {
+    if (this.upTo === 0n) return undefined; // there is no roll-up yet, or nothing in the book
+    const posted = new Map(
+      [...this.posted].map(([name, sum]) => [name, `${sum.payments} payments of ${sum.amountMinor}`]),
+    );
+    for (const name of new Set([...posted.keys(), ...this.counted.keys()])) {
+      const [told = "nothing", truth = "nothing"] = [this.counted.get(name), posted.get(name)];
+      if (told !== truth) return `the roll-up says ${told} in ${name}, the journals ${truth}: gerbang insights rebuild`;
+    }
+    return undefined;
   }
 }
 

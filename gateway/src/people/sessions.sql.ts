@@ -70,6 +70,31 @@ where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $3::t
   };
 }
 
+/** Of sessions that last, the roles that their people have for merchants that may act: one for each pair, in its place, from 1. */
+export function selectRoles(
+  asked: readonly { sessionId: string; merchantId: string }[],
+  begunAfter: Micros,
+  seenAfter: Micros,
+): Statement {
+  return {
+    name: "select roles of sessions",
+    text: `select w.place::integer, m.role
+from unnest($1::uuid[], $2::uuid[]) with ordinality as w(session_id, merchant_id, place)
+join sessions s on s.session_id = w.session_id
+join persons p using (person_id)
+join memberships m on m.merchant_id = w.merchant_id and m.person_id = s.person_id
+join merchants t on t.merchant_id = w.merchant_id
+where s.ended_at is null and s.created_at > $3::timestamptz and s.seen_at > $4::timestamptz and p.closed_at is null
+  and not t.suspended`,
+    values: [
+      asked.map(({ sessionId }) => uuidOf(sessionId)),
+      asked.map(({ merchantId }) => uuidOf(merchantId)),
+      sqlTime(begunAfter),
+      sqlTime(seenAfter),
+    ],
+  };
+}
+
 export function touchSession(tokenDigest: Buffer, now: Micros): Statement {
   return {
     name: "touch session",

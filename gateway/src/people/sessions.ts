@@ -11,6 +11,7 @@ import {
   endOtherSessions,
   endSession,
   insertSession,
+  selectRoles,
   selectSession,
   selectSignedIn,
   selectSessions,
@@ -105,6 +106,17 @@ export class Sessions {
     const session = sessionOfRow({ ...row, created_at: row.begun_at });
     if (now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
     return { session, person: personOfRow(row), role: (row.role as MemberRole | null) ?? undefined };
+  }
+
+  /**
+   * What the people of sessions are for merchants now, each in its place; undefined where a session is over, its person does not belong to
+   * the merchant any more, or the merchant is suspended. It is no sign of life: whoever only listens is idle.
+   */
+  async roles(asked: readonly { sessionId: string; merchantId: string }[]): Promise<(MemberRole | undefined)[]> {
+    const now = this.clock.now();
+    const rows = await this.database.query(selectRoles(asked, now - AGE_MAX, now - IDLE_MAX));
+    const byPlace = new Map(rows.map(({ place, role }) => [place as number, role as MemberRole]));
+    return asked.map((_, at) => byPlace.get(at + 1));
   }
 
   /** When the person has to prove again who they are before what is dear. */

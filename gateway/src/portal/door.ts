@@ -103,7 +103,8 @@ export function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRol
   });
 }
 
-function headerOf(request: FastifyRequest, name: string): string | undefined {
+/** A header that was sent exactly once. */
+export function headerOf(request: FastifyRequest, name: string): string | undefined {
   const sent = request.raw.headersDistinct[name];
   return sent?.length === 1 ? sent[0] : undefined;
 }

@@ -20,6 +20,8 @@ export interface GuestCall<Body = unknown, Query = unknown> {
   body: Body;
   query: Query;
   origin: Origin;
+  /** A header, by its name in lower case, where it was sent exactly once. */
+  header(name: string): string | undefined;
   /** The real time. */
   now: Micros;
   /** Sets or, with undefined, removes the cookie of the session, once the answer is sent. */

@@ -11,7 +11,7 @@ import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
 import type { PeopleAudit } from "../people/audit.ts";
 import { setCookie } from "./cookie.ts";
-import { type Door, type Member, refuseUnlessAllowed } from "./door.ts";
+import { type Door, type Member, headerOf, refuseUnlessAllowed } from "./door.ts";
 import { type GuestCall, type PortalEndpoint, isChange } from "./endpoint.ts";
 import { mountedPath, needsFreshProof } from "./mounted.ts";
 import type { PortalSurface } from "./openapi.ts";
@@ -95,6 +95,7 @@ async function answerOwn(
     params: request.params as Record<string, string>,
     ...judgeInput(endpoint, sentBody(request, endpoint.body), request.query),
     origin: { address: request.ip, userAgent: request.headers["user-agent"] ?? "" },
+    header: (name) => headerOf(request, name),
     now: clock.now(),
     setSession: (token) => void reply.header("set-cookie", setCookie(token, secure)),
   });

@@ -1,5 +1,5 @@
 // The request log: answers are noted as they are given, and written afterwards, in batches, outside the lanes. Whatever is too much is dropped
-// and counted. Nobody waits for the log, and it never takes more than a twentieth of the time of one connection.
+// and counted. Nobody waits for the log, and it takes a small share of the time of one connection.
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Counter } from "prom-client";
@@ -13,14 +13,12 @@ import { STEP } from "../store/retention.ts";
 import { type Gap, addGaps, insertRequests, trimRequests } from "./request-log.sql.ts";
 import { RequestQuotas } from "./request-quotas.ts";
 import { type Answered, BODY_MAX_BYTES, type RequestRecord, type Sent, recordOf } from "./request-record.ts";
+import { TimeBudget } from "./time-budget.ts";
 
 const WAITING_MAX = 1_000;
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 const BATCH_MAX = 100;
 const GATHER_MS = 40;
-/** After each batch so many times its duration belongs to others. */
-const REST = 20;
-const REST_MAX_MS = 2_000;
 /** A book is trimmed when it may have grown by so many rows. */
 const TRIM_EVERY = 1_000;
 const GAPS_EVERY_MS = 2_000;
@@ -34,12 +32,13 @@ export interface RequestLogParts {
   log: Log;
 }
 
-/** A request that was answered; `claimed` names who is still to be looked up. */
+/** A request that was answered; without a book, whoever has the `clientId` is still to be looked up. */
 type Waiting = Omit<Answered, "book" | "clientId"> & { book: Book | undefined; clientId: string };
 
 export class RequestLog {
   private readonly parts: RequestLogParts;
   private readonly quotas = new RequestQuotas();
+  private readonly budget = new TimeBudget(stopwatchMs());
   private waiting: Waiting[] = [];
   private bytes = 0;
   private gaps = new Map<string, Gap>();
@@ -143,7 +142,7 @@ export class RequestLog {
       const isTold = await this.tellGaps();
       // Told to stop, and the database is away: what is left is lost.
       if (signal.aborted && !(isWritten && isTold)) return;
-      await rest(Math.min(REST_MAX_MS, REST * (stopwatchMs() - begunAt)), signal);
+      await rest(this.budget.spend(begunAt, stopwatchMs()), signal);
     }
   }
 

@@ -102,20 +102,22 @@ export class Database {
 
   /**
    * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps). It waits for locks for
-   * longer than a process that has gone can hold one. Never call the outside world inside `work`.
+   * longer than a process that has gone can hold one. Never call the outside world inside `work`. `limitMs`: of each statement, where it
+   * may take its time.
    */
   async transaction<T>(
     work: (query: <R extends Row = Row>(statement: Statement) => Promise<R[]>) => Promise<T>,
+    { limitMs = PATIENT_MS }: { limitMs?: number } = {},
   ): Promise<T> {
     const client = await this.pool.connect();
     let sound = false;
     const query = async <R extends Row>(statement: Statement): Promise<R[]> => {
-      const { rows } = await client.query<R>({ ...statement, query_timeout: PATIENT_MS } as pg.QueryConfig);
+      const { rows } = await client.query<R>({ ...statement, query_timeout: limitMs } as pg.QueryConfig);
       return rows;
     };
     try {
       await client.query("begin");
-      await query(limits(TRANSACTION_LIMIT_MS + 1_000, PATIENT_MS));
+      await query(limits(Math.max(TRANSACTION_LIMIT_MS + 1_000, limitMs - PATIENT_MS), limitMs));
       const result = await work(query);
       const { command } = await client.query("commit");
       if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);

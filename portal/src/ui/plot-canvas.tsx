@@ -3,24 +3,34 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTimeZone } from "./time.tsx";
-import { type PlotProps, strokes } from "./plot.tsx";
+import { useLanguage } from "../words.ts";
+import { type PlotProps, strokeOf } from "./plot.tsx";
 
-export default function PlotCanvas({ at, series, format, kind = "lines", height = 220 }: PlotProps) {
+export default function PlotCanvas(props: PlotProps) {
+  const { at, series, format, axis: short = format, kind = "lines", stacked = false, height = 220 } = props;
+  const language = useLanguage();
   const place = useRef<HTMLDivElement>(null);
   const timeZone = useTimeZone();
   useEffect(() => {
     const element = place.current;
     if (!element) return undefined;
-    const colour = (name: string): string =>
-      getComputedStyle(document.documentElement)
-        .getPropertyValue(/--\w+/.exec(name)?.[0] ?? name)
-        .trim();
+    const styles = getComputedStyle(document.documentElement);
+    // A canvas knows no variables.
+    const colour = (text: string): string =>
+      text.replaceAll(/var\((--\w+)\)/g, (_, name: string) => styles.getPropertyValue(name).trim());
+    const times = at.map((instant) => Date.parse(instant) / 1000);
+    const step = (times[1] ?? 0) - (times[0] ?? 0);
+    const clock = new Intl.DateTimeFormat(language === "id" ? "id-ID" : "en-GB", {
+      timeZone,
+      ...(step >= 20 * 3600 ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" }),
+    });
     const axis = {
-      stroke: colour("--muted"),
+      stroke: colour("var(--muted)"),
       font: "12px Plex",
-      grid: { stroke: colour("--line"), width: 1 },
+      grid: { stroke: colour("var(--line)"), width: 1 },
       ticks: { show: false },
     };
+    const drawn = stacked ? onTop(series) : series.map((one, index) => ({ ...one, values: [...one.values], index }));
     const plot = new uPlot(
       {
         width: element.clientWidth,
@@ -28,22 +38,32 @@ export default function PlotCanvas({ at, series, format, kind = "lines", height 
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), timeZone),
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-        scales: { y: { range: (_plot, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.1 : 1] } },
+        scales: {
+          // Half a step at both ends, so that no bar is cut.
+          x: { range: (_plot, low, high) => (kind === "bars" ? [low - step / 2, high + step / 2] : [low, high]) },
+          y: { range: (_plot, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.1 : 1] },
+        },
         axes: [
-          { ...axis, grid: { show: false } },
-          { ...axis, size: 72, values: (_plot, ticks) => ticks.map((value) => format(value)) },
+          {
+            ...axis,
+            grid: { show: false },
+            size: 30,
+            splits: (plot) => marks(times, plot.width),
+            values: (_plot, ticks) => ticks.map((seconds) => clock.format(seconds * 1000)),
+          },
+          { ...axis, size: 72, values: (_plot, ticks) => ticks.map((value) => short(value)) },
         ],
         series: [
           {},
-          ...series.map((one, index) => ({
-            label: one.label,
-            stroke: colour(strokes[index % strokes.length] ?? strokes[0]),
+          ...drawn.map(({ label, index }) => ({
+            label,
+            stroke: colour(strokeOf(index, stacked)),
             width: 1.5,
             points: { show: false },
             ...(kind === "bars" && uPlot.paths.bars
               ? {
                   paths: uPlot.paths.bars({ size: [0.7, 40] }),
-                  fill: colour(strokes[index % strokes.length] ?? strokes[0]),
+                  fill: colour(strokeOf(index, stacked)),
                   width: 0,
                 }
               : {}),
@@ -51,7 +71,7 @@ export default function PlotCanvas({ at, series, format, kind = "lines", height 
         ],
         plugins: [tooltip(series, format)],
       },
-      [at.map((instant) => Date.parse(instant) / 1000), ...series.map((one) => [...one.values])] as uPlot.AlignedData,
+      [times, ...drawn.map(({ values }) => values)] as uPlot.AlignedData,
       element,
     );
     const watcher = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -60,8 +80,28 @@ export default function PlotCanvas({ at, series, format, kind = "lines", height 
       watcher.disconnect();
       plot.destroy();
     };
-  }, [at, series, format, kind, height, timeZone]);
+  }, [at, series, format, short, kind, stacked, height, timeZone, language]);
   return <div ref={place} className="h-full" />;
+}
+
+/** Each series on those before it; the topmost is drawn first, and the others over it. */
+function onTop(series: PlotProps["series"]): { label: string; values: number[]; index: number }[] {
+  let below: number[] = [];
+  return series
+    .map(({ label, values }, index) => {
+      below = values.map((value, at) => (value ?? 0) + (below[at] ?? 0));
+      return { label, values: below, index };
+    })
+    .toReversed();
+}
+
+/** Each mark has so many pixels. */
+const MARK_WIDTH = 72;
+
+/** The moments that the axis names: as many as have room, evenly, the last one among them. */
+function marks(times: readonly number[], width: number): number[] {
+  const every = Math.ceil((times.length * MARK_WIDTH) / Math.max(width - MARK_WIDTH, MARK_WIDTH));
+  return times.filter((_, at) => (times.length - 1 - at) % every === 0);
 }
 
 /** The values under the pointer. */
@@ -75,9 +115,9 @@ function tooltip(series: PlotProps["series"], format: (value: number) => string)
         const { idx, left = 0 } = plot.cursor;
         box.classList.toggle("hidden", idx === null || idx === undefined || left < 0);
         if (idx === null || idx === undefined) return;
-        const lines = series.flatMap((_one, at) => {
-          const value = plot.data[at + 1]?.[idx];
-          return value === null || value === undefined ? [] : [`${series[at]?.label ?? ""}  ${format(value)}`];
+        const lines = series.flatMap(({ label, values }) => {
+          const value = values[idx];
+          return value === null || value === undefined ? [] : [`${label}  ${format(value)}`];
         });
         box.textContent = lines.join("\n");
         box.style.left = `${Math.min(left + 12, plot.over.clientWidth - box.clientWidth)}px`;

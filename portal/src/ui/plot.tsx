@@ -19,16 +19,29 @@ export interface PlotProps {
   format: (value: number) => string;
   /** `bars` for what is counted in each step, `lines` for what is measured at an instant. */
   kind?: "bars" | "lines";
+  /** Bars of several series on top of each other: together they are the whole. */
+  stacked?: boolean;
+  /** A value as the axis has it: shorter. */
+  axis?: (value: number) => string;
   height?: number;
 }
 
 const Canvas = lazy(() => import("./plot-canvas.tsx"));
 
+/** Of parts of a whole: the one accent, ever lighter. Colours of states would say something about them. */
+const shares = [100, 62, 38, 22, 12] as const;
+
+/** The colour of a series, by number. */
+export function strokeOf(index: number, stacked = false): string {
+  if (!stacked) return strokes[index % strokes.length] ?? strokes[0];
+  return `color-mix(in srgb, var(--accent) ${shares[Math.min(index, shares.length - 1)]}%, var(--panel))`;
+}
+
 /** The strokes of the series, by number: shades of the one accent, then greys. */
-export const strokes = ["var(--accent)", "var(--muted)", "var(--stripe)", "var(--good)", "var(--bad)"] as const;
+const strokes = ["var(--accent)", "var(--muted)", "var(--stripe)", "var(--good)", "var(--bad)"] as const;
 
 export function Plot(props: PlotProps) {
-  const { label, at, series, format, height = 220 } = props;
+  const { label, at, series, format, stacked = false, height = 220 } = props;
   // It is drawn anew in the colours of the other theme.
   const { shown: theme } = useTheme();
   return (
@@ -39,7 +52,11 @@ export function Plot(props: PlotProps) {
           <span className="ml-auto flex flex-wrap gap-x-4">
             {series.map((one, index) => (
               <span key={one.label} className="inline-flex items-center gap-1.5 text-xs text-muted">
-                <i aria-hidden="true" className="h-0.5 w-4" style={{ background: strokes[index % strokes.length] }} />
+                <i
+                  aria-hidden="true"
+                  className={stacked ? "size-2.5 rounded-xs" : "h-0.5 w-4"}
+                  style={{ background: strokeOf(index, stacked) }}
+                />
                 {one.label}
               </span>
             ))}

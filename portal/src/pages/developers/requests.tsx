@@ -31,7 +31,7 @@ const columns: Column<LoggedRequest>[] = [
   {
     head: "Request",
     cell: ({ method, path }) => (
-      <code className="font-mono text-xs break-all">
+      <code className="inline-block min-w-32 font-mono text-xs break-all">
         {method} {path}
       </code>
     ),

@@ -1,0 +1,157 @@
+// The case of the portal: what each page waits for while payments are created beside it, on a book that has many already.
+import { round, sound, warm, withReceiver } from "./case.ts";
+import { fill } from "./growth.ts";
+import type { Options, Result } from "./result.ts";
+import { type LoadReport, type Stage, rateOf } from "./stage.ts";
+import { gerbang } from "../e2e/kit/service.ts";
+
+/** Creations a second beside the pages; fewer where they are asked for over less time. */
+const CREATIONS_PER_S = 1_000;
+/** What a person does not notice. */
+const PAGE_P95_MAX_MS = 200;
+/** Days over which the payments are spread. */
+const PAST_DAYS = 91;
+/** People who look at the same time. */
+const PEOPLE = 2;
+
+/** What each page asks for, together. `{…}` is filled in from what the lists showed. */
+const pages: Record<string, readonly string[]> = {
+  home: [
+    "/overview?time_zone=Asia/Jakarta",
+    ...["method", "outcome", "acquirer"].map((by) => `/insights/payments?range=quarter&by=${by}`),
+  ],
+  payments: ["/payments", "/payments?status=expired&payment_method=va"],
+  payment: ["/payments/{reference}/story"],
+  search: ["/search?q={reference}"],
+  refunds: ["/refunds"],
+  disputes: ["/disputes?status=needs_response"],
+  settlements: ["/settlements"],
+  balances: ["/balances", "/balances/IDR/entries"],
+  ledger: ["/accounts", "/journals"],
+  keys: ["/credentials"],
+  webhooks: ["/webhook", "/deliveries"],
+  events: ["/events", "/events?type=payment.created"],
+  requests: ["/requests"],
+  idempotency: ["/idempotency-keys"],
+  settings: ["/settings"],
+  team: ["/team", "/team/invitations"],
+  audit: ["/audit"],
+};
+
+interface Seen {
+  /** By page: how long each of its loads took, in milliseconds. */
+  loads: Map<string, number[]>;
+  wrong: Record<string, number>;
+}
+
+/** An owner of the demo merchant, signed in by the link that a development start makes. */
+async function signIn(stage: Stage): Promise<Record<string, string>> {
+  const { origin, merchantId, signInToken } = stage.owner;
+  const answer = await fetch(`${origin}/portal/v1/session/link`, {
+    method: "POST",
+    headers: { "content-type": "application/json", origin, "sec-fetch-site": "same-origin" },
+    body: JSON.stringify({ token: signInToken }),
+  });
+  const cookie = answer.headers.getSetCookie()[0]?.split(";")[0];
+  if (cookie === undefined) throw new Error(`the owner could not sign in: ${answer.status}`);
+  return { cookie, "x-merchant-id": merchantId, "x-environment": "sandbox" };
+}
+
+/** Loads page after page, all that one asks for at once, until `ending` says so. */
+async function look(origin: string, headers: Record<string, string>, ending: AbortSignal): Promise<Seen> {
+  const seen: Seen = { loads: new Map(), wrong: {} };
+  const ask = async (path: string): Promise<unknown> => {
+    const answer = await fetch(`${origin}/portal/v1${path}`, { headers });
+    if (answer.ok) return answer.json();
+    await answer.text();
+    const what = `${answer.status} ${path.split("?")[0]}`;
+    seen.wrong[what] = (seen.wrong[what] ?? 0) + 1;
+    return undefined;
+  };
+  const list = (await ask("/payments")) as { data: { reference: string }[] };
+  for (let round = 0; !ending.aborted; round++) {
+    const reference = list.data[round % list.data.length]?.reference ?? "";
+    for (const [page, paths] of Object.entries(pages)) {
+      const begun = performance.now();
+      await Promise.all(paths.map((path) => ask(path.replace("{reference}", reference))));
+      const loads = seen.loads.get(page) ?? [];
+      loads.push(performance.now() - begun);
+      seen.loads.set(page, loads);
+    }
+  }
+  return seen;
+}
+
+const at = (sorted: readonly number[], share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
+
+/**
+ * Every page's data while a thousand payments a second are created and delivered beside it, on a book of so many `rows`. The rate is that of the
+ * creations beside what was asked for; each page's p95 is in the notes.
+ */
+export const portal = ({ seconds, rows, processes }: Options): Promise<Result> =>
+  withReceiver({ processes }, async (stage) => {
+    const senders = [stage.sender];
+    await stage.load({ ...warm(seconds), label: "first", seconds: 1, senders, lifecycle: true });
+    await fill(stage.ownerUrl, rows, { days: 1, over: PAST_DAYS });
+    const begun = performance.now();
+    const counted = await gerbang(["insights", "rebuild"], { GERBANG_DATA: stage.dataDirectory });
+    const rebuildSeconds = (performance.now() - begun) / 1000;
+    const headers = await signIn(stage);
+    const load = { senders, pace: CREATIONS_PER_S };
+    await stage.load({ ...warm(seconds), ...load });
+    const alone = await stage.load({ label: "alone", seconds, ...load });
+    const ending = new AbortController();
+    const { origin } = stage.owner;
+    const people = Array.from({ length: PEOPLE }, () => look(origin, headers, ending.signal));
+    const run = await stage.load({ label: "run", seconds, ...load }).finally(() => ending.abort());
+    return result({ run, alone, seen: await Promise.all(people), rebuildSeconds, rebuilt: counted.code === 0, stage });
+  });
+
+async function result(measured: {
+  run: LoadReport;
+  alone: LoadReport;
+  seen: readonly Seen[];
+  rebuildSeconds: number;
+  rebuilt: boolean;
+  stage: Stage;
+}): Promise<Result> {
+  const { run, alone, seen, stage } = measured;
+  const byPage = Object.keys(pages).map((page) => {
+    const loads = seen.flatMap(({ loads }) => loads.get(page) ?? []).toSorted((a, b) => a - b);
+    return { page, loads: loads.length, p50: at(loads, 0.5), p95: at(loads, 0.95) };
+  });
+  const slowest = byPage.toSorted((a, b) => b.p95 - a.p95)[0];
+  const wrong: Record<string, number> = {};
+  for (const one of seen)
+    for (const [what, times] of Object.entries(one.wrong)) wrong[what] = (wrong[what] ?? 0) + times;
+  const memory = stage.memory();
+  const verified = (await stage.verify()).clean && measured.rebuilt;
+  const failed = Object.values(wrong).reduce((sum, times) => sum + times, 0);
+  const errors = run.errors + alone.errors + failed;
+  const ratio = rateOf(run) / rateOf(alone);
+  return {
+    case: "portal",
+    rate_per_s: round(rateOf(run)),
+    baseline: "creations without anybody at the pages",
+    baseline_per_s: round(rateOf(alone)),
+    ratio: round(ratio, 2),
+    aim: 0.97,
+    met: ratio >= 0.97 && (slowest?.p95 ?? Infinity) <= PAGE_P95_MAX_MS && sound({ ...run, errors }, { verified }),
+    p50_ms: run.p50_ms,
+    p99_ms: run.p99_ms,
+    errors,
+    ...(memory !== undefined && { memory_mib: memory }),
+    verified,
+    notes: {
+      p99_ms_alone: alone.p99_ms,
+      slowest_page: slowest?.page ?? "",
+      slowest_p95_ms: round(slowest?.p95 ?? 0, 1),
+      ...Object.fromEntries(
+        byPage.map(({ page, loads, p50, p95 }) => [page, `p50 ${round(p50, 1)} p95 ${round(p95, 1)} of ${loads}`]),
+      ),
+      rebuild_s: round(measured.rebuildSeconds, 1),
+      ...wrong,
+      ...run.reasons,
+    },
+  };
+}

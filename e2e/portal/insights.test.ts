@@ -1,0 +1,112 @@
+// Goal: whoever opens the portal sees what came in, how it ended and what waits for them, and sees it change by itself. Method: payments of the
+// merchant's system while the page is open, people of several roles, and the page's own words.
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { paths } from "../../portal/src/paths.ts";
+import { faults, showIn } from "./kit/look.ts";
+import { type Member, PHONE, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+let orders = 0;
+
+async function pay(
+  { client }: Member,
+  { outcome = "succeeded", ...changes }: { outcome?: string } & Record<string, unknown> = {},
+): Promise<string> {
+  const { json } = await client.post("/v1/payments", {
+    amount_minor: 15_000_000,
+    currency: "IDR",
+    payment_method: "qris",
+    reference_id: `order-${++orders}`,
+    ...changes,
+  });
+  await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome });
+  return json.reference as string;
+}
+
+const figure = (page: Page, name: string) =>
+  page
+    .getByRole("region", { name: "IDR at a glance" })
+    .locator("div", { has: page.getByText(name, { exact: true }) })
+    .last();
+
+test("an empty home teaches the call that fills it, and fills itself when the call is made", async () => {
+  const member = await portal.member("owner");
+  const { page, place, open, look } = member;
+  await open(paths.home(place));
+  await page.getByRole("heading", { name: "No payments this week" }).waitFor();
+  await page.getByRole("link", { name: "No webhook address is registered" }).waitFor();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await look("home-empty");
+  await pay(member);
+  await figure(page, "Today").getByText("1 paid of 1 · 100 %").waitFor();
+  await page.getByText("What came in, IDR, by method").waitFor();
+  await pay(member, { payment_method: "va", outcome: "failed" });
+  await figure(page, "Today").getByText("1 paid of 2 · 50 %").waitFor();
+});
+
+test("a busy week is told by method, outcome and acquirer; what waits leads to where one does something", async () => {
+  const member = await portal.member("owner");
+  const { page, place, client, open, look } = member;
+  for (let day = 0; day < 6; day++) {
+    for (const method of ["qris", "va", "ewallet"].slice(0, 1 + (day % 3)))
+      await pay(member, { payment_method: method, amount_minor: 4_000_000 * (1 + ((day * 7) % 5)) });
+    if (day % 2 === 0) await pay(member, { outcome: "failed" });
+    if (day === 5) await client.post("/v1/sandbox/settlements/run", {});
+    else await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  }
+  const contested = await pay(member, { amount_minor: 9_000_000 });
+  await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "product_not_received" });
+  await open(paths.home(place));
+  const outcomes = page.getByRole("table", { name: "How they ended" });
+  await outcomes.getByRole("row", { name: /^succeeded/ }).waitFor();
+  await outcomes.getByRole("row", { name: /^failed .* 3 / }).waitFor();
+  await page
+    .getByRole("table", { name: "By acquirer" })
+    .getByRole("row", { name: /nusantara/ })
+    .waitFor();
+  await page.getByText("As a table").click();
+  const table = page.getByRole("region", { name: /by method, as a table/ });
+  expect(await table.getByRole("columnheader").allTextContents()).toEqual(
+    expect.arrayContaining(["Time", "qris", "va", "ewallet"]),
+  );
+  await page.getByText("As a table").click();
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(page, theme);
+    expect(await faults(page)).toEqual([]);
+  }
+  await look("home");
+
+  // The span is in the address: a link shows what the sender saw.
+  await page.getByRole("button", { name: "24 hours" }).press("Enter");
+  await page.waitForURL(/[?&]range=day/);
+  await page.reload();
+  expect(await page.getByRole("button", { name: "24 hours" }).getAttribute("aria-pressed")).toBe("true");
+
+  await page.getByRole("link", { name: "Answer a dispute: product not received" }).click();
+  await page.waitForURL(/\/disputes\/dsp_/);
+});
+
+test("on a phone nothing runs over, and a role sees no more than its own", async () => {
+  const owner = await portal.member("owner");
+  await pay(owner);
+  const { merchantId } = owner;
+  const support = await portal.member("support", { merchantId, browser: { viewport: PHONE } });
+  const { page, place, open } = support;
+  await open(paths.home(place));
+  await figure(page, "Today").getByText("1 paid of 1 · 100 %").waitFor();
+  expect(await page.getByText("To spend").count()).toBe(0);
+  expect(await page.getByRole("heading", { name: "Paid out next" }).count()).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+});
+
+test("a membership that is taken away ends the stream, and the page says so", async () => {
+  const owner = await portal.member("owner");
+  const { merchantId } = owner;
+  const viewer = await portal.member("viewer", { merchantId });
+  await viewer.open(paths.home(viewer.place));
+  await viewer.page.getByText("Live", { exact: true }).waitFor();
+  const { person_id: id } = (await viewer.requests.get("/portal/v1/session")).json.person;
+  await owner.requests.send("DELETE", `/portal/v1/team/${id}`);
+  await viewer.page.getByText("Live", { exact: true }).waitFor({ state: "detached" });
+});

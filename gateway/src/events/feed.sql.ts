@@ -1,0 +1,33 @@
+// The feed: committed events in the order of their transactions, without gaps. Reads only.
+import { type Book, bookArrays } from "../merchants/books.ts";
+import { GENUINE, HORIZON, type Position } from "../store/commit-order.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+export function selectHorizon(): Statement {
+  return { name: "horizon of the feed", text: `select ${HORIZON}::text as horizon` };
+}
+
+export interface FedRow extends Row {
+  merchant_id: string;
+  environment: string;
+  type: string;
+  /** How many events of this type the step has. */
+  events: number;
+  /** The objects they are about, some of them. */
+  subject_ids: string[];
+}
+
+/** What happened in some books between two positions, gathered by book and type. At most `idsMax` objects are named of each. */
+export function selectFed(books: readonly Book[], from: Position, to: Position, idsMax: number): Statement {
+  return {
+    name: "events of the feed by type",
+    text: `select e.merchant_id, e.environment, e.type, count(*)::integer as events,
+  coalesce((array_agg(e.subject_id order by e.event_id desc) filter (where e.subject_id is not null))[1:$5::integer], '{}') as subject_ids
+from events e
+where e.xact >= $3::xid8 and e.xact < $4::xid8 and ${GENUINE}
+  and (e.merchant_id, e.environment) in (select * from unnest($1::uuid[], $2::text[]::environment[]))
+group by e.merchant_id, e.environment, e.type
+order by e.merchant_id, e.environment, e.type`,
+    values: [...bookArrays(books), from, to, idsMax],
+  };
+}

@@ -1,0 +1,65 @@
+// Goal: a body is read whole or not at all, and nobody waits for one that does not come. Method: bodies that stop, on streams that stand for sockets.
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { Fault } from "../ground/fault.ts";
+import { breakOff, readBody, streamBody } from "./body.ts";
+import { LOAD_LIMITS, LoadShedding } from "./load-shedding.ts";
+
+const load = new LoadShedding(LOAD_LIMITS);
+
+function begun(length = "100"): { request: IncomingMessage; socket: PassThrough } {
+  const socket = new PassThrough();
+  const request = Object.assign(socket, { headers: { "content-length": length } }) as unknown as IncomingMessage;
+  return { request, socket };
+}
+
+test("a body that is read whole gives up when the rest does not come in time", async () => {
+  const { request, socket } = begun();
+  socket.write("{");
+  await expect(readBody(request, load, 20)).rejects.toMatchObject({ code: "MALFORMED_REQUEST", status: 408 });
+  expect(breakOff(request, new Fault("MALFORMED_REQUEST"))).toBe(false);
+});
+
+test("a body that comes in time is given as it was sent", async () => {
+  const { request, socket } = begun("5");
+  const reading = readBody(request, load, 1_000);
+  socket.write("he");
+  socket.end("llo");
+  expect((await reading).toString()).toBe("hello");
+});
+
+test("a body that is taken as it arrives waits for whoever takes it", async () => {
+  const { request, socket } = begun();
+  const parts = streamBody(request);
+  socket.write("first");
+  expect((await parts.next()).value?.toString()).toBe("first");
+  let isDrained = false;
+  while (socket.write(Buffer.alloc(16_384)));
+  socket.once("drain", () => (isDrained = true));
+  await new Promise(setImmediate);
+  expect(isDrained).toBe(false);
+});
+
+test("what nobody takes any more of it is thrown away, so that the client can read its answer", async () => {
+  const { request, socket } = begun();
+  const parts = streamBody(request);
+  socket.write("first");
+  await parts.next();
+  await parts.return(undefined);
+  const drained = new Promise((resolve) => socket.once("drain", resolve));
+  while (socket.write(Buffer.alloc(16_384)));
+  await drained;
+});
+
+test("taking ends with the reason for which the body is broken off, and when the client goes away", async () => {
+  const late = begun();
+  const waiting = streamBody(late.request).next();
+  expect(breakOff(late.request, new Fault("MALFORMED_REQUEST", { status: 408 }))).toBe(true);
+  await expect(waiting).rejects.toMatchObject({ status: 408 });
+
+  const gone = begun();
+  const next = streamBody(gone.request).next();
+  gone.socket.destroy();
+  await expect(next).rejects.toMatchObject({ code: "MALFORMED_REQUEST" });
+});

@@ -1,0 +1,131 @@
+// All SQL of figures: what is counted over time, and what waits for somebody. Each reads a bounded part of an index.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import { ORIGIN } from "../store/commit-order.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+/** What waits is counted to this many; beyond it there are more. */
+export const WAITING_MAX = 1_000;
+const DISPUTES_SHOWN = 5;
+const BATCHES_SHOWN = 5;
+
+const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and ${table}.environment = $2::environment`;
+const bookValues = (book: Book): unknown[] => [uuidOf(book.merchantId), book.environment];
+
+export interface CountRow extends Row {
+  /** Which of the spans, from 1. */
+  span: number;
+  currency: string;
+  /** The outcome, or what was asked to be told apart. */
+  key: string;
+  /** Sums have no limit: as texts. */
+  payments: string;
+  succeeded: string;
+  amount_minor: string;
+  succeeded_minor: string;
+  fee_minor: string;
+}
+
+export const divisions = ["outcome", "method", "acquirer"] as const;
+export type Division = (typeof divisions)[number];
+
+/** Payments by span and by what tells them apart. Spans follow each other; each begins where `begins` says, and the last one has no end. */
+export function selectCounts(book: Book, begins: readonly Micros[], by: Division, currency?: string): Statement {
+  return {
+    name: `payments over time by ${by}`,
+    text: `select width_bucket(t.hour, $3::timestamptz[]) as span, t.currency, t.${by}::text as key, sum(t.payments)::text as payments,
+  coalesce(sum(t.payments) filter (where t.outcome = 'succeeded'), 0)::text as succeeded, sum(t.amount_minor)::text as amount_minor,
+  coalesce(sum(t.amount_minor) filter (where t.outcome = 'succeeded'), 0)::text as succeeded_minor,
+  coalesce(sum(t.fee_minor) filter (where t.outcome = 'succeeded'), 0)::text as fee_minor
+from payment_hours t
+where ${inBook("t")} and t.hour >= ($3::timestamptz[])[1] and ($4::text is null or t.currency = $4::text)
+group by 1, 2, 3`,
+    values: [...bookValues(book), begins.map(sqlTime), currency ?? null],
+  };
+}
+
+export interface ClockRow extends Row {
+  clock_offset_seconds: bigint;
+  /** Up to when payments are counted, real time; null where none are. */
+  counted_at: Micros | null;
+  next_run_at: Micros | null;
+}
+
+export function selectClock(book: Book): Statement {
+  return {
+    name: "clock of figures",
+    text: `select b.clock_offset_seconds, r.counted_at, c.next_run_at
+from books b
+left join roll_ups r on r.name = 'payment_hours' and r.origin = ${ORIGIN}
+left join settlement_clocks c on c.merchant_id = b.merchant_id and c.environment = b.environment
+where ${inBook("b")}`,
+    values: bookValues(book),
+  };
+}
+
+export interface BatchRow extends Row {
+  settlement_id: string;
+  currency: string;
+  net_minor: bigint;
+  payout_date: string;
+}
+
+/** Batches that are formed and not paid, the next one first. */
+export function selectUnpaidBatches(book: Book): Statement {
+  return {
+    name: "unpaid batches",
+    text: `select s.settlement_id, s.currency, s.net_minor, s.payout_date
+from settlements s
+where ${inBook("s")} and s.status = 'processing'
+order by s.pay_due_at
+limit ${BATCHES_SHOWN}`,
+    values: bookValues(book),
+  };
+}
+
+export interface DisputeRow extends Row {
+  disputes: number;
+  dispute_id: string;
+  payment_id: string;
+  reason: string;
+  amount_minor: bigint;
+  currency: string;
+  evidence_due_at: Micros;
+}
+
+/** Disputes that wait for the merchant's answer, the most urgent first, each with how many there are. */
+export function selectUnanswered(book: Book): Statement {
+  return {
+    name: "unanswered disputes",
+    text: `select d.dispute_id, d.payment_id, d.reason, d.amount_minor, d.currency, d.evidence_due_at, (
+  select count(*)::integer
+  from (select from disputes d where ${inBook("d")} and d.status = 'needs_response' limit ${WAITING_MAX + 1}) d
+) as disputes
+from disputes d
+where ${inBook("d")} and d.status = 'needs_response'
+order by d.evidence_due_at
+limit ${DISPUTES_SHOWN}`,
+    values: bookValues(book),
+  };
+}
+
+export interface UndeliveredRow extends Row {
+  undelivered: number;
+  retrying: number;
+}
+
+/** Events that were given up, and events that were tried in vain and will be tried again. */
+export function selectUndelivered(book: Book): Statement {
+  return {
+    name: "undelivered events",
+    text: `select (
+  select count(*)::integer
+  from (select from deliveries d where ${inBook("d")} and d.state = 'undelivered' limit ${WAITING_MAX + 1}) d
+) as undelivered, (
+  select count(*)::integer
+  from (select from deliveries d where ${inBook("d")} and d.state = 'pending' and d.attempts > 0 limit ${WAITING_MAX + 1}) d
+) as retrying`,
+    values: bookValues(book),
+  };
+}

@@ -1,0 +1,155 @@
+// All SQL of the roll-up: how far it has counted, one step of counting, and making it anew from the payments.
+import { GENUINE, HORIZON, ORIGIN, type Position } from "../store/commit-order.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+/** Events that one step takes at least, where so many are there. The transaction that holds the last of them is taken whole. */
+const STEP = 5_000;
+/** A position that moved over nothing worth counting is written down no more often than this. */
+const QUIET_SECONDS = 5;
+
+/** Ends of payments. A payment comes to one of them, once; what may happen to it later is no end. */
+const ends = "('payment.succeeded', 'payment.failed', 'payment.expired', 'payment.canceled')";
+
+/** Of payment `p`: the bucket that it belongs to. The same for a step and for a rebuild, so both come to the same figures. */
+const bucket = `p.merchant_id, p.environment,
+  date_trunc('hour', coalesce(p.paid_at, p.canceled_at, p.updated_at), 'UTC') as hour,
+  p.currency, p.payment_method, coalesce(p.gateway_code, '') as acquirer,
+  case
+    when p.paid_at is not null then 'succeeded'
+    when p.status = 'failed' and p.risk_decision <> 'approve' then 'rejected'
+    else p.status::text
+  end as outcome`;
+const columns =
+  "merchant_id, environment, hour, currency, method, acquirer, outcome, payments, amount_minor, fee_minor";
+
+/** One at a time in all processes: true for whoever has the turn, until its transaction ends. It writes nothing. */
+export function takeTurn(): Statement {
+  return {
+    name: "turn of the roll-up",
+    text: "select pg_try_advisory_xact_lock(hashtext('gerbang roll-up')) as taken",
+  };
+}
+
+export function awaitTurn(): Statement {
+  return { name: "wait for the roll-up", text: "select pg_advisory_xact_lock(hashtext('gerbang roll-up'))" };
+}
+
+export function selectBackend(): Statement {
+  return { text: "select pg_backend_pid() as pid" };
+}
+
+/** Ends what a session of ours is doing. */
+export function cancelBackend(pid: number): Statement {
+  return { text: "select pg_cancel_backend($1::integer)", values: [pid] };
+}
+
+export interface StandingRow extends Row {
+  /** Null where nothing was ever counted, or where it was in another database. */
+  counted_to: Position | null;
+  /** Where the next step ends. */
+  next: Position;
+  /** True when the step has events, or the position was not written down for a while. */
+  is_due: boolean;
+  /** True when there is more behind the step. */
+  has_more: boolean;
+}
+
+/** How far it has counted, and the next step. */
+export function selectStanding(): Statement {
+  return {
+    name: "standing of the roll-up",
+    text: `select r.counted_to::text, coalesce(s.next, h.horizon)::text as next, s.next is not null as has_more,
+  r.counted_at < statement_timestamp() - interval '${QUIET_SECONDS} seconds' or exists (
+    select from events e
+    where e.xact >= r.counted_to and e.xact < h.horizon
+  ) as is_due
+from (select ${HORIZON} as horizon) h
+left join roll_ups r on r.name = 'payment_hours' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
+left join lateral (
+  -- The first transaction behind a whole step.
+  select e.xact as next
+  from events e
+  where e.xact > (
+      select e.xact
+      from events e
+      where e.xact >= r.counted_to and e.xact < h.horizon
+      order by e.xact
+      offset ${STEP - 1}
+      limit 1
+    )
+    and e.xact < h.horizon
+  order by e.xact
+  limit 1
+) s on true`,
+  };
+}
+
+/** Counts the payments whose end lies between two positions. */
+export function countStep(from: Position, to: Position): Statement {
+  return {
+    name: "count payments",
+    text: `insert into payment_hours as t (${columns})
+select ${bucket}, count(*), sum(p.amount_minor), sum(p.fee_minor)
+from events e
+cross join lateral (
+  select *
+  from payments p
+  where p.merchant_id = e.merchant_id and p.environment = e.environment and p.payment_id = e.subject_id
+  limit 1
+) p
+where e.xact >= $1::xid8 and e.xact < $2::xid8 and e.type in ${ends} and ${GENUINE}
+group by 1, 2, 3, 4, 5, 6, 7
+on conflict (merchant_id, environment, hour, currency, method, acquirer, outcome) do update
+set payments = t.payments + excluded.payments, amount_minor = t.amount_minor + excluded.amount_minor,
+  fee_minor = t.fee_minor + excluded.fee_minor`,
+    values: [from, to],
+  };
+}
+
+/** Writes the new position down. No row when the old one is not what it was. */
+export function movePosition(from: Position, to: Position): Statement {
+  return {
+    name: "move the roll-up",
+    text: `update roll_ups
+set counted_to = $2::xid8, counted_at = statement_timestamp()
+where name = 'payment_hours' and counted_to = $1::xid8
+returning 1`,
+    values: [from, to],
+  };
+}
+
+export function clearCounted(): Statement {
+  return { text: "delete from payment_hours" };
+}
+
+/**
+ * Counts every payment that has come to its end, and writes down how far that is, all in one snapshot: what it sees of transactions
+ * behind the horizon is left to the next step.
+ */
+export function countAll(): Statement {
+  return {
+    text: `with h as (
+  select ${HORIZON} as horizon
+), beyond as (
+  select e.merchant_id, e.environment, e.subject_id
+  from h
+  join events e on e.xact >= h.horizon
+  where e.type in ${ends} and e.subject_id is not null and ${GENUINE}
+), counted as (
+  insert into payment_hours (${columns})
+  select ${bucket}, count(*), sum(p.amount_minor), sum(p.fee_minor)
+  from payments p
+  where p.status not in ('pending', 'processing')
+    and not exists (
+      select from beyond b
+      where b.merchant_id = p.merchant_id and b.environment = p.environment and b.subject_id = p.payment_id
+    )
+  group by 1, 2, 3, 4, 5, 6, 7
+)
+insert into roll_ups (name, counted_to, origin, counted_at)
+select 'payment_hours', horizon, ${ORIGIN}, statement_timestamp()
+from h
+on conflict (name) do update
+set counted_to = excluded.counted_to, origin = excluded.origin, counted_at = excluded.counted_at`,
+  };
+}

@@ -1,0 +1,136 @@
+// Goal: figures say what happened in the person's own days, and no more than their role sees; bad questions are answered in words. Method:
+// payments through the API on a service with its worker, and people of every role who ask.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type Browser, joins } from "../../test/portal.ts";
+import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { overviewSchema, paymentsSeriesSchema } from "./insights.schema.ts";
+
+let service: TestService;
+let client: Client;
+let merchantId: string;
+let owner: Browser;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  ({ merchantId, client } = await service.merchant());
+  owner = await joins(service, merchantId);
+});
+
+async function create(changes: Record<string, unknown> = {}): Promise<string> {
+  return (await client.post("/v1/payments", paymentBody(changes))).json.reference as string;
+}
+
+async function pay(changes: Record<string, unknown> = {}): Promise<string> {
+  const reference = await create(changes);
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  return reference;
+}
+
+/** Asks until so many payments have come to their end, by all that is counted. */
+async function overview(ended: number, browser = owner): Promise<Answer["json"]> {
+  for (let number = 0; number < 200; number++) {
+    const { json } = await browser.get("/portal/v1/overview?time_zone=Asia/Jakarta");
+    if (json.currencies?.[0]?.week.payments === ended) return overviewSchema.parse(json);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`never ${ended} payments`);
+}
+
+test("a merchant without a payment has figures of zero, and an address that is missing", async () => {
+  const { json } = await owner.get("/portal/v1/overview");
+  expect(overviewSchema.parse(json)).toMatchObject({
+    currencies: [
+      { currency: "IDR", today: { payments: 0, amount_minor: 0, outcomes: {} }, balance: { available_minor: 0 } },
+    ],
+    payouts: { batches: [] },
+    waiting: { disputes: { count: 0, next: [] }, undelivered: { count: 0 }, endpoint: "missing" },
+  });
+  const series = await owner.get("/portal/v1/insights/payments?range=week");
+  expect(paymentsSeriesSchema.parse(series.json)).toMatchObject({ data: [], step: "day" });
+  expect(series.json.at).toHaveLength(7);
+});
+
+test("what came in today, how it ended, and by what method", async () => {
+  await pay({ amount_minor: 1_000_000 });
+  await pay({ amount_minor: 2_000_000, payment_method: "va" });
+  const declined = await create();
+  await client.post(`/v1/sandbox/payments/${declined}/simulate`, { outcome: "failed" });
+  await create();
+  const { currencies } = await overview(3);
+  expect(currencies[0].today).toMatchObject({
+    payments: 3,
+    succeeded: 2,
+    amount_minor: 3_000_000,
+    outcomes: { succeeded: 2, failed: 1 },
+  });
+  expect(currencies[0].balance.available_minor).toBe(3_000_000 - currencies[0].today.fee_minor);
+  const { json } = await owner.get("/portal/v1/insights/payments?range=day&by=method");
+  expect(json.at).toHaveLength(24);
+  expect(json.data.map(({ key, total }: { key: string; total: unknown }) => [key, total])).toEqual([
+    ["qris", { payments: 2, succeeded: 1, amount_minor: 1_000_000 }],
+    ["va", { payments: 1, succeeded: 1, amount_minor: 2_000_000 }],
+  ]);
+  const points = json.data[0].points as { payments: number }[];
+  expect(points.reduce((total, { payments }) => total + payments, 0)).toBe(2);
+});
+
+test("days go by the clock of the sandbox", async () => {
+  await pay();
+  await overview(1);
+  await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  await pay();
+  const { currencies, as_of: now } = await overview(2);
+  expect(currencies[0]).toMatchObject({ today: { succeeded: 1 }, yesterday: { succeeded: 1 }, week: { succeeded: 2 } });
+  expect(Date.parse(now)).toBeGreaterThan(Date.now() + 86_000_000);
+  await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 86_400 });
+  await overview(0);
+});
+
+test("a dispute waits with its deadline, a batch with its day", async () => {
+  const contested = await pay({ amount_minor: 5_000_000 });
+  await pay({ amount_minor: 10_000_000 });
+  await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "fraudulent", amount_minor: 700_000 });
+  await client.post("/v1/sandbox/settlements/run", {});
+  const { waiting, payouts } = await overview(2);
+  expect(waiting.disputes).toMatchObject({
+    count: 1,
+    has_more: false,
+    next: [{ payment_reference: contested, reason: "fraudulent", amount_minor: 700_000 }],
+  });
+  expect(payouts.batches).toMatchObject([{ currency: "IDR", payout_date: expect.any(String) }]);
+});
+
+test("a role sees what is its own, and nobody sees another merchant's or the other environment's", async () => {
+  await pay();
+  await overview(1);
+  const support = await joins(service, merchantId, "support");
+  const seen = (await support.get("/portal/v1/overview")).json;
+  expect(seen).toMatchObject({ payouts: null, currencies: [{ balance: null }], waiting: { endpoint: "missing" } });
+  const finance = (await (await joins(service, merchantId, "finance")).get("/portal/v1/overview")).json;
+  expect(finance.waiting).toMatchObject({ undelivered: null, retrying: null, endpoint: null, disputes: { count: 0 } });
+  owner.environment = "production";
+  expect((await owner.get("/portal/v1/overview")).json.currencies[0].week.payments).toBe(0);
+  const other = await service.merchant();
+  const stranger = await joins(service, other.merchantId);
+  expect((await stranger.get("/portal/v1/overview")).json.currencies[0].week.payments).toBe(0);
+  stranger.merchantId = merchantId;
+  expect((await stranger.get("/portal/v1/overview")).status).toBe(404);
+});
+
+test.each([
+  ["range=year", "range"],
+  ["by=customer", "by"],
+  ["currency=rupiah", "currency"],
+  ["currency=XYZ", "currency"],
+  ["time_zone=Mars/Olympus", "time_zone"],
+  ["time_zone=%2B07:00", "time_zone"],
+  ["nonsense=1", "nonsense"],
+  ["range=day&range=week", "range"],
+])("the question ?%s is refused by its field", async (query, field) => {
+  const { status, json } = await owner.get(`/portal/v1/insights/payments?${query}`);
+  expect([status, json.error?.code, json.error?.details?.field]).toEqual([422, "VALIDATION_ERROR", field]);
+});

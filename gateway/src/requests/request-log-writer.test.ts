@@ -1,0 +1,101 @@
+// Goal: the log holds a bounded amount, whatever comes and whatever the database does, counts what it drops, and ends when it is told to. Method: a log
+// whose database the test plays.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { expect, test, vi } from "vitest";
+import { systemClock } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import { createMetrics } from "../ground/metrics.ts";
+import type { Client, Directory } from "../merchants/directory.ts";
+import type { Database, Statement } from "../store/database.ts";
+import { RequestLog } from "./request-log.ts";
+import { PER_SECOND } from "./request-quotas.ts";
+
+interface Asked {
+  log: RequestLog;
+  /** Names of the statements that were sent, and how many rows each had. */
+  sent: { name: string; rows: number }[];
+  count(this: void, result: string): Promise<number>;
+}
+
+function logOn(query: (statement: Statement) => Promise<unknown[]>): Asked {
+  const sent: Asked["sent"] = [];
+  const database = {
+    query: (statement: Statement) => {
+      const [first] = statement.values ?? [];
+      sent.push({ name: statement.name ?? "", rows: Buffer.isBuffer(first) ? first.readInt32BE(12) : 0 });
+      return query(statement);
+    },
+  } as unknown as Database;
+  const metrics = createMetrics();
+  const directory = { client: () => Promise.resolve(undefined) } as unknown as Directory;
+  const log = new RequestLog({ database, directory, metrics, log: createLog("silent") });
+  const count = async (result: string): Promise<number> =>
+    (await metrics.requestLog.get()).values.find(({ labels }) => labels.result === result)?.value ?? 0;
+  return { log, sent, count };
+}
+
+/** Notes an answered request of one of so many merchants. */
+function note(log: RequestLog, merchant: string, body = Buffer.from("{}"), status = 201): void {
+  const sender = { clientId: "ak_test_0", book: { merchantId: merchant, environment: "sandbox" } } as Client;
+  const request = {
+    id: newId("request", systemClock.now()),
+    sender,
+    isProven: true,
+    method: "POST",
+    url: "/v1/payments",
+    begunAt: performance.now(),
+    body,
+    headers: {},
+    raw: { headersDistinct: {} },
+  } as unknown as FastifyRequest;
+  log.note(request, { statusCode: status, hasHeader: () => false } as unknown as FastifyReply, "{}");
+}
+
+const merchants = Array.from({ length: 200 }, () => newId("merchant", systemClock.now()));
+
+test("a database that hangs: at most a thousand wait, the rest is counted, and nobody is held up", async () => {
+  const hanging = Promise.withResolvers<unknown[]>();
+  const { log, sent, count } = logOn(() => hanging.promise);
+  for (let n = 0; n < 20; n++) for (const merchant of merchants) note(log, merchant);
+  expect(await count("dropped")).toBe(3_000);
+  await vi.waitFor(() => expect(sent).toEqual([{ name: "insert requests", rows: 100 }]));
+  const stopped = log.stop();
+  note(log, merchants[0] as string);
+  expect(await count("dropped")).toBe(3_001);
+  hanging.resolve([]);
+  await stopped;
+  const written = sent.filter(({ name }) => name === "insert requests").reduce((sum, { rows }) => sum + rows, 0);
+  expect([written, await count("written")]).toEqual([1_000, 1_000]);
+});
+
+test("large bodies fill it sooner: what waits has few bytes, too", async () => {
+  const hanging = Promise.withResolvers<unknown[]>();
+  const { log, count } = logOn(() => hanging.promise);
+  const body = Buffer.from(`{"a":"${"x".repeat(8_000)}"}`);
+  for (let n = 0; n < 5; n++) for (const merchant of merchants) note(log, merchant, body);
+  expect(await count("dropped")).toBeGreaterThan(400);
+  hanging.resolve([]);
+  await log.stop();
+});
+
+test("a database that refuses: what was to be written is counted as dropped, and a stop ends", async () => {
+  const { log, sent, count } = logOn(() => Promise.reject(new Error("no room")));
+  for (const merchant of merchants.slice(0, 5)) note(log, merchant);
+  await vi.waitFor(async () => expect(await count("dropped")).toBe(5));
+  await log.stop();
+  expect(await count("written")).toBe(0);
+  expect(sent.map(({ name }) => name)).toContain("add gaps of the request log");
+});
+
+test("a busy merchant has its share of a second, for successes and for refusals; a quiet one has its own", async () => {
+  const { log, count } = logOn(() => Promise.resolve([]));
+  const [busy = "", quiet = ""] = merchants;
+  const second = Math.floor(performance.now() / 1_000);
+  for (let n = 0; n < PER_SECOND + 10; n++) note(log, busy);
+  note(log, busy, Buffer.from("{}"), 422);
+  note(log, quiet);
+  if (Math.floor(performance.now() / 1_000) === second) expect(await count("dropped")).toBe(10);
+  await log.stop();
+  expect((await count("written")) + (await count("dropped"))).toBe(PER_SECOND + 12);
+});

@@ -1,0 +1,81 @@
+// How payments ended, as a table: by outcome with each one's share, or by acquirer with the share that succeeded.
+import type { ReactNode } from "react";
+import type { Schema } from "../../api/types.ts";
+import { Money } from "../../ui/money.tsx";
+import { Status } from "../../ui/status.tsx";
+import { shareOf } from "./figures.tsx";
+
+type Over = Schema<"PaymentsOverTime">;
+
+const meanings: Record<string, string> = {
+  succeeded: "paid, and in your books",
+  expired: "nobody paid in time",
+  failed: "declined, or no acquirer could take it",
+  canceled: "taken back by you",
+  rejected: "refused for its risk",
+};
+const tones: Record<string, "good" | "bad" | "calm"> = { succeeded: "good", failed: "bad", rejected: "bad" };
+
+export function Division({ over: { data, currency, exponent }, by }: { over: Over; by: "outcome" | "acquirer" }) {
+  const all = data.reduce((sum, { total }) => sum + total.payments, 0);
+  const title = by === "outcome" ? "How they ended" : "By acquirer";
+  return (
+    <section aria-label={`${title}, ${currency}`} className="overflow-x-auto rounded-md border border-line bg-panel">
+      <table className="w-full text-left">
+        <caption className="px-4 pt-3 pb-1 text-left font-medium">{title}</caption>
+        <thead className="border-b border-line text-xs text-muted">
+          <tr>
+            <Head>{by === "outcome" ? "Outcome" : "Acquirer"}</Head>
+            <Head right>Payments</Head>
+            <Head right>{by === "outcome" ? "Share" : "Succeeded"}</Head>
+            {by === "acquirer" && <Head right>Came in</Head>}
+          </tr>
+        </thead>
+        <tbody>
+          {data.map(({ key, total }) => (
+            <tr key={key} className="border-b border-line last:border-b-0">
+              <td className="h-9 py-1.5 pl-4">
+                {by === "outcome" ? (
+                  <span className="flex flex-wrap gap-x-2">
+                    <Status status={key} tone={tones[key] ?? "calm"} />
+                    <span className="text-muted">{meanings[key]}</span>
+                  </span>
+                ) : key === "" ? (
+                  <span className="text-muted">none was chosen</span>
+                ) : (
+                  key
+                )}
+              </td>
+              <td className="px-3 text-right">{total.payments.toLocaleString("en")}</td>
+              <td className="pr-4 pl-3 text-right whitespace-nowrap">
+                {by === "outcome" ? shareOf(total.payments, all) : shareOf(total.succeeded, total.payments)}
+              </td>
+              {by === "acquirer" && (
+                <td className="pr-4 text-right">
+                  {total.amount_minor !== null && (
+                    <Money of={{ amount_minor: total.amount_minor, currency, exponent }} />
+                  )}
+                </td>
+              )}
+            </tr>
+          ))}
+          {data.length === 0 && (
+            <tr>
+              <td colSpan={4} className="px-4 py-2.5 text-muted">
+                No payment came to its end in this span.
+              </td>
+            </tr>
+          )}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Head({ right = false, children }: { right?: boolean; children: ReactNode }) {
+  return (
+    <th scope="col" className={right ? "py-1.5 pr-4 pl-3 text-right font-medium" : "py-1.5 pl-4 font-medium"}>
+      {children}
+    </th>
+  );
+}

@@ -1,0 +1,84 @@
+// The figures of one currency: today, the week, and what is yours.
+import type { ReactNode } from "react";
+import { usePlace } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+import { paths } from "../../paths.ts";
+import { To } from "../../ui/link.tsx";
+import { Money } from "../../ui/money.tsx";
+
+type Currency = Schema<"CurrencyFigures">;
+type Period = Schema<"PeriodFigures">;
+
+export function Figures({ of }: { of: Currency }) {
+  const place = usePlace();
+  const { currency, exponent, balance, today, yesterday, week } = of;
+  const sum = (minor: number | null, className?: string): ReactNode =>
+    minor === null ? (
+      "beyond what can be shown"
+    ) : (
+      <Money of={{ amount_minor: minor, currency, exponent }} className={className} />
+    );
+  return (
+    <section aria-label={`${currency} at a glance`}>
+      <dl className="grid divide-line rounded-md border border-line bg-panel max-sm:divide-y sm:grid-cols-2 lg:grid-cols-4 lg:divide-x">
+        <Figure name="Today" note={<Ended of={today} />}>
+          {sum(today.amount_minor, BIG)}
+        </Figure>
+        <Figure name="Yesterday" note={<Ended of={yesterday} />}>
+          {sum(yesterday.amount_minor, BIG)}
+        </Figure>
+        <Figure name="Seven days" note={<Ended of={week} />}>
+          {sum(week.amount_minor, BIG)}
+        </Figure>
+        {balance && (
+          <Figure
+            name={
+              <To to={paths.balance(place, currency)} className="hover:underline">
+                To spend
+              </To>
+            }
+            note={
+              <>
+                {balance.pending_settlement_minor !== 0 && <>{sum(balance.pending_settlement_minor)} on its way · </>}
+                {balance.held_minor === 0 ? "nothing held" : <>{sum(balance.held_minor)} held</>}
+              </>
+            }
+          >
+            {sum(balance.available_minor, BIG)}
+          </Figure>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+const BIG = "text-lg font-semibold";
+
+function Figure({ name, note, children }: { name: ReactNode; note: ReactNode; children: ReactNode }) {
+  return (
+    <div className="px-4 py-3">
+      <dt className="text-xs text-muted">{name}</dt>
+      <dd className="mt-0.5">{children}</dd>
+      <dd className="text-xs text-muted">{note}</dd>
+    </div>
+  );
+}
+
+function Ended({ of: { payments, succeeded } }: { of: Period }) {
+  if (payments === 0) return <>no payments</>;
+  return (
+    <>
+      {succeeded.toLocaleString("en")} paid of {payments.toLocaleString("en")} · {shareOf(succeeded, payments)}
+    </>
+  );
+}
+
+/** "87.5 %": never 100 where one is missing, nor 0 where there is one. */
+export function shareOf(part: number, whole: number): string {
+  if (whole === 0) return "–";
+  const share = (part / whole) * 100;
+  const text = share.toFixed(1);
+  if (text === "100.0" && part < whole) return "> 99.9 %";
+  if (text === "0.0" && part > 0) return "< 0.1 %";
+  return `${text.replace(/\.0$/, "")} %`;
+}

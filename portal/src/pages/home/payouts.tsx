@@ -1,0 +1,54 @@
+// What is paid out when: batches on their way, and the next one.
+import { usePlace } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+import { paths } from "../../paths.ts";
+import { To } from "../../ui/link.tsx";
+import { Money } from "../../ui/money.tsx";
+import { Section } from "../../ui/page.tsx";
+import { Time } from "../../ui/time.tsx";
+
+type Paid = Schema<"Payouts">;
+
+export function Payouts({ of: { batches, next_run_at: nextRun, next_payout_date: nextDay } }: { of: Paid }) {
+  const place = usePlace();
+  return (
+    <Section title="Paid out next">
+      <ul className="divide-y divide-line rounded-md border border-line bg-panel">
+        {batches.map((batch) => (
+          <li key={batch.uuid} className="flex flex-wrap items-center gap-x-3 px-4 py-2">
+            <To
+              to={paths.settlement(place, batch.uuid)}
+              className="inline-flex min-h-6 items-center font-medium hover:underline"
+            >
+              {dayOf(batch.payout_date)}
+            </To>
+            <span className="text-muted">with your bank</span>
+            <Money of={batch} className="ml-auto" />
+          </li>
+        ))}
+        <li className="px-4 py-2 text-muted">
+          {nextRun === null || nextDay === null ? (
+            <>A batch is planned when there is something to pay out.</>
+          ) : (
+            <>
+              The next batch is formed <Time at={nextRun} shape="minute" /> and paid out on {dayOf(nextDay)}. It takes
+              what you can spend by then.
+            </>
+          )}
+        </li>
+      </ul>
+    </Section>
+  );
+}
+
+/** A day of the merchant's calendar: it has no time, so no zone moves it. */
+function dayOf(date: string): string {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone: "UTC",
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+  });
+  return format.format(new Date(`${date}T00:00:00Z`));
+}
