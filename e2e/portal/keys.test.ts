@@ -171,6 +171,21 @@ test("a secret is rotated and the old one retired; a delivery misbehaves once, a
   expect(await faults(page)).toEqual([]);
 });
 
+test("a receiver that takes everything does not pass its test, and is told what it should have refused", async () => {
+  const { page, place, open, look, requests } = await portal.member("developer");
+  await requests.send("PUT", "/portal/v1/webhook", { url: receiver.url("/exam") });
+  await open(paths.exam(place));
+  await page.getByRole("button", { name: "Test the receiver" }).click();
+  await page.getByText("not passed").waitFor({ timeout: 20_000 });
+  await page.getByText("refuses bad signature").waitFor();
+  await look("exam");
+  expect(await faults(page)).toEqual([]);
+  await requests.post("/portal/v1/sandbox/events/trigger", { type: "refund.failed" });
+  await open(paths.events(place));
+  await page.getByRole("link", { name: "refund.failed" }).click();
+  await page.getByText("Its data is a sample.").waitFor();
+});
+
 test("a role that may not finds no button, and the page of keys is not theirs", async () => {
   const { page, place, open } = await portal.member("support");
   await open(paths.webhooks(place));

@@ -8,6 +8,9 @@ import { type Member, usePortal, settled } from "./kit/portal.ts";
 
 const portal = usePortal();
 
+/** As long as the kit waits for anything on a page. */
+const PATIENCE = { timeout: 10_000 };
+
 const EVIL = `<img src=x onerror="document.title='owned'">`;
 
 async function made(member: Member, changes: Record<string, unknown> = {}): Promise<string> {
@@ -21,7 +24,7 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   const reference = await made(member, { description: EVIL, metadata: { note: EVIL }, customer: { name: EVIL } });
   await member.open(paths.payment(place, reference));
   const story = page.getByRole("region", { name: "Story of the payment" });
-  await expect.poll(() => story.getByRole("heading", { level: 2 }).allInnerTexts()).toHaveLength(5);
+  await expect.poll(() => story.getByRole("heading", { level: 2 }).allInnerTexts(), PATIENCE).toHaveLength(5);
   await member.look("payment-pending");
 
   await page.getByRole("button", { name: "Simulate" }).click();
@@ -42,4 +45,117 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   expect(await page.title()).toBe("Payment · Gerbang");
   expect(await faults(page)).toEqual([]);
   await member.look("payment-refunded");
+});
+
+test("find a payment in the list and by the palette, whatever one knows of it", async () => {
+  const member = await portal.member("owner");
+  const { page, place } = member;
+  await member.open(paths.payments(place));
+  await page.getByRole("heading", { name: "No payments yet" }).waitFor();
+  const reference = await made(member, { reference_id: "rumah-1", customer: { email: "sari@example.com" } });
+  await made(member, { reference_id: `lain-${EVIL}`, amount_minor: 7_700_000 });
+  await page.reload();
+  const rows = page.getByRole("region", { name: "Payments" }).getByRole("row");
+  await expect.poll(() => rows.count(), PATIENCE).toBe(3);
+  await member.look("payments");
+  await page.getByLabel("Amount", { exact: true }).fill("77,000.00");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => rows.count(), PATIENCE).toBe(2);
+  await rows.getByText("lain-").waitFor();
+  await page.getByLabel("Amount", { exact: true }).fill("");
+  await page.getByLabel("Payer").fill("SARI@example.com");
+  await page.keyboard.press("Enter");
+  await rows.getByText("rumah-1").waitFor();
+  expect(page.url()).toContain("payer=SARI%40example.com");
+  await page.getByRole("link", { name: "rumah-1" }).click();
+  await page.getByRole("heading", { name: "Payment", exact: true }).waitFor();
+
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill("ruma");
+  await page.getByRole("option", { name: /rumah-1/ }).waitFor();
+  await page.getByRole("combobox").fill(reference);
+  await page.getByRole("option", { name: /rumah-1.*payment/ }).click();
+  await page.waitForURL(`**/payments/${reference}`);
+});
+
+test("why this number, down to an entry and up to its payment", async () => {
+  const member = await portal.member("viewer");
+  const { page, place, client } = member;
+  const reference = await made(member);
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  await member.open(paths.balances(place));
+  await member.look("balances");
+  expect(await faults(page)).toEqual([]);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "hledger" }).click();
+  expect((await download).suggestedFilename()).toBe("book-sandbox.journal");
+  await page
+    .getByRole("region", { name: "Balance in IDR" })
+    .getByRole("link", { name: /148,950.00/ })
+    .click();
+  await page.getByRole("heading", { name: "Available in IDR" }).waitFor();
+  await settled(page);
+  await member.look("balance");
+  await page.getByRole("link", { name: "capture" }).click();
+  await page.getByRole("heading", { name: "Journal", exact: true }).waitFor();
+  const entries = page.getByRole("region", { name: "Entries of the journal" });
+  await entries.getByText("merchant:available").waitFor();
+  await member.look("journal");
+  expect(await faults(page)).toEqual([]);
+  await page.getByRole("link", { name: reference }).click();
+  await page.getByRole("region", { name: "Story of the payment" }).waitFor();
+  // A viewer sees everything and moves nothing.
+  for (const name of ["Simulate", "Cancel", "Refund", "Contest"])
+    expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
+});
+
+test("advance the clock, and watch a settlement being formed and paid", async () => {
+  const member = await portal.member("finance");
+  const { page, place, client } = member;
+  const references = [await made(member), await made(member)];
+  for (const reference of references)
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  await client.post("/v1/refunds", { payment_reference: references[0], amount_minor: 1_000_000 });
+  await member.open(paths.settlements(place));
+  await page.getByRole("heading", { name: "No settlements yet" }).waitFor();
+  await page.getByRole("button", { name: "Form batches now" }).dblclick();
+  await page.getByRole("link", { name: /^set_/ }).click();
+  const equation = page.getByRole("table", { name: "The batch as an equation" });
+  await equation.getByText("2 payments").waitFor();
+  await equation.getByRole("row", { name: /^− 1 refund IDR ?10,000.00$/ }).waitFor();
+  expect((await client.get("/v1/settlements")).json.data).toHaveLength(1);
+  await client.post("/v1/sandbox/clock/advance", { seconds: 4 * 86_400 });
+  await page.reload();
+  await equation.getByText("paid out", { exact: true }).waitFor();
+  await page.getByRole("link", { name: /settlement paid, no\. / }).waitFor();
+  await settled(page);
+  await member.look("settlement");
+  expect(await faults(page)).toEqual([]);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download CSV" }).click();
+  expect((await download).suggestedFilename()).toMatch(/^set_.*\.csv$/);
+});
+
+test("ids of another merchant and of the other environment lead nowhere", async () => {
+  const [member, other] = await Promise.all([portal.member("owner"), portal.member("owner")]);
+  const { page, place } = member;
+  const reference = await made(other, { reference_id: "not-yours" });
+  await other.client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  await other.client.post("/v1/sandbox/settlements/run", {});
+  const [{ uuid }] = (await other.client.get("/v1/settlements")).json.data;
+  const [{ id }] = (await other.requests.get("/portal/v1/journals")).json.data;
+  const addresses = [paths.payment(place, reference), paths.settlement(place, uuid), paths.journal(place, id)];
+  for (const address of addresses) {
+    await member.open(address);
+    await page.getByRole("alert").getByRole("heading", { name: "Not found" }).waitFor();
+    expect(await page.getByText("not-yours").count()).toBe(0);
+  }
+  await member.open(paths.payment(other.place, reference));
+  await page.getByText("No merchant of yours is at this address.").waitFor();
+  // One's own of the other environment: said, and not shown.
+  await other.open(paths.payment({ ...other.place, environment: "production" }, reference));
+  await other.page.getByRole("alert").waitFor();
+  expect(await other.page.getByText("not-yours").count()).toBe(0);
+  await other.open(paths.payments({ ...other.place, environment: "production" }));
+  await other.page.getByRole("heading", { name: "No payments yet" }).waitFor();
 });

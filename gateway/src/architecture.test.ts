@@ -27,7 +27,7 @@ const floors: string[][] = [
   ["settlements"],
   ["webhooks"],
   ["sandbox", "operator", "requests", "insights"],
-  ["diagnostics", "story"],
+  ["diagnostics", "story", "search"],
   ["portal"],
   ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
   ["cli"],

@@ -40,7 +40,8 @@ import { personEndpoints } from "./portal/person.routes.ts";
 import { requestEndpoints } from "./portal/requests.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
 import { sessionEndpoints } from "./portal/session.routes.ts";
-import { storyEndpoints } from "./portal/story.routes.ts";
+import { bookPagesEndpoints } from "./portal/books.routes.ts";
+import { searchEndpoints } from "./portal/search.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
@@ -163,9 +164,10 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     }),
     ...insightsEndpoints(rooms),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...bookPagesEndpoints(database),
+    ...searchEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),
-    ...storyEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
     ...evidenceEndpoints({ database, lanes, files }),
   ];
 }

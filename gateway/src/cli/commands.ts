@@ -18,7 +18,7 @@ import { Database } from "../store/database.ts";
 import { migrate } from "../store/migrations.ts";
 
 export async function migrateCommand(): Promise<number> {
-  const config = readConfig();
+  const config = readConfig(undefined, undefined, "database");
   const store = await openStore(config, false);
   try {
     const done = await migrate(store.ownerUrl);
@@ -124,7 +124,7 @@ export async function insightsCommand(args: string[]): Promise<number> {
 
 /** Runs work that may take its time on the database of the configuration. */
 async function withDatabase(work: (database: Database) => Promise<number>): Promise<number> {
-  const config = readConfig();
+  const config = readConfig(undefined, undefined, "database");
   const store = await openStore(config, false);
   const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
   try {

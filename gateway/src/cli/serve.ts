@@ -10,11 +10,12 @@ import { type OpenAcquirer, readConfigAndAcquirers } from "./acquirers-of-config
 import { type App, createApp } from "../app.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
 import { systemClock } from "../ground/clock.ts";
-import type { Config } from "../ground/config.ts";
+import { type Config, ConfigError } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
 import { portalRoot } from "../people/relying-party.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore, say } from "./store-of-config.ts";
+import { roleProblem } from "../store/role-check.ts";
 import { migrate } from "../store/migrations.ts";
 import type { DeliveryTiming } from "../webhooks/timing.ts";
 
@@ -100,6 +101,7 @@ async function run(parts: ServeParts, log: Log): Promise<void> {
   try {
     // The database may let it wait: who is told to stop meanwhile stops.
     const stopped = told.then(() => true);
+    if (config.mode === "production") await refusePowerfulRole(app);
     if (await Promise.race([app.start().then(() => false), stopped])) return;
     metrics = await serveMetrics(app, config);
     await app.server.listen({ port: config.port, host: config.host });
@@ -119,6 +121,12 @@ async function run(parts: ServeParts, log: Log): Promise<void> {
     await withDeadline(app.stop(), 7_000);
     await Promise.all(acquirers.map((acquirer) => acquirer.close()));
   }
+}
+
+/** Throws where the service's own role in the database may do more than it needs: nothing in the database would bind it. */
+async function refusePowerfulRole({ database }: App): Promise<void> {
+  const problem = await roleProblem(database);
+  if (problem !== undefined) throw new ConfigError(problem);
 }
 
 /** Resolves at SIGTERM or SIGINT, listening from now on. */

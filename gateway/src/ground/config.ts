@@ -1,6 +1,8 @@
 // Configuration: the only file that reads the environment. All mistakes are reported together, before anything starts.
 import { resolve } from "node:path";
 import { z } from "zod";
+import { exposureProblems, productionProblems } from "./safe-config.ts";
+import { readSecretFiles } from "./secret-files.ts";
 import { MASTER_KEY_FORM, masterKeyBytes } from "./crypto.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
@@ -105,23 +107,20 @@ export class ConfigError extends Error {
 
 /**
  * Reads and cross-checks the environment. Throws one `ConfigError` that lists every mistake, and those that `checkFiles`
- * finds in the files that the environment names.
+ * finds in the files that the environment names. `needs`: a command that only reads the database is given no secrets of the service.
  */
 export function readConfig(
   environment: Record<string, string | undefined> = process.env,
   checkFiles: (files: FilesOfConfig) => readonly string[] = () => [],
+  needs: "service" | "database" = "service",
 ): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const { given, problems: problemsOfFiles } = readSecretFiles(
+    Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")),
+  );
   const parsed = variables.safeParse(given);
-  const problems = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
-  if (given.NODE_ENV === "production") {
-    for (const name of ["MASTER_KEY", "OPERATOR_TOKEN", "BASE_URL", "DATABASE_URL"]) {
-      if (given[name] === undefined) problems.push(`${name}: is required when NODE_ENV=production`);
-    }
-    if (given.WEBHOOK_ALLOW_HOSTS) problems.push("WEBHOOK_ALLOW_HOSTS: is for development only");
-  }
+  const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const problems = [...problemsOfFiles, ...wrong, ...exposureProblems(given)];
+  if (given.NODE_ENV === "production") problems.push(...productionProblems(given, needs));
   if (given.OPERATOR_VIEWER_TOKEN !== undefined && given.OPERATOR_VIEWER_TOKEN === given.OPERATOR_TOKEN) {
     problems.push("OPERATOR_VIEWER_TOKEN: must differ from OPERATOR_TOKEN");
   }

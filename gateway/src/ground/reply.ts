@@ -22,6 +22,8 @@ export interface Reply {
   file?: Attachment;
   /** What is sent instead of the body, as long as it goes on. It is destroyed when whoever asked has gone. */
   stream?: Readable;
+  /** The name under which it is saved instead of shown: one of ours, of letters, digits, points and hyphens. */
+  saveAs?: string;
   /** True for a stored answer given again (section 4.11). */
   replayed?: boolean;
   /** There is no answer yet: the endpoint goes on with this, and its key stays in progress until then. */

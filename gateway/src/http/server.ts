@@ -203,7 +203,7 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
 }
 
 export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
-  const { status, body, replayed, contentType, file, stream } = answer;
+  const { status, body, replayed, contentType, file, stream, saveAs } = answer;
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) {
@@ -212,6 +212,8 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
     if (Buffer.isBuffer(bytes)) return reply.send(bytes);
     return reply.header("content-length", String(sizeBytes)).send(Readable.from(bytes, { highWaterMark: 1 }));
   }
+  if (saveAs !== undefined)
+    reply.headers({ "content-disposition": `attachment; filename="${saveAs}"`, "x-content-type-options": "nosniff" });
   // The framework ends it with the answer, but not where there is no body: of a HEAD.
   if (stream) {
     reply.raw.once("close", () => stream.destroy());

@@ -22,6 +22,7 @@ beforeEach(async () => {
 
 interface Step {
   kind: string;
+  request_id: string | null;
   at: string;
   object: Record<string, unknown>;
 }
@@ -96,6 +97,23 @@ test("a payment that the risk engine rejected was never routed", async () => {
   const told = await story(reference);
   expect(kinds(told)).toEqual(["asked", "judged", "became", "told"]);
   expect(told.steps[1]?.object).toMatchObject({ decision: "reject" });
+});
+
+test("each step that a request of the merchant's system did names that request", async () => {
+  const made = await client.post("/v1/payments", paymentBody());
+  const { reference } = made.json;
+  const paying = await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const refunding = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 50_000 });
+  await client.post("/v1/payments", paymentBody({ description: String(reference) }));
+  const wanted = [made, paying, refunding].map(({ headers }) => headers.get("x-request-id"));
+  await expect
+    .poll(async () => {
+      const told = await story(reference as string);
+      return told.steps
+        .filter(({ kind }) => ["asked", "became", "refunded"].includes(kind))
+        .map(({ request_id: id }) => id);
+    })
+    .toEqual(wanted);
 });
 
 test("why not the others is told with each candidate", async () => {

@@ -30,7 +30,12 @@ export function selectDisputesOf(book: Book, reference: string): Statement {
     name: "select disputes of payment",
     text: `select d.*, e.submitted_at
 from disputes d
-left join dispute_evidence e using (merchant_id, environment, dispute_id)
+left join lateral (
+  select e.submitted_at
+  from dispute_evidence e
+  where e.merchant_id = d.merchant_id and e.environment = d.environment and e.dispute_id = d.dispute_id
+  limit 1
+) e on true
 where d.merchant_id = $1::uuid and d.environment = $2::environment and d.payment_id = $3::uuid
 order by d.dispute_id
 limit ${TOLD_MAX + 1}`,
@@ -106,6 +111,7 @@ from (
     from events e
     where e.merchant_id = $1::uuid and e.environment = $2::environment and e.event_id between s.least and s.most
       and e.subject_id = s.subject_id
+    limit ${TOLD_MAX} -- one probe for each object: without a limit they are joined, and that reads a whole book
   ) e
   union all
   -- and what happened later: by the index of exactly these
@@ -114,7 +120,12 @@ from (
   where e.merchant_id = $1::uuid and e.environment = $2::environment and e.subject_id = any($3::uuid[])
     and left(e.event_id::text, 13) <> left(e.subject_id::text, 13)
 ) e
-left join deliveries d on d.merchant_id = $1::uuid and d.environment = $2::environment and d.event_id = e.event_id
+left join lateral (
+  select *
+  from deliveries d
+  where d.merchant_id = $1::uuid and d.environment = $2::environment and d.event_id = e.event_id
+  limit 1
+) d on true
 left join lateral (
   select json_agg(json_build_array(t.attempt, t.started_at::text, t.duration_ms, t.succeeded, t.status, t.reason) order by t.attempt)
     as tries
@@ -183,4 +194,31 @@ export function triesOfRow(tries: unknown): TryRow[] {
     status,
     reason,
   }));
+}
+
+/**
+ * Requests of the merchant's systems that made the payment and moved it, as far as the log has them: a book's log holds ten thousand at most, and
+ * all of these are looked at. `named` is what the answer calls its object's state, and `refund` the refund that it made.
+ */
+export function selectRequestsOf(book: Book, reference: string): Statement {
+  return {
+    name: "select requests of payment",
+    text: `select request_id, path, substring(response_body from '"status":"([a-z_]+)"') as named,
+  substring(response_body from '"uuid":"(rfd_[0-9a-z]{26})"') as refund
+from request_log
+where merchant_id = $1::uuid and environment = $2::environment and method = 'POST' and status < 300 and proven and not replayed
+  and (path = any($3::text[]) or (path in ('/v1/payments', '/v1/refunds') and strpos(response_body, $4::text) > 0))
+order by request_id
+limit ${TOLD_MAX}`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      [
+        `/v1/payments/${reference}/cancel`,
+        `/v1/sandbox/payments/${reference}/simulate`,
+        `/v1/sandbox/payments/${reference}/dispute`,
+      ],
+      reference,
+    ],
+  };
 }

@@ -35,6 +35,7 @@ import {
   selectOperationOf,
   selectReceiptsOf,
   selectRefundsOf,
+  selectRequestsOf,
   triesOfRow,
 } from "./story.sql.ts";
 
@@ -78,7 +79,17 @@ interface Found {
   batches: Batch[];
   journals: Journal[];
   events: { event: StoredEvent; type: string; createdAt: Micros; tries: TryRow[] }[];
+  requests: Request[];
   isCut: boolean;
+}
+
+/** A request of the merchant's system that did something to the payment. */
+interface Request {
+  requestId: string;
+  path: string;
+  /** The state of the object that it was answered with. */
+  named: string | null;
+  refund: string | null;
 }
 
 interface Batch {
@@ -108,7 +119,12 @@ export async function readStory(
     payment: wholeView(payment, await estimate(payment)),
     steps: steps
       .filter(({ kind }) => !withheld.includes(kind))
-      .map(({ micros, ...step }) => ({ ...step, at: wireTime(micros), request_id: null }) as Step),
+      .map((step) => ({
+        kind: step.kind,
+        at: wireTime(step.micros),
+        request_id: found.requests.find((request) => did(request, step))?.requestId ?? null,
+        object: step.object,
+      })) as Step[],
     is_cut: found.isCut,
     withheld,
   };
@@ -142,7 +158,10 @@ async function readAll(database: Database, book: Book, reference: string): Promi
     answeredAt: (row.submitted_at as Micros | null) ?? undefined,
   }));
   const subjects = [reference, ...refunds.map(({ uuid }) => uuid), ...disputes.map(({ dispute }) => dispute.uuid)];
-  const events = await database.query(selectEventsOf(book, subjects));
+  const [events = [], requests = []] = await database.pipeline([
+    selectEventsOf(book, subjects),
+    selectRequestsOf(book, reference),
+  ]);
   return {
     payment,
     operation: operation && operationOfRow(operation),
@@ -156,6 +175,12 @@ async function readAll(database: Database, book: Book, reference: string): Promi
       type: row.type as string,
       createdAt: row.created_at as Micros,
       tries: triesOfRow(row.tries),
+    })),
+    requests: requests.map((row) => ({
+      requestId: idOf("request", row.request_id as string),
+      path: row.path as string,
+      named: row.named as string | null,
+      refund: row.refund as string | null,
     })),
     isCut: [...lists, events].some((rows) => rows.length > TOLD_MAX),
   };
@@ -176,6 +201,15 @@ interface Told {
   kind: StepKind;
   micros: Micros;
   object: object;
+}
+
+/** Whether a request did what a step tells. */
+function did({ path, named, refund }: Request, { kind, object }: Told): boolean {
+  const { status, uuid } = object as { status?: string; uuid?: string };
+  if (kind === "asked") return path === "/v1/payments";
+  if (kind === "became") return /\/(cancel|simulate)$/.test(path) && named === status;
+  if (kind === "refunded") return path === "/v1/refunds" && refund === uuid;
+  return kind === "disputed" && path.endsWith("/dispute");
 }
 
 function stepsOf(found: Found): Told[] {

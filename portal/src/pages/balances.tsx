@@ -1,6 +1,137 @@
-// Balances: this page is still to be written.
-import { Page as Frame } from "../ui/page.tsx";
+// Balances: what is yours in each currency, the accounts behind it, and the whole book to take along.
+import { useQuery } from "@tanstack/react-query";
+import { useApi, usePlace } from "../api/place.ts";
+import type { Schema } from "../api/types.ts";
+import { paths, withSearch } from "../paths.ts";
+import { Answer } from "../ui/answer.tsx";
+import { To } from "../ui/link.tsx";
+import { Page as Frame, Section } from "../ui/page.tsx";
+import { Time } from "../ui/time.tsx";
+import { Digits } from "./balances/digits.tsx";
+import { ExportButtons } from "./balances/export-buttons.tsx";
+
+const figures = [
+  ["available", "available_minor", "Available", "Can be settled"],
+  ["held", "held_minor", "Held", "For running disputes"],
+  ["pending_settlement", "pending_settlement_minor", "On its way", "In batches that are not paid out yet"],
+] as const;
 
 export function Page() {
-  return <Frame title="Balances">{null}</Frame>;
+  const api = useApi();
+  const balances = useQuery(api.read("/v1/balances"));
+  const book = useQuery(api.read("/v1/accounts"));
+  return (
+    <Frame
+      title="Balances"
+      lead="What is yours. Every figure leads down to the entries that make it."
+      curl={{ path: "/v1/balances" }}
+    >
+      <Answer of={balances}>
+        {({ data, as_of: asOf }) => (
+          <div className="space-y-4">
+            {data.map((balance) => (
+              <Balance key={balance.currency} of={balance} />
+            ))}
+            <p className="text-xs text-muted">
+              As of <Time at={asOf} />
+            </p>
+          </div>
+        )}
+      </Answer>
+      <Section title="The book" actions={<ExportButtons />}>
+        <Answer of={book}>{(book) => <Book of={book} />}</Answer>
+      </Section>
+    </Frame>
+  );
+}
+
+function Balance({ of: balance }: { of: Schema<"Balance"> }) {
+  const place = usePlace();
+  const { currency, exponent } = balance;
+  return (
+    <section
+      aria-label={`Balance in ${currency}`}
+      className="grid divide-y divide-line rounded-md border border-line bg-panel sm:grid-cols-3 sm:divide-x sm:divide-y-0"
+    >
+      {figures.map(([name, field, label, meaning]) => (
+        <div key={name} className="px-4 py-3">
+          <p className="font-medium">{label}</p>
+          <p className="text-xs text-muted">{meaning}</p>
+          <p className="mt-1.5 text-lg">
+            <To
+              to={withSearch(paths.balance(place, currency), { figure: name === "available" ? undefined : name })}
+              className="font-semibold text-ink hover:underline"
+            >
+              <span className="mr-1 text-xs font-normal text-muted">{currency}</span>
+              <Digits minor={balance[field]} exponent={exponent} />
+            </To>
+          </p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Book({ of: { currencies, journals } }: { of: Schema<"Book"> }) {
+  const place = usePlace();
+  const cell = "border-t border-line px-3 py-1.5 text-right whitespace-nowrap first:pl-4 last:pr-4";
+  return (
+    <>
+      <div
+        tabIndex={0}
+        role="region"
+        aria-label="Accounts"
+        className="overflow-x-auto rounded-md border border-line bg-panel"
+      >
+        <table className="w-full border-collapse">
+          <thead className="text-xs text-muted">
+            <tr>
+              <th scope="col" className="px-3 py-2 pl-4 text-left font-medium">
+                Account
+              </th>
+              <th scope="col" className="hidden px-3 py-2 text-right font-medium sm:table-cell">
+                Debits
+              </th>
+              <th scope="col" className="hidden px-3 py-2 text-right font-medium sm:table-cell">
+                Credits
+              </th>
+              <th scope="col" className="px-3 py-2 pr-4 text-right font-medium">
+                Balance
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {currencies.flatMap(({ currency, exponent, accounts }) =>
+              accounts.map((one) => (
+                <tr key={`${currency} ${one.account}`}>
+                  <td className="border-t border-line px-3 py-1.5 pl-4">
+                    <To
+                      to={withSearch(paths.balance(place, currency), { account: one.account })}
+                      className="font-mono text-xs wrap-anywhere text-ink hover:underline"
+                    >
+                      {one.account}
+                    </To>
+                    <span className="ml-2 text-xs text-muted">{currency}</span>
+                  </td>
+                  <td className={`${cell} hidden sm:table-cell`}>
+                    <Digits minor={one.debit_minor} exponent={exponent} />
+                  </td>
+                  <td className={`${cell} hidden sm:table-cell`}>
+                    <Digits minor={one.credit_minor} exponent={exponent} />
+                  </td>
+                  <td className={cell}>
+                    <Digits minor={one.balance_minor} exponent={exponent} />
+                  </td>
+                </tr>
+              )),
+            )}
+          </tbody>
+        </table>
+      </div>
+      <p className="mt-2 text-muted">
+        {journals} {journals === 1 ? "journal" : "journals"}. Debits are positive, so what is yours stands here as a
+        credit, below zero; all accounts of a currency sum to zero.
+      </p>
+    </>
+  );
 }

@@ -1,6 +1,123 @@
-// Payments: this page is still to be written.
+// Payments: find one by anything one knows of it, newest first.
+import { useApi, useCan, usePlace } from "../api/place.ts";
+import type { Schema } from "../api/types.ts";
+import { paths, withSearch } from "../paths.ts";
+import { ButtonLink } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
+import { useCursor, useList } from "../ui/list.ts";
+import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
+import { Status } from "../ui/status.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { SearchedTo } from "./payments/searched-to.tsx";
+
+type Payment = Schema<"Payment">;
+
+// The names are those of the API's query.
+const spec = {
+  status: choice("Status", [
+    "pending",
+    "processing",
+    "succeeded",
+    "failed",
+    "expired",
+    "canceled",
+    "partially_refunded",
+    "refunded",
+  ]),
+  payment_method: choice("Method", ["qris", "va", "card", "ewallet", "bank_transfer"]),
+  reference_id: text("Your reference", "order-1042"),
+  payer: text("Payer", "e-mail or telephone"),
+  amount: text("Amount", "150000.00"),
+  metadata: text("Metadata", "order:1042"),
+  created_from: day("From"),
+  created_to: day("To"),
+};
 
 export function Page() {
-  return <Frame title="Payments">{null}</Frame>;
+  const place = usePlace();
+  const api = useApi();
+  const can = useCan();
+  const filters = useFilters(spec);
+  const cursor = useCursor();
+  const { amount, ...rest } = filters.value;
+  // "1,500.00" is what pages write; the API takes it without the groups.
+  const value = { ...rest, amount: amount?.replaceAll(/[\s,]/g, "") };
+  const list = useList(api.read("/v1/payments/search", { query: { ...value, ...cursor.query } }));
+  const { status, payment_method, reference_id, created_from, created_to } = value;
+  const known = { status, payment_method, reference_id, created_from, created_to };
+
+  const columns: Column<Payment>[] = [
+    {
+      head: "Your reference",
+      cell: (payment) => <span className="inline-block max-w-32 truncate sm:max-w-56">{payment.reference_id}</span>,
+    },
+    { head: "Status", cell: (payment) => <Status status={payment.status} /> },
+    { head: "Amount", align: "right", cell: (payment) => <Money of={payment} /> },
+    { head: "Method", from: "wide", cell: (payment) => payment.payment_method.replaceAll("_", " ") },
+    { head: "Acquirer", from: "full", cell: (payment) => payment.gateway_code ?? "" },
+    {
+      head: "Payment",
+      from: "full",
+      cell: (payment) => <code className="font-mono text-xs text-muted">{payment.reference}</code>,
+    },
+    {
+      head: "Created",
+      align: "right",
+      from: "wide",
+      cell: (payment) => <Time at={payment.created_at} shape="minute" />,
+    },
+  ];
+
+  return (
+    <Frame
+      title="Payments"
+      lead="Everything that payers were asked to pay, newest first."
+      actions={can("payments:write") && <ButtonLink to={paths.paymentNew(place)}>New payment</ButtonLink>}
+      curl={{ path: withSearch("/v1/payments", known) }}
+    >
+      <div>
+        <Filters of={filters} />
+        <Table
+          label="Payments"
+          list={list}
+          cursor={cursor}
+          columns={columns}
+          id={(payment) => payment.reference}
+          to={(payment) => paths.payment(place, payment.reference)}
+          empty={filters.isSet ? <NoneMatch of={list.data} /> : <NoneYet />}
+        />
+        {list.data && list.data.data.length > 0 && <SearchedTo of={list.data} />}
+      </div>
+    </Frame>
+  );
+}
+
+function NoneMatch({ of: found }: { of: Schema<"FoundPayments"> | undefined }) {
+  return (
+    <Empty title="No payment matches">
+      {found?.searched_to ? <SearchedTo of={found} /> : "Change the filters, or clear them."}
+    </Empty>
+  );
+}
+
+function NoneYet() {
+  const place = usePlace();
+  const can = useCan();
+  return (
+    <Empty
+      title="No payments yet"
+      action={can("payments:write") && <ButtonLink to={paths.paymentNew(place)}>Create the first one</ButtonLink>}
+      curl={{
+        method: "POST",
+        path: "/v1/payments",
+        body: { amount_minor: 15_000_000, currency: "IDR", payment_method: "qris", reference_id: "order-1042" },
+      }}
+    >
+      A payment begins when your system asks for it. It comes back with the instructions for the payer, and appears
+      here.
+    </Empty>
+  );
 }

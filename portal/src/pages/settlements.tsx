@@ -1,6 +1,101 @@
-// Settlements: this page is still to be written.
+// Settlements: what was and will be paid out, batch by batch.
+import { useAction } from "../api/action.ts";
+import { useApi, useCan, usePlace } from "../api/place.ts";
+import type { Schema } from "../api/types.ts";
+import { paths, withSearch } from "../paths.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { ErrorNote } from "../ui/face.tsx";
+import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
+import { useCursor, useList } from "../ui/list.ts";
+import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
+import { Status } from "../ui/status.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { Time } from "../ui/time.tsx";
+import { say } from "../ui/toast.tsx";
+
+type Settlement = Schema<"Settlement">;
+
+// The names are those of the API's query.
+const spec = {
+  status: choice("Status", ["processing", "paid", "failed"]),
+  currency: text("Currency", "IDR"),
+  date_from: day("Period ends from"),
+  date_to: day("to"),
+};
 
 export function Page() {
-  return <Frame title="Settlements">{null}</Frame>;
+  const place = usePlace();
+  const api = useApi();
+  const can = useCan();
+  const filters = useFilters(spec);
+  const cursor = useCursor();
+  const { currency, ...rest } = filters.value;
+  const value = { ...rest, currency: currency?.toUpperCase() };
+  const list = useList(api.read("/v1/settlements", { query: { ...value, ...cursor.query } }));
+  const run = useAction(
+    (_: undefined, intent) => api.write("POST", "/v1/sandbox/settlements/run", { body: {} }, intent),
+    {
+      done: ({ data }) =>
+        say(data.length === 0 ? "Nothing waits for a batch, or too little." : `Formed ${data.length}.`),
+    },
+  );
+  const runs = place.environment === "sandbox" && can("sandbox:write");
+  const columns: Column<Settlement>[] = [
+    { head: "Batch", cell: (batch) => <code className="font-mono text-xs">{batch.uuid}</code> },
+    { head: "Status", cell: (batch) => <Status status={batch.status} /> },
+    { head: "Net", align: "right", cell: (batch) => <Money of={netOf(batch)} /> },
+    { head: "Payments", align: "right", from: "full", cell: (batch) => batch.payment_count },
+    {
+      head: "Period ends",
+      align: "right",
+      from: "wide",
+      cell: (batch) => <Time at={batch.period_end} shape="minute" />,
+    },
+    {
+      head: "Paid",
+      align: "right",
+      from: "full",
+      cell: (batch) => batch.paid_at !== null && <Time at={batch.paid_at} shape="minute" />,
+    },
+  ];
+  return (
+    <Frame
+      title="Settlements"
+      lead="What is paid out to your bank, newest first. Each batch adds up, down to its payments."
+      actions={runs && <Button onClick={() => run.run(undefined)}>Form batches now</Button>}
+      curl={{ path: withSearch("/v1/settlements", value) }}
+    >
+      <div>
+        {run.error && <ErrorNote error={run.error} />}
+        <Filters of={filters} />
+        <Table
+          label="Settlements"
+          list={list}
+          cursor={cursor}
+          columns={columns}
+          id={(batch) => batch.uuid}
+          to={(batch) => paths.settlement(place, batch.uuid)}
+          empty={
+            filters.isSet ? (
+              <Empty title="No settlement matches">Change the filters, or clear them.</Empty>
+            ) : (
+              <Empty
+                title="No settlements yet"
+                curl={runs ? { method: "POST", path: "/v1/sandbox/settlements/run", body: {} } : undefined}
+              >
+                Payments that succeeded are gathered into batches by your schedule, and paid out as one transfer.
+                {runs && " In the sandbox you need not wait: form the batches now, or advance the clock."}
+              </Empty>
+            )
+          }
+        />
+      </div>
+    </Frame>
+  );
+}
+
+function netOf({ net_minor, currency, exponent }: Settlement) {
+  return { amount_minor: net_minor, currency, exponent };
 }

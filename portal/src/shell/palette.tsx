@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
 import { Api, type Place } from "../api/client.ts";
 import { useMaybePlace } from "../api/place.ts";
+import type { Schema } from "../api/types.ts";
 import { useGo } from "../address.ts";
 import { paths } from "../paths.ts";
 import { classes } from "../ui/classes.ts";
@@ -11,16 +12,7 @@ import { digitsOf } from "../ui/money.tsx";
 import { useWords } from "../words.ts";
 import type { Group } from "./map.ts";
 
-interface Hit {
-  kind: "payment" | "refund" | "dispute" | "settlement" | "event" | "journal";
-  id: string;
-  title: string;
-  status: string | null;
-  amount_minor: number | null;
-  currency: string | null;
-  exponent: number | null;
-  at: string;
-}
+type Hit = Schema<"SearchHit">;
 
 interface Option {
   to: string;
@@ -44,7 +36,8 @@ export default function Palette({ groups, onClose }: { groups: readonly Group[];
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
   const asked = useSettled(useDeferredValue(typed.trim()), 150);
-  const options = [...pageOptions(groups, typed.trim()), ...useHits(asked)];
+  const hits = useHits(asked);
+  const options = [...pageOptions(groups, typed.trim()), ...hits.options];
   const at = Math.min(chosen, options.length - 1);
   const open = (option: Option | undefined): void => {
     if (!option) return;
@@ -106,6 +99,11 @@ export default function Palette({ groups, onClose }: { groups: readonly Group[];
               </div>
             ))}
           </div>
+          <p role="status" className="px-4 pb-2 text-xs text-muted empty:hidden">
+            {typed.trim() === asked && !hits.pending && options.length === 0
+              ? "Nothing here has that identity, reference or payer, and no page that name."
+              : ""}
+          </p>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
@@ -121,16 +119,21 @@ function pageOptions(groups: readonly Group[], typed: string): Option[] {
   );
 }
 
-function useHits(q: string): Option[] {
+/** What the service finds, and whether it is still looking. */
+function useHits(q: string): { options: Option[]; pending: boolean } {
   const place = useMaybePlace();
-  const { data } = useQuery({
-    ...new Api(place).readDraft<{ data: Hit[] }>("/v1/search", { query: { q } }),
-    enabled: place !== undefined && q.length >= 2,
+  const isAsked = place !== undefined && q.length >= 2 && q.length <= 254;
+  const { data, isFetching } = useQuery({
+    ...new Api(place).read("/v1/search", { query: { q } }),
+    enabled: isAsked,
     placeholderData: keepPreviousData,
     retry: false,
   });
-  if (!place || q.length < 2) return [];
-  return (data?.data ?? []).map((hit) => {
+  if (!isAsked) return { options: [], pending: false };
+  // Requests are kept apart from what they did: their page says whether there is such a one.
+  if (/^req_[0-9a-z]{26}$/.test(q))
+    return { options: [{ to: paths.request(place, q), label: q, detail: "request" }], pending: false };
+  const options = (data?.data ?? []).map((hit) => {
     const amount =
       hit.amount_minor === null || hit.exponent === null
         ? ""
@@ -141,6 +144,7 @@ function useHits(q: string): Option[] {
       detail: [hit.kind, hit.status?.replaceAll("_", " "), amount].filter(Boolean).join(" · "),
     };
   });
+  return { options, pending: isFetching };
 }
 
 /** A value once it has not changed for a while. */

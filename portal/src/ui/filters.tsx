@@ -137,7 +137,7 @@ function TextFilter({ id, filter, value, onChange }: FieldProps & { id: string; 
     <input
       id={id}
       type="search"
-      className="field w-56"
+      className="field w-40 sm:w-52"
       placeholder={filter.placeholder}
       value={typed}
       onChange={(event) => {

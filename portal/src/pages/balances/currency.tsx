@@ -1,6 +1,125 @@
-// Balance: this page is still to be written.
+// Why this number: the entries behind a figure of the balances, or behind an account, each with the figure after it.
+import { useQuery } from "@tanstack/react-query";
+import { usePart, useQueryText, useSetQuery } from "../../address.ts";
+import { useApi, usePlace } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+import { paths } from "../../paths.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ErrorFace } from "../../ui/face.tsx";
+import { To } from "../../ui/link.tsx";
+import { useCursor, useList } from "../../ui/list.ts";
+import { Money } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { pageOfGroup } from "../ledger/journal-id.tsx";
+import { Digits } from "./digits.tsx";
+
+type Entry = Schema<"BalanceEntry">;
+
+const figures = {
+  available: "Available",
+  held: "Held",
+  pending_settlement: "On its way",
+} as const;
+type Figure = keyof typeof figures;
+const isFigure = (text: string): text is Figure => text in figures;
 
 export function Page() {
-  return <Frame title="Balance">{null}</Frame>;
+  const place = usePlace();
+  const api = useApi();
+  const currency = usePart("currency");
+  const search = useQueryText();
+  const setQuery = useSetQuery();
+  const cursor = useCursor();
+  const { account } = search;
+  const figure: Figure = search.figure !== undefined && isFigure(search.figure) ? search.figure : "available";
+  const asked = account === undefined ? { figure } : { account };
+  const list = useList(
+    api.read("/v1/accounts/{currency}/entries", { path: { currency }, query: { ...asked, ...cursor.query } }),
+  );
+  const balances = useQuery(api.read("/v1/balances"));
+  const balance = balances.data?.data.find((one) => one.currency === currency);
+  if (balances.error && !balances.data)
+    return (
+      <Frame title={`Balance in ${currency}`}>
+        <ErrorFace error={balances.error} retry={() => balances.refetch()} />
+      </Frame>
+    );
+  const exponent = balance?.exponent ?? 2;
+  const columns: Column<Entry>[] = [
+    {
+      head: "What happened",
+      cell: (entry) => entry.kind.replaceAll("_", " "),
+    },
+    {
+      head: "Of",
+      from: "wide",
+      cell: ({ group }) => (
+        <To to={pageOfGroup(place, group)} className="link font-mono text-xs">
+          {group}
+        </To>
+      ),
+    },
+    {
+      head: "Amount",
+      align: "right",
+      cell: ({ amount_minor: minor }) => <Money of={{ amount_minor: minor, currency, exponent }} signed />,
+    },
+    {
+      head: "Figure after",
+      align: "right",
+      cell: ({ figure_after_minor: minor }) => <Digits minor={minor} exponent={exponent} />,
+    },
+    { head: "Posted", align: "right", from: "wide", cell: (entry) => <Time at={entry.posted_at} /> },
+  ];
+  return (
+    <Frame
+      title={account ?? `${figures[figure]} in ${currency}`}
+      above={{ to: paths.balances(place), label: "Balances" }}
+      lead={
+        account === undefined
+          ? "Why this number: each entry that made it, newest first, with the figure after it."
+          : "Every entry of the account, newest first. Debits are positive."
+      }
+      beside={
+        account === undefined &&
+        balance && (
+          <span className="text-lg">
+            <span className="mr-1 text-xs text-muted">{currency}</span>
+            <Digits minor={balance[`${figure}_minor`]} exponent={exponent} />
+          </span>
+        )
+      }
+      curl={account === undefined ? { path: `/v1/balances/${currency}/entries?figure=${figure}` } : undefined}
+    >
+      <div>
+        <nav aria-label="Figures" className="mb-3 flex flex-wrap gap-2">
+          {Object.entries(figures).map(([name, label]) => (
+            <Button
+              key={name}
+              look={account === undefined && name === figure ? "plain" : "quiet"}
+              onClick={() => setQuery({ figure: name === "available" ? undefined : name })}
+            >
+              {label}
+            </Button>
+          ))}
+        </nav>
+        <Table
+          label="Entries"
+          list={list}
+          cursor={cursor}
+          columns={columns}
+          id={(entry) => entry.id}
+          to={(entry) => paths.journal(place, entry.journal)}
+          empty={
+            <Empty title="Nothing has moved it">
+              A figure is the sum of its entries. This one has none, so it is zero.
+            </Empty>
+          }
+        />
+      </div>
+    </Frame>
+  );
 }

@@ -1,6 +1,94 @@
-// Settlement: this page is still to be written.
-import { Page as Frame } from "../../ui/page.tsx";
+// One settlement: an equation that adds up, down to each payment, with its journals and its statement to take along.
+import { useQuery } from "@tanstack/react-query";
+import { usePart } from "../../address.ts";
+import { useAction } from "../../api/action.ts";
+import { useApi, useCan, usePlace } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+import { paths } from "../../paths.ts";
+import { Answer } from "../../ui/answer.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Identity } from "../../ui/copy.tsx";
+import { save } from "../../ui/download.ts";
+import { ErrorNote } from "../../ui/face.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
+import { Page as Frame, Section } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Time } from "../../ui/time.tsx";
+import { say } from "../../ui/toast.tsx";
+import { Equation } from "./equation.tsx";
+import { Items } from "./items.tsx";
+import { Journals } from "./journals.tsx";
 
 export function Page() {
-  return <Frame title="Settlement">{null}</Frame>;
+  const place = usePlace();
+  const api = useApi();
+  const can = useCan();
+  const uuid = usePart("uuid");
+  const settlement = useQuery(api.read("/v1/settlements/{uuid}", { path: { uuid } }));
+  const pay = useAction(
+    (_: undefined, intent) =>
+      api.write("POST", "/v1/sandbox/settlements/{uuid}/pay", { path: { uuid }, body: {} }, intent),
+    { done: () => say("The bank has paid the batch.") },
+  );
+  const statement = useAction(async () => {
+    save(await api.download(`/v1/settlements/${encodeURIComponent(uuid)}/statement`), `${uuid}.csv`);
+    return true;
+  });
+  const pays = place.environment === "sandbox" && can("sandbox:write") && settlement.data?.status === "processing";
+  const error = pay.error ?? statement.error;
+  return (
+    <Frame
+      title="Settlement"
+      above={{ to: paths.settlements(place), label: "Settlements" }}
+      beside={
+        <>
+          {settlement.data && <Status status={settlement.data.status} />}
+          <Identity id={uuid} what="the batch's identity" />
+        </>
+      }
+      actions={
+        settlement.data && (
+          <>
+            <Button onClick={() => statement.run(undefined)}>Download CSV</Button>
+            {pays && (
+              <Button look="primary" onClick={() => pay.run(undefined)}>
+                Let the bank pay it
+              </Button>
+            )}
+          </>
+        )
+      }
+      curl={{ path: `/v1/settlements/${uuid}` }}
+    >
+      {error && <ErrorNote error={error} />}
+      <Answer of={settlement}>{(settlement) => <Settlement of={settlement} />}</Answer>
+    </Frame>
+  );
+}
+
+function Settlement({ of: settlement }: { of: Schema<"Settlement"> }) {
+  const can = useCan();
+  return (
+    <>
+      <Equation of={settlement} />
+      <Facts>
+        <Fact name="From">
+          <Time at={settlement.period_start} shape="minute" />
+        </Fact>
+        <Fact name="To">
+          <Time at={settlement.period_end} shape="minute" />
+        </Fact>
+        <Fact name="Paid">{settlement.paid_at === null ? "not yet" : <Time at={settlement.paid_at} />}</Fact>
+        <Fact name="Bank reference">{settlement.bank_reference ?? "none yet"}</Fact>
+      </Facts>
+      <Section title="What it is made of">
+        <Items of={settlement} />
+      </Section>
+      {can("balances:read") && (
+        <Section title="Journals">
+          <Journals group={settlement.uuid} />
+        </Section>
+      )}
+    </>
+  );
 }

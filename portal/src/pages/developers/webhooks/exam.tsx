@@ -117,11 +117,11 @@ function CheckDetails({ of: { name, passed, guide, sent, received } }: { of: Che
         <p>{guide}</p>
         <div className="grid min-w-0 gap-4 lg:grid-cols-2">
           <div className="min-w-0">
-            <h3 className="mb-1.5 font-medium">Sent</h3>
+            <h2 className="mb-1.5 font-medium">Sent</h2>
             <Code text={`${lines(sent.headers)}\n\n${sent.body}`} what={`what was sent for ${name}`} />
           </div>
           <div className="min-w-0">
-            <h3 className="mb-1.5 font-medium">Answered</h3>
+            <h2 className="mb-1.5 font-medium">Answered</h2>
             <Code
               text={received.status === null ? "no answer" : `${lines(received.headers)}\n\n${received.body ?? ""}`}
               what={`what was answered for ${name}`}

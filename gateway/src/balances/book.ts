@@ -1,0 +1,136 @@
+// A book as its bookkeeper reads it: the totals of every account in every currency, and the end of its chain.
+import { z } from "zod";
+import { assert } from "../ground/fault.ts";
+import { exponentOf, wireMinor } from "../ground/money.ts";
+import { exampleIds, exampleSignature } from "../http/examples.ts";
+import { currencyCode, environmentField, exponentField, identity } from "../http/shapes.ts";
+import { accounts, isAccount } from "../ledger/journal.ts";
+import { selectBalances } from "../ledger/ledger.sql.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import { entriesQuerySchema } from "./entries.ts";
+
+const totalMinor = z
+  .int()
+  .nullable()
+  .meta({
+    description: "Null when it is beyond what JSON numbers carry exactly; the export of the book has it.",
+    examples: [14_895_000],
+  });
+const accountSchema = z
+  .strictObject({
+    account: z.string().meta({ examples: [accounts.available] }),
+    debit_minor: totalMinor,
+    credit_minor: totalMinor,
+    balance_minor: totalMinor.meta({ description: "Debits minus credits; in each currency they sum to zero." }),
+  })
+  .meta({ id: "AccountTotals" });
+const currencyTotalsSchema = z
+  .strictObject({ currency: currencyCode, exponent: exponentField, accounts: z.array(accountSchema) })
+  .meta({ id: "CurrencyTotals", description: "Every account in one currency." });
+export const bookSchema = z
+  .strictObject({
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    journals: z
+      .int()
+      .min(0)
+      .meta({ description: "Journals in it.", examples: [1] }),
+    head_hash: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .meta({
+        description: "Hash of the newest journal, and through it of all before it; zeros while there is none.",
+        examples: [exampleSignature],
+      }),
+    currencies: z.array(currencyTotalsSchema),
+  })
+  .meta({
+    id: "Book",
+    description: "The totals of a merchant's ledger in one environment.",
+    examples: [
+      {
+        merchant_id: exampleIds.merchant,
+        environment: "sandbox",
+        journals: 1,
+        head_hash: exampleSignature,
+        currencies: [
+          {
+            currency: "IDR",
+            exponent: 2,
+            accounts: [
+              { account: accounts.available, debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+
+/** Entries behind a figure or behind an account. */
+export const accountEntriesQuery = entriesQuerySchema
+  .extend({
+    account: z
+      .string()
+      .refine(isAccount, "is not an account of a book")
+      .optional()
+      .meta({
+        description:
+          "An account instead of a figure, never both; amounts have the ledger's signs then, debits positive.",
+        examples: [accounts.available],
+      }),
+  })
+  .refine(({ account, figure }) => account === undefined || figure === undefined, {
+    path: ["account"],
+    message: "cannot be asked for together with a figure",
+  });
+
+interface TotalRow extends Record<string, unknown> {
+  seq: bigint;
+  hash: Buffer;
+  account: string | null;
+  currency: string;
+  debit_minor: bigint;
+  credit_minor: bigint;
+}
+
+/** Accounts that every book has, whether or not anything was written in them. */
+const standing = Object.values(accounts).filter((account) => typeof account === "string");
+
+/** The totals of a book: of every enabled currency and every other that money ever moved in. */
+export async function readBook(
+  database: Database,
+  book: Book,
+  enabled: readonly string[],
+): Promise<z.infer<typeof bookSchema>> {
+  const rows = await database.query<TotalRow>(selectBalances(book));
+  const [head] = rows;
+  assert(head, "a merchant has its books from the beginning");
+  const totals = rows.filter((row) => row.account !== null);
+  const currencies = new Set([...enabled, ...totals.map((row) => row.currency)]);
+  return {
+    merchant_id: book.merchantId,
+    environment: book.environment,
+    journals: Number(head.seq),
+    head_hash: head.hash.toString("hex"),
+    currencies: [...currencies].sort().map((currency) => ({
+      currency,
+      exponent: exponentOf(currency),
+      accounts: accountsOf(totals.filter((row) => row.currency === currency)),
+    })),
+  };
+}
+
+function accountsOf(rows: readonly TotalRow[]): z.infer<typeof bookSchema>["currencies"][number]["accounts"] {
+  const byName = new Map(rows.map((row) => [row.account, row]));
+  const names = new Set([...standing, ...rows.map((row) => String(row.account))]);
+  return [...names].sort().map((account) => {
+    const { debit_minor: debit = 0n, credit_minor: credit = 0n } = byName.get(account) ?? {};
+    return {
+      account,
+      debit_minor: wireMinor(debit),
+      credit_minor: wireMinor(credit),
+      balance_minor: wireMinor(debit - credit),
+    };
+  });
+}

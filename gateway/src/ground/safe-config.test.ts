@@ -1,0 +1,133 @@
+// Goal: a configuration that is open to others, or takes real money, without what makes that safe does not start; every problem is told at once.
+// Method: tables of environments, and files with the modes that people give them.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "gerbang-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const key = "3b1f6a0c9d2e47588f6b1c0d9e8a7f65443322110f0e0d0c1b2a394857667584";
+const token = "op_9f2c71e04d5b8a6630c1e7f2";
+const production = {
+  NODE_ENV: "production",
+  MASTER_KEY: key,
+  OPERATOR_TOKEN: token,
+  BASE_URL: "https://pay.example/v1",
+  DATABASE_URL: "postgres://gerbang@db.example/gerbang",
+};
+
+/** The problems that reading tells, a line each; none when it is fine. */
+function problems(variables: Record<string, string>, needs?: "database"): string[] {
+  try {
+    readConfig(variables, undefined, needs);
+    return [];
+  } catch (error) {
+    return (error as Error).message
+      .split("\n")
+      .slice(1)
+      .map((line) => line.replace(/^ +- /, ""));
+  }
+}
+
+test.each([
+  ["127.0.0.1", 0],
+  ["127.9.9.9", 0],
+  ["::1", 0],
+  ["localhost", 0],
+  ["0.0.0.0", 1],
+  ["::", 1],
+  ["192.168.1.5", 1],
+  ["127.0.0.1.evil.example", 1],
+  ["localhost.example", 1],
+])("a development that listens on %s has %d problems", (HOST, count) => {
+  expect(problems({ HOST })).toHaveLength(count);
+  expect(problems({ METRICS_HOST: HOST })).toHaveLength(count);
+  expect(problems({ ...production, HOST })).toEqual([]);
+});
+
+test("real payments are taken in production alone", () => {
+  expect(problems({ PRODUCTION_ACTIVE: "true" })).toEqual([
+    expect.stringMatching(/^PRODUCTION_ACTIVE: .*NODE_ENV=production$/),
+  ]);
+  expect(problems({ ...production, PRODUCTION_ACTIVE: "true" })).toEqual([]);
+});
+
+describe("production refuses", () => {
+  test.each([
+    ["a page address without TLS", { BASE_URL: "http://pay.example/v1" }, /^BASE_URL: must be https/],
+    ["a status page without TLS", { STATUS_URL: "http://status.example" }, /^STATUS_URL: must be https/],
+    ["a token of one letter", { OPERATOR_TOKEN: "a".repeat(40) }, /^OPERATOR_TOKEN: is too easy/],
+    ["a token that repeats itself", { OPERATOR_TOKEN: "changeme1234".repeat(3) }, /^OPERATOR_TOKEN: is too easy/],
+    [
+      "a viewer's token of few letters",
+      { OPERATOR_VIEWER_TOKEN: "abcabcabcabdabcabcabcabd" },
+      /^OPERATOR_VIEWER_TOKEN: is too easy/,
+    ],
+    ["a key of zeros", { MASTER_KEY: "0".repeat(64) }, /^MASTER_KEY: is too easy/],
+    ["a key that repeats itself", { MASTER_KEY: key.slice(0, 32).repeat(2) }, /^MASTER_KEY: is too easy/],
+    ["TLS without certificates", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, /^NODE_TLS_REJECT_UNAUTHORIZED: certificates/],
+    [
+      "a database whose certificate nobody checks",
+      { DATABASE_URL: "postgres://u@db/x?sslmode=no-verify" },
+      /^DATABASE_URL: sslmode=no-verify/,
+    ],
+    [
+      "hosts that webhooks may reach anyway",
+      { WEBHOOK_ALLOW_HOSTS: "10.0.0.1" },
+      /^WEBHOOK_ALLOW_HOSTS: is for development/,
+    ],
+  ])("%s", (_what, change, problem) => {
+    expect(problems({ ...production, ...change })).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test("nothing in a good configuration, and tells everything that is missing at once", () => {
+    expect(problems(production)).toEqual([]);
+    expect(problems({ NODE_ENV: "production" })).toHaveLength(4);
+  });
+
+  test("no command that only reads the database for want of the service's secrets", () => {
+    const { NODE_ENV, DATABASE_URL } = production;
+    expect(problems({ NODE_ENV, DATABASE_URL }, "database")).toEqual([]);
+    expect(problems({ NODE_ENV }, "database")).toEqual([expect.stringMatching(/^DATABASE_URL/)]);
+  });
+});
+
+describe("secrets in files", () => {
+  const file = (name: string, text: string, mode = 0o400): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    chmodSync(path, mode);
+    return path;
+  };
+
+  test("stand in for variables, without the end of their line", () => {
+    const { MASTER_KEY, DATABASE_URL, ...rest } = production;
+    const config = readConfig({
+      ...rest,
+      MASTER_KEY_FILE: file("key", `${MASTER_KEY}\n`),
+      DATABASE_URL_FILE: file("database", `${DATABASE_URL}\r\n`),
+    });
+    expect([config.masterKey, config.databaseUrl]).toEqual([MASTER_KEY, DATABASE_URL]);
+  });
+
+  test.each([
+    ["others can read", () => file("open", token, 0o444), /can be read by others/],
+    ["a group can read", () => file("group", token, 0o440), /can be read by others/],
+    ["is empty", () => file("empty", "\n"), /is empty/],
+    ["is not there", () => join(folder, "none"), /cannot be read \(ENOENT\)/],
+  ])("a file that %s is a problem that shows nothing of it", (_what, make, problem) => {
+    const { OPERATOR_TOKEN, ...rest } = production;
+    const told = problems({ ...rest, OPERATOR_TOKEN_FILE: make() });
+    expect(told.join("\n")).toMatch(problem);
+    expect(told.join("\n")).not.toContain(OPERATOR_TOKEN);
+  });
+
+  test("both a variable and its file are one too many", () => {
+    expect(problems({ ...production, MASTER_KEY_FILE: file("key2", key) })).toEqual([
+      "MASTER_KEY and MASTER_KEY_FILE: give one of them",
+    ]);
+  });
+});

@@ -1,0 +1,51 @@
+// What a configuration must not be: open to others without the rules of production, or in production without safe parts. Pure.
+import { masterKeyBytes } from "./crypto.ts";
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\]|localhost)$/i;
+const SECRETS = ["OPERATOR_TOKEN", "OPERATOR_VIEWER_TOKEN"];
+const HTTPS = ["BASE_URL", "STATUS_URL"];
+
+/** What would be open beyond this machine, or take real money, without the rules of production. */
+export function exposureProblems(given: Given): string[] {
+  if (given.NODE_ENV === "production") return [];
+  const problems = ["HOST", "METRICS_HOST"]
+    .filter((name) => given[name] !== undefined && !LOOPBACK.test(given[name]))
+    .map((name) => `${name}: listening beyond this machine needs NODE_ENV=production`);
+  if (given.PRODUCTION_ACTIVE === "true")
+    problems.push("PRODUCTION_ACTIVE: taking real payments needs NODE_ENV=production");
+  return problems;
+}
+
+/** What production refuses. `needs`: a command that only reads the database needs no secrets of the service. */
+export function productionProblems(given: Given, needs: "service" | "database"): string[] {
+  const required = [...(needs === "service" ? ["MASTER_KEY", "OPERATOR_TOKEN", "BASE_URL"] : []), "DATABASE_URL"];
+  const problems = required
+    .filter((name) => given[name] === undefined)
+    .map((name) => `${name}: is required when NODE_ENV=production`);
+  if (given.WEBHOOK_ALLOW_HOSTS !== undefined) problems.push("WEBHOOK_ALLOW_HOSTS: is for development only");
+  for (const name of HTTPS)
+    if (given[name]?.startsWith("http:")) problems.push(`${name}: must be https when NODE_ENV=production`);
+  for (const name of SECRETS)
+    if (given[name] !== undefined && isWeak(given[name]))
+      problems.push(`${name}: is too easy to guess; make one with: openssl rand -hex 32`);
+  const key = given.MASTER_KEY === undefined ? undefined : masterKeyBytes(given.MASTER_KEY);
+  if (key && isWeak(key.toString("latin1")))
+    problems.push("MASTER_KEY: is too easy to guess; make one with: openssl rand -hex 32");
+  if (given.NODE_TLS_REJECT_UNAUTHORIZED === "0")
+    problems.push(
+      "NODE_TLS_REJECT_UNAUTHORIZED: certificates have to be checked; name your own by NODE_EXTRA_CA_CERTS",
+    );
+  for (const name of ["DATABASE_URL", "MIGRATION_DATABASE_URL"])
+    if (/[?&]sslmode=no-verify\b/.test(given[name] ?? ""))
+      problems.push(`${name}: sslmode=no-verify checks no certificate; use sslmode=verify-full and sslrootcert`);
+  return problems;
+}
+
+/** True of text with few letters, and of a shorter text repeated. A random one of 24 characters or 32 bytes is neither. */
+function isWeak(text: string): boolean {
+  if (new Set(text).size < 8) return true;
+  // A text is a repetition when it is found in itself, doubled, before its end.
+  return `${text}${text}`.indexOf(text, 1) < text.length;
+}

@@ -1,0 +1,212 @@
+// The book behind the figures: accounts, journals and entries, what a settlement is made of, and the whole as text for other programs.
+import { Readable } from "node:stream";
+import { z } from "zod";
+import { accountEntriesQuery, bookSchema, readBook } from "../balances/book.ts";
+import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { reply } from "../ground/reply.ts";
+import { exampleIds } from "../http/examples.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { limitQuery, startingAfter } from "../http/shapes.ts";
+import { type ExportFormat, exportBook, exportFormats } from "../ledger/export.ts";
+import type { Journal } from "../ledger/journal.ts";
+import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
+import { readJournals } from "../ledger/verify.ts";
+import type { Book } from "../merchants/books.ts";
+import { selectJournal, selectJournalPage } from "../search/search.sql.ts";
+import { itemListSchema, itemsQuery, listItems } from "../settlements/items.ts";
+import { readSettlement } from "../settlements/settlements.routes.ts";
+import { settlementParams } from "../settlements/settlements.schema.ts";
+import { journalListSchema, journalParams, journalSchema, journalView } from "../story/journals.schema.ts";
+import type { Database } from "../store/database.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+
+const tag = "Ledger";
+const action = "balances:read";
+
+const journalsQuery = z.strictObject({
+  group: z
+    .string()
+    .refine((id) => isId("payment", id) || isId("settlement", id), "is not the identity of a payment or settlement")
+    .optional()
+    .meta({ description: "Only journals of this payment or settlement.", examples: [exampleIds.payment] }),
+  limit: limitQuery,
+  starting_after: startingAfter("journal", "is not the id of a journal", "`id` of the last journal received."),
+});
+
+const exportQuery = z.strictObject({
+  format: z.enum(exportFormats).meta({ description: "`hledger`, which Ledger reads too, `beancount`, or JSON lines." }),
+});
+
+export function bookPagesEndpoints(database: Database): PortalEndpoint[] {
+  return [
+    ...journalEndpoints(database),
+    ...accountEndpoints(database),
+    itemsEndpoint(database),
+    exportEndpoint(database),
+  ];
+}
+
+async function findJournal(database: Database, book: Book, id: string): Promise<Journal | undefined> {
+  if (!isId("journal", id)) return undefined;
+  const [row] = await database.query<JournalRow>(selectJournal(book, id));
+  return row && journalOfRow(book, row);
+}
+
+function journalEndpoints(database: Database): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/journals",
+      operationId: "listJournals",
+      summary: "List the journals of the book, newest first",
+      tag,
+      action,
+      query: journalsQuery,
+      success: { status: 200, description: "A page of journals with their entries.", schema: journalListSchema },
+      errors: [],
+      async handle({ book, query }) {
+        const { group, starting_after: after } = query;
+        const limit = Number(query.limit ?? 25);
+        const cursor = after === undefined ? undefined : await findJournal(database, book, after);
+        if (after !== undefined && !cursor) throw unknownCursor(after);
+        const rows = await database.query<JournalRow>(selectJournalPage(book, group, cursor?.seq, limit));
+        const journals = rows.map((row) => journalOfRow(book, row));
+        return page(journals, limit, journalView, ({ journalId }) => journalId);
+      },
+    }),
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/journals/{journal_id}",
+      operationId: "getJournal",
+      summary: "Read a journal with its entries",
+      tag,
+      action,
+      params: journalParams,
+      success: { status: 200, description: "The journal.", schema: journalSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ book, params }) {
+        const journal = await findJournal(database, book, params.journal_id ?? "");
+        if (!journal) throw new Fault("OBJECT_NOT_FOUND", { message: "No such journal." });
+        return reply(200, journalView(journal));
+      },
+    }),
+  ];
+}
+
+function accountEndpoints(database: Database): PortalEndpoint[] {
+  return [
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/accounts",
+      operationId: "listAccounts",
+      summary: "Read the totals of every account of the book, and the end of its chain",
+      tag,
+      action,
+      success: { status: 200, description: "The book as of one moment.", schema: bookSchema },
+      errors: [],
+      handle: async ({ book, merchant }) => reply(200, await readBook(database, book, merchant.settings.currencies)),
+    }),
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/accounts/{currency}/entries",
+      operationId: "listAccountEntries",
+      summary: "Why this number: the journal entries behind a figure of the balances, or behind any account",
+      tag,
+      action,
+      params: entriesParams,
+      query: accountEntriesQuery,
+      success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
+      errors: [],
+      handle: ({ book, params, query }) => listEntries(database, book, params.currency ?? "", query),
+    }),
+  ];
+}
+
+function itemsEndpoint(database: Database): PortalEndpoint {
+  return memberEndpoint({
+    method: "GET",
+    path: "/portal/v1/settlements/{uuid}/items",
+    operationId: "listSettlementItems",
+    summary: "List what a settlement batch is made of, and the sums that add up to it",
+    tag: "Settlements",
+    action: "settlements:read",
+    params: settlementParams,
+    query: itemsQuery,
+    success: { status: 200, description: "A page of items.", schema: itemListSchema },
+    errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+    async handle({ book, params, query }) {
+      const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
+      if (!settlement) throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
+      if (settlement.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+      return listItems(database, settlement, query);
+    },
+  });
+}
+
+/** A long book takes minutes and a connection now and then: so many at once in this process. */
+const EXPORTS_MAX = 2;
+const exportShape = z.string().meta({ id: "BookExport", description: "Text.", examples: ["; a book\n"] });
+const endings: Record<ExportFormat, string> = { hledger: "journal", beancount: "beancount", jsonl: "jsonl" };
+
+function exportEndpoint(database: Database): PortalEndpoint {
+  let running = 0;
+  return memberEndpoint({
+    method: "GET",
+    path: "/portal/v1/books/export",
+    operationId: "exportBook",
+    summary: "Download the whole book as text for plain-text accounting",
+    description:
+      "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals.",
+    tag,
+    action,
+    query: exportQuery,
+    success: { status: 200, description: "The book.", schema: exportShape, mediaType: "text/plain" },
+    errors: [],
+    async handle({ book, query: { format } }) {
+      if (running >= EXPORTS_MAX)
+        throw new Fault("SERVICE_UNAVAILABLE", {
+          message: "Two books are being exported already. Try again when they are done.",
+          retryAfterSeconds: 10,
+        });
+      running++;
+      const chunks = released(exportBook(format, book, readJournals(database, book)), () => running--);
+      return {
+        status: 200,
+        body: "",
+        contentType: "text/plain; charset=utf-8",
+        stream: Readable.from(chunks),
+        saveAs: `book-${book.environment}.${endings[format]}`,
+      };
+    },
+  });
+}
+
+/** The same chunks; `release` is called once, when they have ended, failed, or nobody wants any more of them, whether or not one was read. */
+function released(chunks: AsyncGenerator<string>, release: () => void): AsyncIterable<string> {
+  let isHeld = true;
+  const end = (): void => {
+    if (isHeld) release();
+    isHeld = false;
+  };
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const result = await chunks.next();
+          if (result.done === true) end();
+          return result;
+        } catch (error) {
+          end();
+          throw error;
+        }
+      },
+      async return() {
+        end();
+        await chunks.return(undefined);
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}

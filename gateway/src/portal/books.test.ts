@@ -1,0 +1,144 @@
+// Goal: every figure leads down to the entries that make it, a settlement down to its payments, and the book is downloaded whole; nobody reads
+// another's. Method: a real service with payments that were settled; the sums are held against each other.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type Browser, joins } from "../../test/portal.ts";
+
+let service: TestService;
+let client: Client;
+let merchantId: string;
+let owner: Browser;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  ({ client, merchantId } = await service.merchant());
+  owner = await joins(service, merchantId);
+});
+
+async function paid(): Promise<string> {
+  const { reference } = (await client.post("/v1/payments", paymentBody())).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  return reference as string;
+}
+
+interface Amount {
+  amount_minor: number;
+}
+const sumOf = (amounts: Amount[]): number => amounts.reduce((sum, { amount_minor: amount }) => sum + amount, 0);
+
+test("a figure of the balances is the sum of its entries, and each entry leads to a journal that sums to zero", async () => {
+  const references = [await paid(), await paid()];
+  await client.post("/v1/refunds", { payment_reference: references[0], amount_minor: 10_000 });
+  const [balance] = (await owner.get("/portal/v1/balances")).json.data;
+  const entries = (await owner.get("/portal/v1/accounts/IDR/entries?figure=available")).json.data;
+  expect(sumOf(entries)).toBe(balance.available_minor);
+  for (const { journal } of entries) {
+    const { entries: lines } = (await owner.get(`/portal/v1/journals/${journal}`)).json;
+    expect(sumOf(lines)).toBe(0);
+  }
+  const accounts = (await owner.get("/portal/v1/accounts")).json;
+  expect(accounts.journals).toBe(3);
+  const [{ accounts: totals }] = accounts.currencies;
+  expect(totals.reduce((sum: number, { balance_minor: minor }: { balance_minor: number }) => sum + minor, 0)).toBe(0);
+  const ofAccount = await owner.get("/portal/v1/accounts/IDR/entries?account=platform:fees");
+  expect(ofAccount.json.data).toHaveLength(2);
+});
+
+test("journals are listed newest first, by page and by what they belong to", async () => {
+  const [first, second] = [await paid(), await paid()];
+  const { data, has_more: more, next_cursor: next } = (await owner.get("/portal/v1/journals?limit=1")).json;
+  expect(data).toMatchObject([{ seq: 2, kind: "capture", group: second, operation_key: `capture:${second}` }]);
+  expect(more).toBe(true);
+  const rest = (await owner.get(`/portal/v1/journals?starting_after=${next}`)).json;
+  expect(rest).toMatchObject({ data: [{ seq: 1, group: first, hash: data[0].prev_hash }], has_more: false });
+  expect((await owner.get(`/portal/v1/journals?group=${first}`)).json.data).toHaveLength(1);
+});
+
+test("a settlement is what its items add up to, page by page", async () => {
+  const references = [await paid(), await paid(), await paid()];
+  await client.post("/v1/refunds", { payment_reference: references[0], amount_minor: 10_000 });
+  await client.post("/v1/sandbox/settlements/run", {});
+  const [batch] = (await client.get("/v1/settlements")).json.data;
+  const items: Record<string, never>[] = [];
+  for (let after = ""; ;) {
+    const path = `/portal/v1/settlements/${batch.uuid}/items?limit=2${after && `&starting_after=${after}`}`;
+    const { json } = await owner.get(path);
+    items.push(...json.data);
+    if (!json.has_more) break;
+    after = json.next_cursor;
+  }
+  const ofKind = (kind: string): Amount[] => items.filter((item) => item.kind === kind) as never;
+  expect(items).toHaveLength(4);
+  expect(sumOf(ofKind("payment"))).toBe(batch.gross_minor);
+  expect(sumOf(ofKind("refund"))).toBe(batch.refund_minor);
+  const { sums } = (await owner.get(`/portal/v1/settlements/${batch.uuid}/items`)).json;
+  expect(sums).toEqual([
+    { kind: "payment", items: 3, amount_minor: batch.gross_minor, fee_minor: batch.fee_minor },
+    { kind: "refund", items: 1, amount_minor: batch.refund_minor, fee_minor: 0 },
+  ]);
+});
+
+test.each([
+  ["hledger", /; end of .*: 2 journals\n$/],
+  ["beancount", /; end of .*: 2 journals\n$/],
+  ["jsonl", /"seq":"2".*\n$/],
+])("the book is downloaded as %s, whole", async (format, end) => {
+  await paid();
+  await paid();
+  const answer = await owner.get(`/portal/v1/books/export?format=${format}`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="book-sandbox\.\w+"$/);
+  expect(answer.text).toMatch(end);
+});
+
+test("whoever leaves in the middle of an export leaves room for others", async () => {
+  await paid();
+  for (let times = 0; times < 5; times++) {
+    const leaving = new AbortController();
+    const response = await fetch(`${service.origin}/portal/v1/books/export?format=jsonl`, {
+      headers: { "x-merchant-id": merchantId, "x-environment": "sandbox", cookie: owner.cookie ?? "" },
+      signal: leaving.signal,
+    });
+    expect(response.status).toBe(200);
+    leaving.abort();
+  }
+  await expect
+    .poll(async () => (await owner.get("/portal/v1/books/export?format=hledger")).status, { timeout: 5_000 })
+    .toBe(200);
+});
+
+test("another merchant's books, and those of the other environment, are not found", async () => {
+  const reference = await paid();
+  await client.post("/v1/sandbox/settlements/run", {});
+  const [{ uuid }] = (await client.get("/v1/settlements")).json.data;
+  const [{ id }] = (await owner.get("/portal/v1/journals")).json.data;
+  const { merchantId: other } = await service.merchant();
+  const stranger = await joins(service, other);
+  const codeOf = async (reader: Browser, path: string): Promise<unknown> => {
+    const { json, status } = await reader.get(`/portal/v1/${path}`);
+    return status === 200 ? json.data : json.error.code;
+  };
+  expect(await codeOf(stranger, `journals/${id}`)).toBe("OBJECT_NOT_FOUND");
+  expect(await codeOf(stranger, `journals?group=${reference}`)).toEqual([]);
+  expect(await codeOf(stranger, `journals?starting_after=${id}`)).toBe("VALIDATION_ERROR");
+  expect(await codeOf(stranger, `settlements/${uuid}/items`)).toBe("OBJECT_NOT_FOUND");
+  expect(await codeOf(stranger, "accounts/IDR/entries")).toEqual([]);
+  expect((await stranger.get("/portal/v1/books/export?format=jsonl")).text).toBe("");
+  owner.environment = "production";
+  expect(await codeOf(owner, `journals/${id}`)).toBe("OBJECT_NOT_FOUND");
+  expect(await codeOf(owner, `settlements/${uuid}/items`)).toBe("ENVIRONMENT_MISMATCH");
+  owner.environment = "sandbox";
+  for (const wrong of ["jrn_1", "42", "%00", "set_01kan3t5q8e4vs0x7ybd2m9fjh"])
+    expect(await codeOf(owner, `journals/${wrong}`)).toBe("OBJECT_NOT_FOUND");
+});
+
+test("who may not read balances reads no books", async () => {
+  const support = await joins(service, merchantId, "support");
+  for (const path of ["journals", "accounts", "accounts/IDR/entries", "books/export?format=jsonl"])
+    expect((await support.get(`/portal/v1/${path}`)).json.error.code).toBe("FORBIDDEN");
+});

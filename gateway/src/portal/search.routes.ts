@@ -1,0 +1,89 @@
+// Finding: payments by what people know of them, and anything by its identity, for the list of payments and the palette.
+import type { BookOwner } from "../commands/command-context.ts";
+import { wireTime } from "../ground/clock.ts";
+import { reply } from "../ground/reply.ts";
+import { type Payment, type PaymentStanding, awaitsSettlement, statusView } from "../payments/payment.ts";
+import { paymentParams } from "../payments/payments.schema.ts";
+import { foundPaymentsSchema, hitsSchema, paymentSearchQuery, searchQuery } from "../search/search.schema.ts";
+import { searchAnything, searchPayments } from "../search/search.ts";
+import { storySchema } from "../story/story.schema.ts";
+import { readStory } from "../story/story.ts";
+import type { Database } from "../store/database.ts";
+import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
+
+export interface SearchEndpointParts {
+  database: Database;
+  /** The day on which each payment is paid out as things stand, by reference, null when none. */
+  estimatePayouts: (
+    owner: BookOwner,
+    waiting: readonly PaymentStanding[],
+  ) => Promise<ReadonlyMap<string, string | null>>;
+}
+
+const tag = "Search";
+
+export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
+  const { database } = parts;
+  const estimate = async (owner: BookOwner, shown: readonly Payment[]) => {
+    const waiting = shown.filter(awaitsSettlement);
+    const dates = waiting.length === 0 ? undefined : await parts.estimatePayouts(owner, waiting);
+    return ({ reference }: Payment): string | null => dates?.get(reference) ?? null;
+  };
+  return [
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/search",
+      operationId: "search",
+      summary: "Find anything of this environment by what one knows of it",
+      tag,
+      action: "payments:read",
+      query: searchQuery,
+      success: { status: 200, description: "What was found and the role may read.", schema: hitsSchema },
+      errors: [],
+      handle: async ({ query, book, principal }) =>
+        reply(200, { data: await searchAnything(database, book, query.q, principal.scopes) }),
+    }),
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/payments/search",
+      operationId: "searchPayments",
+      summary: "Find payments by reference, payer, amount, metadata, state and time, newest first",
+      description:
+        "References and payers are found by an index. Everything else is looked for among the newest twenty thousand payments that are left, or those of " +
+        "the time that is asked for; the search goes on from `next_cursor`.",
+      tag,
+      action: "payments:read",
+      query: paymentSearchQuery,
+      success: { status: 200, description: "A page of payments.", schema: foundPaymentsSchema },
+      errors: [],
+      async handle({ query, book, merchant }) {
+        const limit = Number(query.limit ?? 25);
+        const { payments, stoppedAt } = await searchPayments(database, book, merchant, query, limit);
+        const shown = payments.slice(0, limit);
+        const dateOf = await estimate({ merchant, book }, shown);
+        const more = payments.length > limit ? shown.at(-1)?.reference : stoppedAt?.reference;
+        return reply(200, {
+          data: shown.map((payment) => statusView(payment, dateOf(payment))),
+          has_more: more !== undefined,
+          next_cursor: more ?? null,
+          searched_to: stoppedAt ? wireTime(stoppedAt.createdAt) : null,
+        });
+      },
+    }),
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/payments/{reference}/story",
+      operationId: "getPaymentStory",
+      summary: "Read what happened to a payment, step by step",
+      tag,
+      action: "payments:read",
+      params: paymentParams,
+      success: { status: 200, description: "The payment, and its steps, oldest first.", schema: storySchema },
+      errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      async handle({ params, book, merchant, principal }) {
+        const dateOf = async (payment: Payment) => (await estimate({ merchant, book }, [payment]))(payment);
+        return reply(200, await readStory(database, book, params.reference ?? "", principal.scopes, dateOf));
+      },
+    }),
+  ];
+}

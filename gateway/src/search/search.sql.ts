@@ -1,0 +1,181 @@
+// The statements of finding things: payments by what people know of them, and anything by its identity. Each has a limit on what it looks at.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { leastIdOf } from "../events/events.sql.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { PaymentStatus } from "../payments/states.ts";
+import type { Statement } from "../store/database.ts";
+
+/** So many payments one search looks at, newest first: what no index finds is looked for among these, and the next search goes on. */
+export const LOOKED_AT_MAX = 20_000;
+
+export interface PaymentSearch {
+  book: Book;
+  reference: string | undefined;
+  referenceId: string | undefined;
+  /** Stands for an e-mail address or a telephone, in hex. */
+  contactKey: string | undefined;
+  status: PaymentStatus | undefined;
+  method: PaymentMethod | undefined;
+  /** Any of these. */
+  amounts: readonly { currency: string; amountMinor: bigint }[] | undefined;
+  metadata: { name: string; value: string } | undefined;
+  createdFrom: Micros | undefined;
+  /** Exclusive. */
+  createdBefore: Micros | undefined;
+  /** Only payments older than this one. */
+  after: string | undefined;
+}
+
+type Place = (value: unknown) => string;
+
+/** Keeps the values of a statement: gives each its place. */
+function placesIn(values: unknown[]): Place {
+  return (value) => `$${values.push(value)}`;
+}
+
+/** What is found by indexes alone: at most `LOOKED_AT_MAX` payments, newest first, all their columns. */
+function lookedAt(search: PaymentSearch, place: Place): string {
+  const { book, after, createdFrom, createdBefore } = search;
+  const add = (condition: string, value: unknown): string => ` and ${condition.replace("?", place(value))}`;
+  const own = `p.merchant_id = ${place(uuidOf(book.merchantId))}::uuid and p.environment = ${place(book.environment)}::environment`;
+  const range = [
+    search.reference === undefined ? "" : add("p.payment_id = ?::uuid", uuidOf(search.reference)),
+    search.referenceId === undefined ? "" : add("p.reference_id = ?::text", search.referenceId),
+    after === undefined ? "" : add("p.payment_id < ?::uuid", uuidOf(after)),
+    // identities begin with their payment's time
+    createdFrom === undefined ? "" : add("p.payment_id >= ?::uuid", leastIdOf(createdFrom)),
+    createdBefore === undefined ? "" : add("p.payment_id < ?::uuid", leastIdOf(createdBefore)),
+  ].join("");
+  const branch = (more: string): string => `select p.*
+    from payments p
+    where ${own}${range}${more}
+    order by p.payment_id desc
+    limit ${LOOKED_AT_MAX}`;
+  if (search.contactKey === undefined) return branch("");
+  const key = place(Buffer.from(search.contactKey, "hex"));
+  return `select *
+    from ((
+    ${branch(` and p.customer_key = ${key}::bytea`)}
+    ) union all (
+    ${branch(` and p.phone_key = ${key}::bytea`)}
+    )) p
+    order by p.payment_id desc
+    limit ${LOOKED_AT_MAX}`;
+}
+
+/** A page of what is searched for, newest first, and one more than `limit`; rows as `paymentOfRow` reads them. */
+export function selectFound(search: PaymentSearch, limit: number): Statement {
+  const values: unknown[] = [];
+  const place = placesIn(values);
+  const source = lookedAt(search, place);
+  const { status, method, amounts, metadata, createdFrom, createdBefore } = search;
+  const filters = [
+    status && `p.status = ${place(status)}::payment_status`,
+    method && `p.payment_method = ${place(method)}::payment_method`,
+    createdFrom !== undefined && `p.created_at >= ${place(sqlTime(createdFrom))}::timestamptz`,
+    createdBefore !== undefined && `p.created_at < ${place(sqlTime(createdBefore))}::timestamptz`,
+    amounts &&
+      `(p.currency, p.amount_minor) in (select * from unnest(${place(amounts.map(({ currency }) => currency))}::text[], ${place(amounts.map(({ amountMinor }) => amountMinor))}::bigint[]))`,
+    metadata && `p.metadata ->> ${place(metadata.name)}::text = ${place(metadata.value)}::text`,
+  ].filter((filter) => typeof filter === "string" && filter !== "");
+  return {
+    text: `select p.*, s.status as settlement_status, s.payout_date
+from (
+    ${source}
+) p
+left join settlements s using (merchant_id, environment, settlement_id)
+${filters.length === 0 ? "" : `where ${filters.join("\n  and ")}\n`}order by p.payment_id desc
+limit ${place(limit + 1)}::integer`,
+    values,
+  };
+}
+
+/** The oldest payment that `selectFound` looks at, where it does not look at all of them. */
+export function selectLookedTo(search: PaymentSearch): Statement {
+  const values: unknown[] = [];
+  const place = placesIn(values);
+  const source = lookedAt(search, place);
+  return {
+    text: `select payment_id, created_at
+from (
+    ${source}
+) p
+order by payment_id desc
+offset ${LOOKED_AT_MAX - 1}
+limit 1`,
+    values,
+  };
+}
+
+const STARTING_LIKE_MAX = 8;
+
+/** Payments whose `reference_id` begins with a text, in the order of that text. */
+export function selectStartingLike(book: Book, text: string): Statement {
+  return {
+    name: "select payments by beginning",
+    text: `select p.*, s.status as settlement_status, s.payout_date
+from (
+  select *
+  from payments
+  where merchant_id = $1::uuid and environment = $2::environment
+    and reference_id >= $3::text and reference_id < $4::text and starts_with(reference_id, $3::text)
+  order by reference_id
+  limit ${STARTING_LIKE_MAX}
+) p
+left join settlements s using (merchant_id, environment, settlement_id)
+order by p.reference_id`,
+    values: [uuidOf(book.merchantId), book.environment, text, `${text}\u{10ffff}`],
+  };
+}
+
+/** One journal with its entries, by its identity; a row as `journalOfRow` of the ledger reads it. */
+export function selectJournal(book: Book, journalId: string): Statement {
+  return {
+    name: "select journal",
+    text: `select j.*, (
+  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
+  from entries e
+  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
+) as entries
+from journals j
+where j.merchant_id = $1::uuid and j.environment = $2::environment and j.journal_id = $3::uuid`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(journalId)],
+  };
+}
+
+/** A page of a book's journals, newest first, and one more than `limit`: of one payment or settlement, or all. */
+export function selectJournalPage(
+  book: Book,
+  group: string | undefined,
+  before: bigint | undefined,
+  limit: number,
+): Statement {
+  return {
+    name: `select newest journals${group === undefined ? "" : " of group"}`,
+    text: `select j.*, e.entries
+from (
+  select *
+  from journals
+  where merchant_id = $1::uuid and environment = $2::environment
+    and ($3::bigint is null or seq < $3::bigint)${group === undefined ? "" : " and group_id = $5::uuid"}
+  order by seq desc
+  limit $4::integer
+) j
+left join lateral (
+  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
+    as entries
+  from entries e
+  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
+) e on true
+order by j.seq desc`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      before ?? null,
+      limit + 1,
+      ...(group === undefined ? [] : [uuidOf(group)]),
+    ],
+  };
+}

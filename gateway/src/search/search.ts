@@ -1,0 +1,219 @@
+// Finding things in one book: payments by what people know of them, and anything by its identity. Reads only, and only what a role may.
+import { disputeOfRow, selectDispute } from "../disputes/disputes.sql.ts";
+import { eventOfRow, selectEvent } from "../events/events.sql.ts";
+import { wireTime, type Micros } from "../ground/clock.ts";
+import { type IdKind, idOf, isId } from "../ground/ids.ts";
+import { exponentOf, wireAmount, type Minor, MINOR_MAX } from "../ground/money.ts";
+import { rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import type { Payment } from "../payments/payment.ts";
+import { paymentOfRow, selectPayment, selectPayments } from "../payments/payments.sql.ts";
+import { refundOfRow, selectRefund } from "../refunds/refunds.sql.ts";
+import { contactKeysOf } from "../risk/velocity.sql.ts";
+import { selectSettlement, settlementOfRow } from "../settlements/settlements.sql.ts";
+import type { Database, Row, Statement } from "../store/database.ts";
+import type { Hit, PaymentSearchQuery } from "./search.schema.ts";
+import { type PaymentSearch, selectFound, selectJournal, selectLookedTo, selectStartingLike } from "./search.sql.ts";
+
+export interface FoundPayments {
+  /** One more than were asked for, where there are more. */
+  payments: Payment[];
+  /** Where the search stopped before it had looked at everything. */
+  stoppedAt: { reference: string; createdAt: Micros } | undefined;
+}
+
+/** A page of a book's payments, newest first, and one more than `limit`. Throws VALIDATION_ERROR. */
+export async function searchPayments(
+  database: Database,
+  book: Book,
+  merchant: Merchant,
+  query: PaymentSearchQuery,
+  limit: number,
+): Promise<FoundPayments> {
+  const { starting_after: after } = query;
+  if (after !== undefined) {
+    const [cursor] = await database.query(selectPayment(book.merchantId, after));
+    if (cursor?.environment !== book.environment) throw unknownCursor(after);
+  }
+  const search: PaymentSearch = {
+    book,
+    reference: query.reference,
+    referenceId: query.reference_id,
+    contactKey: query.payer === undefined ? undefined : contactKeyOf(query.payer),
+    status: query.status,
+    method: query.payment_method,
+    amounts: query.amount === undefined ? undefined : amountsOf(query.amount, merchant.settings.currencies),
+    metadata: query.metadata === undefined ? undefined : pairOf(query.metadata),
+    createdFrom: rangeFrom("created_from", query.created_from),
+    createdBefore: rangeBefore("created_to", query.created_to),
+    after,
+  };
+  const payments = (await database.query(selectFound(search, limit))).map(paymentOfRow);
+  if (payments.length > limit) return { payments, stoppedAt: undefined };
+  const [stopped] = await database.query(selectLookedTo(search));
+  return {
+    payments,
+    stoppedAt: stopped && {
+      reference: idOf("payment", stopped.payment_id as string),
+      createdAt: stopped.created_at as Micros,
+    },
+  };
+}
+
+/** What stands for an e-mail address or a telephone. */
+function contactKeyOf(contact: string): string {
+  const trimmed = contact.trim();
+  const { customerKey } = contactKeysOf(trimmed.includes("@") ? { email: trimmed } : { phone: trimmed });
+  return customerKey ?? "";
+}
+
+/** An amount as people write it, in minor units of each currency that has so many decimals. */
+function amountsOf(written: string, currencies: readonly string[]): { currency: string; amountMinor: Minor }[] {
+  const [whole = "", decimals = ""] = written.split(".");
+  return currencies.flatMap((currency) => {
+    const exponent = exponentOf(currency);
+    const rest = decimals.slice(exponent);
+    if (/[1-9]/.test(rest)) return [];
+    const amountMinor = BigInt(whole + decimals.slice(0, exponent).padEnd(exponent, "0"));
+    return amountMinor > MINOR_MAX ? [] : [{ currency, amountMinor }];
+  });
+}
+
+function pairOf(written: string): { name: string; value: string } {
+  const colon = written.indexOf(":");
+  return { name: written.slice(0, colon).trim(), value: written.slice(colon + 1).trim() };
+}
+
+interface Finder {
+  kind: Hit["kind"];
+  /** What a role must be allowed. */
+  action: string;
+  statement: (book: Book, id: string) => Statement;
+  hit: (row: Row, book: Book) => Omit<Hit, "kind">;
+}
+
+const finders: readonly Finder[] = [
+  {
+    kind: "payment",
+    action: "payments:read",
+    statement: ({ merchantId }, id) => selectPayment(merchantId, id),
+    hit: (row) => paymentHit(paymentOfRow(row)),
+  },
+  {
+    kind: "refund",
+    action: "refunds:read",
+    statement: ({ merchantId }, id) => selectRefund(merchantId, id),
+    hit(row) {
+      const { uuid, paymentReference, status, createdAt, amountMinor, currency } = refundOfRow(row);
+      return {
+        id: uuid,
+        title: `of ${paymentReference}`,
+        status,
+        at: wireTime(createdAt),
+        ...money(amountMinor, currency),
+      };
+    },
+  },
+  {
+    kind: "dispute",
+    action: "disputes:read",
+    statement: ({ merchantId }, id) => selectDispute(merchantId, id),
+    hit(row) {
+      const { uuid, paymentReference, status, openedAt, amountMinor, currency } = disputeOfRow(row);
+      return {
+        id: uuid,
+        title: `of ${paymentReference}`,
+        status,
+        at: wireTime(openedAt),
+        ...money(amountMinor, currency),
+      };
+    },
+  },
+  {
+    kind: "settlement",
+    action: "settlements:read",
+    statement: ({ merchantId }, id) => selectSettlement(merchantId, id),
+    hit(row) {
+      const { uuid, status, createdAt, netMinor, currency, payoutDate } = settlementOfRow(row);
+      return {
+        id: uuid,
+        title: `paid out ${payoutDate}`,
+        status,
+        at: wireTime(createdAt),
+        ...money(netMinor, currency),
+      };
+    },
+  },
+  {
+    kind: "event",
+    action: "events:read",
+    statement: ({ merchantId }, id) => selectEvent(merchantId, id),
+    hit(row) {
+      const { eventId, body, delivery } = eventOfRow(row);
+      const { type, created_at: at } = JSON.parse(body) as { type: string; created_at: string };
+      return { id: eventId, title: type, status: delivery?.state ?? null, at, ...noMoney };
+    },
+  },
+  {
+    kind: "journal",
+    action: "balances:read",
+    statement: selectJournal,
+    hit(row, book) {
+      const { journalId, seq, kind, postedAt } = journalOfRow(book, row as JournalRow);
+      return {
+        id: journalId,
+        title: `${seq}: ${kind.replaceAll("_", " ")}`,
+        status: null,
+        at: wireTime(postedAt),
+        ...noMoney,
+      };
+    },
+  },
+];
+
+const noMoney = { amount_minor: null, currency: null, exponent: null };
+const money = (amount: Minor, currency: string) => ({
+  amount_minor: wireAmount(amount),
+  currency,
+  exponent: exponentOf(currency),
+});
+
+function paymentHit({ reference, referenceId, status, createdAt, amountMinor, currency }: Payment): Omit<Hit, "kind"> {
+  return { id: reference, title: referenceId, status, at: wireTime(createdAt), ...money(amountMinor, currency) };
+}
+
+const PAYER_HITS = 8;
+
+/** What a text names in this book, as far as somebody with these rights may know. */
+export async function searchAnything(
+  database: Database,
+  book: Book,
+  q: string,
+  scopes: ReadonlySet<string>,
+): Promise<Hit[]> {
+  const text = q.trim();
+  const finder = finders.find(({ kind }) => isId(kind satisfies IdKind, text));
+  if (finder) {
+    if (!scopes.has(finder.action)) return [];
+    const [row] = await database.query(finder.statement(book, text));
+    return row?.environment === book.environment ? [{ kind: finder.kind, ...finder.hit(row, book) }] : [];
+  }
+  if (text === "" || !scopes.has("payments:read")) return [];
+  const found = await database.pipeline(statementsFor(book, text));
+  const payments = new Map(found.flat().map((row) => [row.payment_id, paymentOfRow(row)]));
+  return [...payments.values()].map((payment) => ({ kind: "payment" as const, ...paymentHit(payment) }));
+}
+
+function statementsFor(book: Book, text: string): Statement[] {
+  const nothing = { book, reference: undefined, referenceId: undefined, contactKey: undefined, status: undefined };
+  const anyTime = { createdFrom: undefined, createdBefore: undefined, after: undefined, method: undefined };
+  const byPayer = { ...nothing, ...anyTime, amounts: undefined, metadata: undefined, contactKey: contactKeyOf(text) };
+  return [
+    ...(text.length <= 64
+      ? [selectPayments({ ...nothing, ...anyTime, referenceId: text, limit: 1 }), selectStartingLike(book, text)]
+      : []),
+    ...(/@|^\+\d/.test(text) ? [selectFound(byPayer, PAYER_HITS)] : []),
+  ];
+}

@@ -1,0 +1,135 @@
+// The items of a settlement batch as lists show them: down to each payment, with sums that add up to the batch.
+import { z } from "zod";
+import { wireTime } from "../ground/clock.ts";
+import { exponentOf, wireAmount } from "../ground/money.ts";
+import { isId } from "../ground/ids.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { unknownCursor } from "../http/lists.ts";
+import {
+  currencyCode,
+  exampleOf,
+  exponentField,
+  identity,
+  limitQuery,
+  listSchema,
+  minorAmount,
+  timestamp,
+} from "../http/shapes.ts";
+import type { Database } from "../store/database.ts";
+import { selectItemPage, selectItemSums } from "./items.sql.ts";
+import type { Settlement, SettlementItem } from "./settlement.ts";
+import { statementLineOfRow } from "./settlements.sql.ts";
+
+const kinds = ["payment", "receipt", "refund", "dispute"] as const;
+const kindField = z.enum(kinds).meta({
+  id: "SettlementItemKind",
+  description: "Payments and credited receipts add to a batch; refunds and lost disputes take away.",
+});
+
+export const itemsQuery = z.strictObject({
+  limit: limitQuery,
+  starting_after: z
+    .string()
+    .refine((id) => kinds.some((kind) => isId(kind, id)), "is not the identity of an item")
+    .optional()
+    .meta({ description: "`id` of the last item received.", examples: [exampleIds.payment] }),
+});
+
+const itemSchema = z
+  .strictObject({
+    kind: kindField,
+    id: z.string().meta({ description: "Of the payment, receipt, refund or dispute.", examples: [exampleIds.payment] }),
+    payment_reference: identity("payment"),
+    reference_id: z.string().meta({ description: "Your own identity of the order.", examples: ["order-1042"] }),
+    payment_method: z.string().meta({ examples: ["qris"] }),
+    currency: currencyCode,
+    exponent: exponentField,
+    amount_minor: minorAmount("Added or taken away, by kind.", 15_000_000),
+    fee_minor: minorAmount("Its fee.", 105_000),
+    occurred_at: timestamp,
+  })
+  .meta({
+    id: "SettlementItem",
+    examples: [
+      {
+        kind: "payment",
+        id: exampleIds.payment,
+        payment_reference: exampleIds.payment,
+        reference_id: "order-1042",
+        payment_method: "qris",
+        currency: "IDR",
+        exponent: 2,
+        amount_minor: 15_000_000,
+        fee_minor: 105_000,
+        occurred_at: exampleTimes.paid,
+      },
+    ],
+  });
+
+const sumSchema = z
+  .strictObject({
+    kind: kindField,
+    items: z
+      .int()
+      .min(1)
+      .meta({ examples: [1] }),
+    amount_minor: minorAmount("All amounts of the kind.", 15_000_000),
+    fee_minor: minorAmount("All fees of the kind.", 105_000),
+  })
+  .meta({ id: "SettlementSum", description: "What the items of one kind add up to." });
+
+const list = listSchema(itemSchema, "SettlementItemPage");
+export const itemListSchema = list
+  .extend({ sums: z.array(sumSchema).meta({ description: "Of the whole batch: they add up to its net." }) })
+  .meta({
+    id: "SettlementItemList",
+    examples: [
+      { ...exampleOf(list), sums: [{ kind: "payment", items: 1, amount_minor: 15_000_000, fee_minor: 105_000 }] },
+    ],
+  });
+
+/** A page of a batch's items. `query` has passed `itemsQuery`. */
+export async function listItems(
+  database: Database,
+  settlement: Settlement,
+  query: z.infer<typeof itemsQuery>,
+): Promise<Reply> {
+  const limit = Number(query.limit ?? 25);
+  const { starting_after: id } = query;
+  const kind: SettlementItem["kind"] | undefined = id === undefined ? undefined : kinds.find((name) => isId(name, id));
+  if (id !== undefined && !kind) throw unknownCursor(id);
+  const after = id !== undefined && kind ? { kind, id } : undefined;
+  const [rows = [], sums = []] = await database.pipeline([
+    selectItemPage(settlement, after, limit),
+    selectItemSums(settlement),
+  ]);
+  const { currency } = settlement;
+  const data = rows
+    .slice(0, limit)
+    .map(statementLineOfRow)
+    .map((line) => ({
+      kind: line.kind,
+      id: line.id,
+      payment_reference: line.paymentReference,
+      reference_id: line.referenceId,
+      payment_method: line.method,
+      currency,
+      exponent: exponentOf(currency),
+      amount_minor: wireAmount(line.amountMinor),
+      fee_minor: wireAmount(line.feeMinor),
+      occurred_at: wireTime(line.occurredAt),
+    }));
+  const more = rows.length > limit;
+  return reply(200, {
+    data,
+    has_more: more,
+    next_cursor: more ? (data.at(-1)?.id ?? null) : null,
+    sums: sums.map((sum) => ({
+      kind: sum.kind,
+      items: Number(sum.items as bigint),
+      amount_minor: wireAmount(sum.amount_minor as bigint),
+      fee_minor: wireAmount(sum.fee_minor as bigint),
+    })),
+  });
+}

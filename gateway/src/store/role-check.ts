@@ -1,0 +1,29 @@
+// Whether the service's own role in the database may do no more than it needs. Production does not start otherwise.
+import type { Database } from "./database.ts";
+
+/** What is wrong with the role, in a sentence; undefined when nothing is. */
+export async function roleProblem(database: Database): Promise<string | undefined> {
+  const [row] = await database.query<{ role: string; superuser: boolean; owns: boolean; creates: boolean }>({
+    text: `select current_user::text as role, r.rolsuper as superuser,
+  exists (
+    select from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = current_schema() and c.relkind in ('r', 'p') and pg_has_role(current_user, c.relowner, 'usage')
+  ) as owns,
+  r.rolcreaterole or r.rolcreatedb or r.rolbypassrls or r.rolreplication as creates
+from pg_roles r
+where r.rolname = current_user`,
+    values: [],
+  });
+  if (!row) return undefined;
+  const wrong = row.superuser
+    ? "is a superuser"
+    : row.owns
+      ? "owns the tables, so that no trigger and no right binds it"
+      : row.creates
+        ? "may make roles or databases, or replicate"
+        : undefined;
+  return wrong === undefined
+    ? undefined
+    : `DATABASE_URL: the role ${row.role} ${wrong}. Use a role of its own with gerbang_app, and give the owner's address as MIGRATION_DATABASE_URL.`;
+}

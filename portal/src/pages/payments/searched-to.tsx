@@ -1,0 +1,20 @@
+// How far a search has looked, where it did not look at everything, and the way on.
+import { useQueryText, useSetQuery } from "../../address.ts";
+import type { Schema } from "../../api/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { Time } from "../../ui/time.tsx";
+
+export function SearchedTo({ of: found }: { of: Schema<"FoundPayments"> }) {
+  const search = useQueryText();
+  const setQuery = useSetQuery();
+  const { searched_to: to, next_cursor: next } = found;
+  if (to === null || next === null) return null;
+  return (
+    <div className="mt-3 flex flex-wrap items-center gap-3 text-muted">
+      <p>
+        Looked at everything since <Time at={to} />. Dates make a search shorter.
+      </p>
+      <Button onClick={() => setQuery({ ...search, after: next })}>Search further back</Button>
+    </div>
+  );
+}
