@@ -8,6 +8,9 @@ import { type Member, usePortal, settled } from "./kit/portal.ts";
 
 const portal = usePortal();
 
+/** As long as the kit waits for anything on a page. */
+const PATIENCE = { timeout: 10_000 };
+
 const EVIL = `<img src=x onerror="document.title='owned'">`;
 
 async function made(member: Member, changes: Record<string, unknown> = {}): Promise<string> {
@@ -21,7 +24,7 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   const reference = await made(member, { description: EVIL, metadata: { note: EVIL }, customer: { name: EVIL } });
   await member.open(paths.payment(place, reference));
   const story = page.getByRole("region", { name: "Story of the payment" });
-  await expect.poll(() => story.getByRole("heading", { level: 2 }).allInnerTexts()).toHaveLength(5);
+  await expect.poll(() => story.getByRole("heading", { level: 2 }).allInnerTexts(), PATIENCE).toHaveLength(5);
   await member.look("payment-pending");
 
   await page.getByRole("button", { name: "Simulate" }).click();
@@ -52,12 +55,12 @@ test("find a payment in the list and by the palette, whatever one knows of it", 
   const reference = await made(member, { reference_id: "rumah-1", customer: { email: "sari@example.com" } });
   await made(member, { reference_id: `lain-${EVIL}`, amount_minor: 7_700_000 });
   await page.reload();
-  const rows = page.getByRole("region", { name: "Payments" }).getByRole("row");
-  await expect.poll(() => rows.count()).toBe(3);
+  const rows = page.getByRole("table", { name: "Payments" }).getByRole("row");
+  await expect.poll(() => rows.count(), PATIENCE).toBe(3);
   await member.look("payments");
   await page.getByLabel("Amount", { exact: true }).fill("77,000.00");
   await page.keyboard.press("Enter");
-  await expect.poll(() => rows.count()).toBe(2);
+  await expect.poll(() => rows.count(), PATIENCE).toBe(2);
   await rows.getByText("lain-").waitFor();
   await page.getByLabel("Amount", { exact: true }).fill("");
   await page.getByLabel("Payer").fill("SARI@example.com");
