@@ -1,6 +1,6 @@
 // One embedded PostgreSQL for all test files, with one migrated database that each file clones.
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -26,9 +26,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const prepared = await startEmbedded(directory);
   await migrate(prepared.ownerUrl);
   await prepared.stop();
+  const cluster = join(prepared.directory, "cluster");
+  // A stop does not wait for a server that is busy.
+  while (existsSync(join(cluster, "postmaster.pid"))) await new Promise((resolve) => setTimeout(resolve, 50));
   // For services that begin with a PostgreSQL of their own; the settings of the server of the tests are not in it.
   process.env[PREPARED_CLUSTER] = join(directory, "prepared");
-  execFileSync("cp", ["-a", join(prepared.directory, "cluster"), process.env[PREPARED_CLUSTER]]);
+  execFileSync("cp", ["-a", cluster, process.env[PREPARED_CLUSTER]]);
   const embedded = await startEmbedded(directory);
   await leaveDurabilityOut(embedded.ownerUrl);
   project.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });

@@ -235,6 +235,34 @@ describe("nobody else", () => {
     expect(outcome(await finance.post(keys, { name: "x" }))).toBe("403 FORBIDDEN");
   });
 
+  test("comes by a key to what their role does not allow", async () => {
+    const developer = await joins(service, merchantId, "developer");
+    developer.environment = "production";
+    const asked = (scopes?: string[]): Promise<Answer> =>
+      developer.post(keys, { name: "escalates", ...(scopes ? { scopes } : {}) });
+    const refused = await asked(["payments:read", "refunds:write"]);
+    expect(outcome(refused)).toBe("403 FORBIDDEN");
+    expect(refused.json.error.details).toEqual({
+      role: "developer",
+      scopes: ["refunds:write"],
+      environment: "production",
+    });
+    // Without scopes it gets what the developer has, and not what an owner's would have.
+    const own = await asked();
+    expect(own.json.scopes).toContain("payments:read");
+    expect(own.json.scopes).not.toContain("payments:write");
+    const patch = { scopes: [...own.json.scopes, "payments:write"] };
+    expect(outcome(await developer.send("PATCH", `${keys}/${own.json.client_id}`, patch))).toBe("403 FORBIDDEN");
+    owner.environment = "production";
+    const whole = (await make()).json;
+    expect(whole.scopes).toContain("refunds:write");
+    expect(outcome(await developer.post(`${keys}/${whole.client_id}/roll`, {}))).toBe("403 FORBIDDEN");
+    // What it may do already is kept by who changes something else.
+    const renamed = await developer.send("PATCH", `${keys}/${whole.client_id}`, { name: "till", scopes: whole.scopes });
+    expect([renamed.status, renamed.json.name]).toEqual([200, "till"]);
+    expect((await developer.send("DELETE", `${keys}/${whole.client_id}`)).status).toBe(200);
+  });
+
   test("whose proof is old makes or changes one in production; revoking needs none", async () => {
     owner.environment = "production";
     const { json } = await make();

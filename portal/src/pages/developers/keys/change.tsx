@@ -29,7 +29,7 @@ export function ChangeKey({ of, onClose }: { of: Key; onClose: () => void }) {
   return (
     <Dialog open onClose={onClose} title={`Change ${of.name ?? of.client_id}`}>
       <Form values={before} action={change} onSubmit={submit}>
-        <TermFields />
+        <TermFields kept={of.scopes} />
         <Submit>Change the key</Submit>
       </Form>
     </Dialog>

@@ -4,11 +4,12 @@ import { useApi, usePlace } from "../../../api/place.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit } from "../../../ui/form.tsx";
 import { KeySecret } from "./secret.tsx";
-import { TermFields, type Terms, firstTerms, termsOf } from "./terms.tsx";
+import { TermFields, type Terms, firstTerms, termsOf, useOwnScopes } from "./terms.tsx";
 
 export function CreateKey({ onClose }: { onClose: () => void }) {
   const api = useApi();
   const { environment } = usePlace();
+  const own = useOwnScopes();
   const create = useAction((body: Terms) => api.write("POST", "/v1/credentials", { body }), {
     refresh: ["/v1/credentials"],
   });
@@ -18,7 +19,11 @@ export function CreateKey({ onClose }: { onClose: () => void }) {
       {result ? (
         <KeySecret clientId={result.client_id} secret={result.secret} onClose={onClose} />
       ) : (
-        <Form values={firstTerms} action={create} onSubmit={(values) => create.run(termsOf(values))}>
+        <Form
+          values={{ ...firstTerms, scopes: own.join(" ") }}
+          action={create}
+          onSubmit={(values) => create.run(termsOf(values))}
+        >
           <TermFields />
           <Submit>Create the key</Submit>
         </Form>

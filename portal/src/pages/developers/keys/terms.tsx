@@ -1,4 +1,5 @@
 // The terms of a key in a form: its name, what it may do, from where, until when, and which signatures it takes.
+import { useCan, usePlace } from "../../../api/place.ts";
 import { ChoicesField, SelectField, TextField, needed } from "../../../ui/form.tsx";
 
 /** In the order of the API's documents. */
@@ -77,7 +78,15 @@ export function scopeCount(of: readonly string[]): string {
 const nameNeeded = needed("A name");
 const oneScope = (value: string): string | undefined => (value === "" ? "It has to be allowed something." : undefined);
 
-export function TermFields() {
+/** What a person may give to a key: no more than they may do. */
+export function useOwnScopes(): Scope[] {
+  const can = useCan();
+  const { environment } = usePlace();
+  return scopes.filter((scope) => can(scope) || (scope === "sandbox:write" && environment === "production"));
+}
+
+export function TermFields({ kept = [] }: { kept?: readonly string[] | undefined }) {
+  const own = useOwnScopes();
   return (
     <>
       <TextField
@@ -88,7 +97,12 @@ export function TermFields() {
         check={nameNeeded}
         hint="The system that uses it."
       />
-      <ChoicesField name="scopes" label="May" options={scopes} check={oneScope} />
+      <ChoicesField
+        name="scopes"
+        label="May"
+        options={scopes.filter((scope) => own.includes(scope) || kept.includes(scope))}
+        check={oneScope}
+      />
       <TextField
         name="allowed_addresses"
         label="Allowed addresses"
