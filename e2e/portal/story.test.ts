@@ -55,7 +55,7 @@ test("find a payment in the list and by the palette, whatever one knows of it", 
   const reference = await made(member, { reference_id: "rumah-1", customer: { email: "sari@example.com" } });
   await made(member, { reference_id: `lain-${EVIL}`, amount_minor: 7_700_000 });
   await page.reload();
-  const rows = page.getByRole("table", { name: "Payments" }).getByRole("row");
+  const rows = page.getByRole("group", { name: "Payments" }).getByRole("row");
   await expect.poll(() => rows.count(), PATIENCE).toBe(3);
   await member.look("payments");
   await page.getByLabel("Amount", { exact: true }).fill("77,000.00");

@@ -171,9 +171,8 @@ test.each<[string, string, Statement]>([
   expect(plan.replaceAll(/Seq Scan on (settlements|deliveries|dispute_evidence) /g, "")).not.toContain("Seq Scan");
 });
 
-const aBook = { merchantId: exampleIds.merchant, environment: "sandbox" } as const;
 const anyRequest = {
-  book: aBook,
+  book,
   outcome: undefined,
   method: undefined,
   path: undefined,
@@ -191,10 +190,10 @@ test.each([
   ["a page of requests", selectRequests(anyRequest)],
   ["a page of refused requests", selectRequests({ ...anyRequest, outcome: "refused" })],
   ["requests of a key", selectRequests({ ...anyRequest, idempotencyKey: "key-of-request-1" })],
-  ["one request", selectRequest(aBook, exampleIds.request)],
-  ["used keys", selectUsedKeys(aBook, undefined, 25)],
-  ["uses of a key", selectUses(aBook, "key-of-request-1", 10, 40)],
-  ["what a book has too much of", trimRequests(aBook)],
+  ["one request", selectRequest(book, exampleIds.request)],
+  ["used keys", selectUsedKeys(book, undefined, 25)],
+  ["uses of a key", selectUses(book, "key-of-request-1", 10, 40)],
+  ["what a book has too much of", trimRequests(book)],
   ["what is a week old", expiredRequests(0)],
 ])("of the request log, %s is found by an index", async (_, statement) => {
   const plan = await genericPlan(statement);
