@@ -44,7 +44,7 @@ export async function oneOfEverything(client: Client): Promise<Things> {
     refund: refund.json.uuid as string,
     dispute: dispute.json.uuid as string,
     settlement: settled.json.data[0].uuid as string,
-    journal: entries.json.data[0].journal_id as string,
+    journal: entries.json.data[0].journal as string,
     event: events.json.data[0].id as string,
     request: created.headers.get("x-request-id") ?? "",
     idempotencyKey,
