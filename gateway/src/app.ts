@@ -188,6 +188,7 @@ function openPortal(
     sessions: people.sessions,
     directory,
     edge: parts.edge,
+    clock,
     secure,
     origins: baseUrl === undefined ? undefined : portalOrigins(baseUrl),
     ownersNeedSecondFactor: mode === "production",

@@ -104,3 +104,30 @@ export class UnauthenticatedCallers {
     this.shared = new Uint32Array(0);
   }
 }
+
+/**
+ * Counts requests of people that are about nobody but themselves, and so in the window of no merchant: by person, in this process alone. It holds
+ * those who were here in this minute.
+ */
+export class PersonalRequests {
+  private readonly limit: number;
+  private readonly clock: Clock;
+  private start = 0;
+  private counts = new Map<string, number>();
+
+  constructor(limit: number, clock: Clock) {
+    this.limit = limit;
+    this.clock = clock;
+  }
+
+  /** Counts one. Gives the person's window after it, and whether it is within. */
+  count(personId: string): { rate: Rate; isWithin: boolean } {
+    const start = windowStart(Math.floor(this.clock.now() / SECOND));
+    if (start !== this.start) this.counts = new Map();
+    this.start = start;
+    const count = (this.counts.get(personId) ?? 0) + 1;
+    this.counts.set(personId, count);
+    const rate = { limit: this.limit, remaining: Math.max(0, this.limit - count), reset: start + WINDOW_SECONDS };
+    return { rate, isWithin: count <= this.limit };
+  }
+}

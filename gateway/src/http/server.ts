@@ -1,7 +1,7 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
+import { Readable, finished } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -214,9 +214,9 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
   }
   if (saveAs !== undefined)
     reply.headers({ "content-disposition": `attachment; filename="${saveAs}"`, "x-content-type-options": "nosniff" });
-  // The framework ends it with the answer, but not where there is no body: of a HEAD.
+  // The framework ends it with the answer, but not where there is no body: of a HEAD. Whoever asked may have gone before it is there.
   if (stream) {
-    reply.raw.once("close", () => stream.destroy());
+    finished(reply.raw, () => stream.destroy());
     reply.header("x-accel-buffering", "no"); // a proxy passes each piece on as it comes
   }
   return reply

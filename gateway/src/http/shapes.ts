@@ -107,6 +107,18 @@ export const text = (minimum: number, maximum: number) =>
     .refine(isText, "must be Unicode text without NUL")
     .meta({ ...(minimum > 0 ? { minLength: minimum } : {}), maxLength: maximum, pattern: "^[^\\u0000]*$" });
 
+/**
+ * An e-mail address, as far as its form tells. It has nothing that is not seen, which would make two addresses look like one, and PostgreSQL
+ * keeps its small letters: a few become longer by that.
+ */
+export const emailAddress = z
+  .string()
+  .min(3)
+  .max(254)
+  .regex(/^[^@\s\p{C}]+@[^@\s\p{C}]+$/u, "must be an e-mail address")
+  .refine((email) => email.toLowerCase().length <= 254, "is too long")
+  .meta({ examples: ["sari@toko.example"] });
+
 /** A whole number in a query, which arrives as text. The contract calls it an integer. */
 export const wholeNumber = (form: RegExp, minimum: number, maximum: number, standard: number, description: string) =>
   z

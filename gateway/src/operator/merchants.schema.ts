@@ -9,7 +9,15 @@ import {
   exampleTimes,
   exampleWebhookSecret,
 } from "../http/examples.ts";
-import { HTTPS_PATTERN, environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import {
+  HTTPS_PATTERN,
+  emailAddress,
+  environmentField,
+  identity,
+  listSchema,
+  text,
+  timestamp,
+} from "../http/shapes.ts";
 import type { Credential } from "../merchants/credentials.sql.ts";
 import { scopes, signatureDemands } from "../merchants/directory.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
@@ -51,13 +59,7 @@ export const createCredentialSchema = z
 export const inviteToMerchantSchema = z
   .strictObject({
     role: z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." }),
-    email: z
-      .string()
-      .min(3)
-      .max(254)
-      .regex(/^[^@\s]+@[^@\s]+$/, "must be an e-mail address")
-      .optional()
-      .meta({ description: "Where given, only this person may accept." }),
+    email: emailAddress.optional().meta({ description: "Where given, only this person may accept." }),
   })
   .meta({ id: "InviteToMerchant", examples: [{ role: "owner" as const }] });
 export const merchantInvitationSchema = z

@@ -2,7 +2,21 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { MemberRole } from "./roles.ts";
+import { type MemberRole, extentOf, memberRoles } from "./roles.ts";
+
+/** Members and open invitations of one merchant together. */
+export const TEAM_MAX = 500;
+
+const inviters = memberRoles.filter((role) => extentOf(role, "team:write") !== "none");
+/** Not accepted, taken back or too old; and by the operator, or by somebody who could still invite: nobody leaves a door open for themselves. */
+const isOpen = `i.ended_at is null and i.expires_at > $2::timestamptz and (
+    i.invited_by is null or exists (
+      select
+      from memberships m
+      join persons p using (person_id)
+      where m.merchant_id = i.merchant_id and m.person_id = i.invited_by and m.role in ('${inviters.join("', '")}') and p.closed_at is null
+    )
+  )`;
 
 export interface Invitation {
   merchantId: string;
@@ -12,13 +26,17 @@ export interface Invitation {
   expiresAt: Micros;
 }
 
+/** One row, or none where the team has as many as it may have. */
 export function insertInvitation(
   invitation: Invitation & { tokenDigest: Buffer; invitedBy: string | undefined; now: Micros },
 ): Statement {
   const { merchantId, invitationId, tokenDigest, role, email, invitedBy, now, expiresAt } = invitation;
   return {
     text: `insert into invitations (merchant_id, invitation_id, token_digest, role, email, invited_by, created_at, expires_at)
-values ($1::uuid, $2::uuid, $3::bytea, $4::text, $5::text, $6::uuid, $7::timestamptz, $8::timestamptz)`,
+select $1::uuid, $2::uuid, $3::bytea, $4::text, $5::text, $6::uuid, $7::timestamptz, $8::timestamptz
+where (select count(*) from memberships where merchant_id = $1::uuid)
+  + (select count(*) from invitations where merchant_id = $1::uuid and ended_at is null and expires_at > $7::timestamptz) < ${TEAM_MAX}
+returning 1`,
     values: [
       uuidOf(merchantId),
       uuidOf(invitationId),
@@ -35,9 +53,9 @@ values ($1::uuid, $2::uuid, $3::bytea, $4::text, $5::text, $6::uuid, $7::timesta
 /** The invitation of a token, while it can be accepted. */
 export function selectInvitation(tokenDigest: Buffer, now: Micros): Statement {
   return {
-    text: `select *
-from invitations
-where token_digest = $1::bytea and ended_at is null and expires_at > $2::timestamptz`,
+    text: `select i.*
+from invitations i
+where i.token_digest = $1::bytea and ${isOpen}`,
     values: [tokenDigest, sqlTime(now)],
   };
 }
@@ -45,16 +63,16 @@ where token_digest = $1::bytea and ended_at is null and expires_at > $2::timesta
 /** The same, locked until the transaction ends: it is accepted once. */
 export function lockInvitation(tokenDigest: Buffer, now: Micros): Statement {
   const { text, values = [] } = selectInvitation(tokenDigest, now);
-  return { text: `${text}\nfor no key update`, values };
+  return { text: `${text}\nfor no key update of i`, values };
 }
 
 /** Invitations of a merchant that can still be accepted, newest first. */
 export function selectInvitations(merchantId: string, now: Micros): Statement {
   return {
-    text: `select *
-from invitations
-where merchant_id = $1::uuid and ended_at is null and expires_at > $2::timestamptz
-order by invitation_id desc`,
+    text: `select i.*
+from invitations i
+where i.merchant_id = $1::uuid and ${isOpen}
+order by i.invitation_id desc`,
     values: [uuidOf(merchantId), sqlTime(now)],
   };
 }

@@ -7,6 +7,7 @@ import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import {
   type Invitation,
+  TEAM_MAX,
   endInvitation,
   insertInvitation,
   invitationOfRow,
@@ -45,7 +46,10 @@ export class Invitations {
     this.proofs = proofs;
   }
 
-  /** Lets somebody into a merchant by a link. Gives the link's token, which is shown this once. `invitedBy` undefined: the operator. */
+  /**
+   * Lets somebody into a merchant by a link. Gives the link's token, which is shown this once. `invitedBy` undefined: the operator. Throws
+   * VALIDATION_ERROR where the team is full.
+   */
   async invite(
     merchantId: string,
     { role, email }: { role: MemberRole; email?: string | undefined },
@@ -67,11 +71,13 @@ export class Invitations {
 
   private async inserted(made: Parameters<typeof insertInvitation>[0]): Promise<void> {
     try {
-      await this.parts.database.query(insertInvitation(made));
+      if ((await this.parts.database.query(insertInvitation(made))).length > 0) return;
     } catch (error) {
       if ((error as { constraint?: unknown }).constraint !== "invitations_merchant_id_fkey") throw error;
       throw new Fault("OBJECT_NOT_FOUND", { message: "There is no such merchant." });
     }
+    const message = `A team has at most ${TEAM_MAX} people, with those who are invited. Take an invitation back first.`;
+    throw validationFault("email", made.email, message);
   }
 
   /** Those of a merchant that can still be accepted, newest first. */

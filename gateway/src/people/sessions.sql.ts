@@ -125,6 +125,22 @@ returning 1`,
   };
 }
 
+/** Ends the oldest sessions of a person, but for so many. */
+export function endOldestSessions(personId: string, kept: number, now: Micros): Statement {
+  return {
+    text: `update sessions
+set ended_at = $3::timestamptz
+where session_id in (
+  select session_id
+  from sessions
+  where person_id = $1::uuid and ended_at is null
+  order by created_at desc, session_id desc
+  offset $2::integer
+)`,
+    values: [uuidOf(personId), kept, sqlTime(now)],
+  };
+}
+
 /** Ends all sessions of a person but one. */
 export function endOtherSessions(personId: string, kept: string | undefined, now: Micros): Statement {
   return {

@@ -8,6 +8,7 @@ import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
 import {
   type Session,
+  endOldestSessions,
   endOtherSessions,
   endSession,
   insertSession,
@@ -25,6 +26,8 @@ const IDLE_MAX: Micros = 12 * HOUR;
 const AGE_MAX: Micros = 7 * 24 * HOUR;
 /** `seen_at` is written no more often than this. */
 const TOUCH_EVERY: Micros = 60 * SECOND;
+/** Nobody is signed in at more places at once: the oldest session ends. */
+export const SESSIONS_MAX = 50;
 /** What moves money or shows a secret asks again after this time. */
 const PROOF_MAX: Micros = 600 * SECOND;
 
@@ -54,6 +57,7 @@ export class Sessions {
   async begin(personId: string, origin: Origin): Promise<string> {
     const { token, statement } = this.made(personId, origin);
     await this.database.query(statement);
+    await this.database.query(endOldestSessions(personId, SESSIONS_MAX, this.clock.now()));
     return token;
   }
 

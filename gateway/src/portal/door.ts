@@ -1,5 +1,7 @@
 // The door of the portal: who is asking, for which merchant, and whether their browser was really on one of our pages.
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { PersonalRequests, tooMany } from "../auth/rate.ts";
+import type { Clock } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Edge } from "../http/edge.ts";
@@ -10,10 +12,14 @@ import { secondFactorOf } from "../people/second-factors.ts";
 import type { Sessions, SignedIn } from "../people/sessions.ts";
 import { tokenOf } from "./cookie.ts";
 
+/** In a minute: several open pages that ask again who is signed in, with every window of them, stay far below. */
+const PERSONAL_PER_MINUTE = 300;
+
 export interface DoorParts {
   sessions: Sessions;
   directory: Directory;
   edge: Edge;
+  clock: Clock;
   /** True where all is https: of the cookie. */
   secure: boolean;
   /** Origins that pages may have, as browsers name them; undefined where the service is known by many names: then that of the request's Host. */
@@ -32,9 +38,11 @@ export interface Member extends SignedIn {
 
 export class Door {
   private readonly parts: DoorParts;
+  private readonly personal: PersonalRequests;
 
   constructor(parts: DoorParts) {
     this.parts = parts;
+    this.personal = new PersonalRequests(PERSONAL_PER_MINUTE, parts.clock);
   }
 
   /** Refuses what a page of somebody else's made a browser send. Throws FORBIDDEN. */
@@ -86,6 +94,14 @@ export class Door {
   async enter({ principal, role }: Member, action: Action, reply: FastifyReply): Promise<void> {
     await this.parts.edge.enterAs(principal, reply);
     refuseUnlessAllowed(principal, role, action);
+  }
+
+  /** Counts a request that is about nobody but the person who asks. Throws RATE_LIMITED. */
+  enterAlone({ person }: SignedIn, reply: FastifyReply): void {
+    const { rate, isWithin } = this.personal.count(person.personId);
+    reply.rate = rate;
+    reply.proven();
+    if (!isWithin) throw tooMany(rate.reset, this.parts.clock);
   }
 
   /** Throws PROOF_REQUIRED when the person last proved who they are too long ago. */

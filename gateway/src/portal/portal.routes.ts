@@ -103,7 +103,7 @@ async function answerOwn(
   const member = endpoint.for === "member" ? await door.member(request) : undefined;
   const signedIn = member ?? (await door.person(request));
   if (member && endpoint.for === "member") await door.enter(member, endpoint.action, reply);
-  else reply.proven();
+  else door.enterAlone(signedIn, reply);
   if (member && endpoint.for === "member" && endpoint.sandboxOnly && member.environment !== "sandbox")
     throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
   if (endpoint.fresh === true || (endpoint.fresh === "production" && member?.environment === "production"))

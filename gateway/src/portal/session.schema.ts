@@ -1,15 +1,8 @@
 // The shapes of a session: who is signed in, and what they may do for whom.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import { emailAddress, identity, listSchema, text, timestamp } from "../http/shapes.ts";
 import { actions, memberRoles } from "../people/roles.ts";
-
-export const emailField = z
-  .string()
-  .min(3)
-  .max(254)
-  .regex(/^[^@\s]+@[^@\s]+$/, "must be an e-mail address")
-  .meta({ examples: ["sari@toko.example"] });
 
 export const exampleToken = "3q2x8Zf0vJt5cB1nY7mKdW4hR6sL9pGaEuTi-_oXQkM";
 
@@ -136,7 +129,7 @@ export const signedInSchema = z.union([sessionViewSchema, needsCodeSchema]).meta
 });
 
 export const signInSchema = z
-  .strictObject({ email: emailField, password: passwordField, code: codeField.optional() })
+  .strictObject({ email: emailAddress, password: passwordField, code: codeField.optional() })
   .meta({ id: "SignIn", examples: [{ email: "sari@toko.example", password: "kopi tubruk senja 7" }] });
 
 export const linkSchema = z.strictObject({ token: z.string().min(1).max(100) }).meta({

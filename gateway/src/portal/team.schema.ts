@@ -1,8 +1,17 @@
 // The shapes of a merchant's team, its invitations and its audit.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { environmentField, identity, limitQuery, listSchema, startingAfter, text, timestamp } from "../http/shapes.ts";
-import { codeField, emailField, exampleToken, passwordField, roleField } from "./session.schema.ts";
+import {
+  emailAddress,
+  environmentField,
+  identity,
+  limitQuery,
+  listSchema,
+  startingAfter,
+  text,
+  timestamp,
+} from "../http/shapes.ts";
+import { codeField, exampleToken, passwordField, roleField } from "./session.schema.ts";
 
 export const memberSchema = z
   .strictObject({
@@ -33,7 +42,7 @@ export const changeRoleSchema = z
   .meta({ id: "ChangeRole", examples: [{ role: "developer" }] });
 
 export const inviteSchema = z
-  .strictObject({ role: roleField, email: emailField.optional() })
+  .strictObject({ role: roleField, email: emailAddress.optional() })
   .meta({ id: "Invite", examples: [{ role: "finance", email: "budi@toko.example" }] });
 
 const invitationShape = {
@@ -82,7 +91,7 @@ export const seenInvitationSchema = z
 export const acceptSchema = z
   .strictObject({
     token: z.string().min(1).max(100),
-    email: emailField,
+    email: emailAddress,
     name: text(1, 120),
     password: passwordField,
     code: codeField.optional(),

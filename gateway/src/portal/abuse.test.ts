@@ -1,0 +1,124 @@
+// Goal: a person who means harm, or meant well until yesterday, gets nothing that they may not have, and uses up nothing that others need. Method: a
+// test an attack, by browsers as far as their requests go.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Answer } from "../../../e2e/kit/client.ts";
+import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { Browser, PASSWORD, joins } from "../../test/portal.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
+import { TEAM_MAX } from "../people/invitations.sql.ts";
+import { SESSIONS_MAX } from "../people/sessions.ts";
+
+let service: TestService;
+let merchantId: string;
+let owner: Browser;
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"], config: { unauthenticatedLimitPerMinute: 100_000_000 } });
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  ({ merchantId } = await service.merchant());
+  owner = await joins(service, merchantId);
+});
+
+const outcome = ({ status, json }: Answer): string => `${status} ${json?.error?.code ?? ""}`.trim();
+
+async function personIdOf(browser: Browser): Promise<string> {
+  return (await browser.get("/portal/v1/session")).json.person.person_id;
+}
+
+async function invites(browser: Browser): Promise<string> {
+  const { json } = await browser.post("/portal/v1/team/invitations", { role: "owner" });
+  return json.url.split("#")[1];
+}
+
+describe("invitations of somebody who may invite no more", () => {
+  let leaver: Browser;
+  let token: string;
+  let theirs: string;
+
+  beforeEach(async () => {
+    leaver = await joins(service, merchantId);
+    token = await invites(leaver);
+    theirs = `/portal/v1/team/${await personIdOf(leaver)}`;
+  });
+
+  const comesBack = (): Promise<Answer> =>
+    new Browser(service.origin, merchantId).post("/portal/v1/invitations/accept", {
+      token,
+      email: `back-${merchantId}@people.example`,
+      name: "Sari Dewi",
+      password: PASSWORD,
+    });
+
+  test.each([
+    ["removed", () => owner.send("DELETE", theirs)],
+    ["given another role", () => owner.send("PATCH", theirs, { role: "viewer" })],
+    [
+      "closed",
+      async () => {
+        const id = uuidOf(await personIdOf(leaver));
+        await asOwner(service.database, (root) =>
+          root.query("update persons set closed_at = now() where person_id = $1", [id]),
+        );
+        return owner.get("/portal/v1/team");
+      },
+    ],
+  ])("are good no more: %s", async (_what, happens) => {
+    expect((await happens()).status).toBe(200);
+    expect(outcome(await owner.post("/portal/v1/invitations/look", { token }))).toBe("404 OBJECT_NOT_FOUND");
+    expect(outcome(await comesBack())).toBe("404 OBJECT_NOT_FOUND");
+    expect((await owner.get("/portal/v1/team/invitations")).json.data).toEqual([]);
+  });
+
+  test("are good while they may", async () => {
+    expect((await comesBack()).status).toBe(200);
+  });
+});
+
+describe("lists that somebody could make endless", () => {
+  test("a team has an end, with those who are invited", async () => {
+    const id = uuidOf(merchantId);
+    await asOwner(service.database, (root) =>
+      root.query(
+        `insert into invitations (merchant_id, invitation_id, token_digest, role, created_at, expires_at)
+         select $1, gen_random_uuid(), sha256(n::text::bytea || uuid_send($1)), 'viewer', now(), now() + interval '1 day'
+         from generate_series(1, $2) n`,
+        [id, TEAM_MAX - 2],
+      ),
+    );
+    const [first, second] = [
+      await owner.post("/portal/v1/team/invitations", { role: "viewer" }),
+      await owner.post("/portal/v1/team/invitations", { role: "viewer" }),
+    ];
+    expect([outcome(first), outcome(second)]).toEqual(["201", "422 VALIDATION_ERROR"]);
+    await owner.send("DELETE", `/portal/v1/team/invitations/${first.json.invitation_id}`);
+    expect(outcome(await owner.post("/portal/v1/team/invitations", { role: "viewer" }))).toBe("201");
+  });
+
+  test("of too many sessions the oldest ends", async () => {
+    const person = uuidOf(await personIdOf(owner));
+    const ids = Array.from({ length: SESSIONS_MAX }, () => uuidOf(newId("session", Date.now() * 1000)));
+    await asOwner(service.database, (root) =>
+      root.query(
+        `insert into sessions (token_digest, session_id, person_id, created_at, seen_at, proved_at, address, user_agent)
+         select sha256(uuid_send(id)), id, $1, now() + interval '1 second', now(), now(), '', '' from unnest($2::uuid[]) id`,
+        [person, ids],
+      ),
+    );
+    expect((await owner.get("/portal/v1/session")).status).toBe(200);
+    const again = new Browser(service.origin, merchantId);
+    await again.post("/portal/v1/session", { email: owner.email, password: PASSWORD });
+    expect(outcome(await owner.get("/portal/v1/session"))).toBe("401 UNAUTHORIZED");
+  });
+});
+
+test("what concerns nobody but a person has a limit as well, and is nobody else's", async () => {
+  const other = await joins(service, merchantId);
+  const answers = await Promise.all(Array.from({ length: 301 }, () => owner.get("/portal/v1/sessions")));
+  expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(300);
+  const late = answers.filter(({ status }) => status === 429);
+  expect(late.length).toBeGreaterThan(0);
+  expect(Number(late[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect((await other.get("/portal/v1/sessions")).status).toBe(200);
+});
