@@ -30,19 +30,27 @@ const figure = (page: Page, name: string) =>
     .locator("div", { has: page.getByText(name, { exact: true }) })
     .last();
 
-test("an empty home teaches the call that fills it, and fills itself when the call is made", async () => {
+test("an empty home leads through the first steps, and fills itself when a payment is made", async () => {
   const member = await portal.member("owner");
   const { page, place, open, look } = member;
   await open(paths.home(place));
-  await page.getByRole("heading", { name: "No payments this week" }).waitFor();
+  const steps = page.getByRole("region", { name: "First steps" });
+  const step = (title: string) => steps.getByRole("listitem").filter({ hasText: title });
+  await step("Make a key").and(page.locator("[aria-current=step]")).waitFor();
   await page.getByRole("link", { name: "No webhook address is registered" }).waitFor();
   await page.getByText("Live", { exact: true }).waitFor();
   await look("home-empty");
-  await pay(member);
+  const paid = await pay(member);
+  await step("Create a payment").getByRole("img", { name: "Done" }).waitFor();
+  expect(await step("Refund").getByRole("link").first().getAttribute("href")).toContain(paid);
   await figure(page, "Today").getByText("1 paid of 1 · 100 %").waitFor();
   await page.getByText("What came in, IDR, by method").waitFor();
   await pay(member, { payment_method: "va", outcome: "failed" });
   await figure(page, "Today").getByText("1 paid of 2 · 50 %").waitFor();
+  await steps.getByRole("button", { name: "Hide" }).click();
+  await page.reload();
+  await figure(page, "Today").getByText("1 paid of 2 · 50 %").waitFor();
+  expect(await steps.count()).toBe(0);
 });
 
 test("a busy week is told by method, outcome and acquirer; what waits leads to where one does something", async () => {
@@ -95,7 +103,7 @@ test("on a phone nothing runs over, and a role sees no more than its own", async
   const { page, place, open } = support;
   await open(paths.home(place));
   await figure(page, "Today").getByText("1 paid of 1 · 100 %").waitFor();
-  expect(await page.getByText("To spend").count()).toBe(0);
+  expect(await page.getByText("Available", { exact: true }).count()).toBe(0);
   expect(await page.getByRole("heading", { name: "Paid out next" }).count()).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
 });

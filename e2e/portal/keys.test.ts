@@ -38,6 +38,7 @@ test("a key is made and used at once with a signed request; it is changed, rolle
   await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByText("A name is needed.").waitFor();
   await page.getByLabel("Name").fill(ATTACK);
+  await page.getByText("From where, until when, and how signed").click();
   await page.getByLabel("Allowed addresses").fill("127.0.0.1/8");
   await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByText("the network is 127.0.0.0/8").waitFor();

@@ -105,7 +105,7 @@ test("why this number, down to an entry and up to its payment", async () => {
   await page.getByRole("link", { name: reference }).click();
   await page.getByRole("region", { name: "Story of the payment" }).waitFor();
   // A viewer sees everything and moves nothing.
-  for (const name of ["Simulate", "Cancel", "Refund", "Contest"])
+  for (const name of ["Simulate", "Cancel", "Refund", "Contest as payer"])
     expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
 });
 

@@ -63,7 +63,7 @@ function hear(stream: Readable): Heard {
 }
 
 async function until(what: () => boolean): Promise<void> {
-  for (let number = 0; number < 1_000 && !what(); number++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let number = 0; number < 4_000 && !what(); number++) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(what()).toBe(true);
 }
 

@@ -2,16 +2,17 @@
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
-import { ButtonLink } from "../ui/button.tsx";
+import { OfPaid } from "./payments/of-paid.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
 import { To } from "../ui/link.tsx";
 import { useCursor, useList } from "../ui/list.ts";
 import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
+import { ShortId } from "../ui/copy.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import { Time } from "../ui/time.tsx";
+import { TimeFromNow } from "../ui/time.tsx";
 
 type Dispute = Schema<"Dispute">;
 
@@ -29,7 +30,7 @@ export function Page() {
   const list = useList(api.read("/v1/disputes", { query: { ...filters.value, ...cursor.query } }));
 
   const columns: Column<Dispute>[] = [
-    { head: "Dispute", cell: (dispute) => <code className="font-mono text-xs">{dispute.uuid}</code> },
+    { head: "Dispute", cell: (dispute) => <ShortId id={dispute.uuid} /> },
     { head: "Status", cell: (dispute) => <Status status={dispute.status} /> },
     { head: "Amount", align: "right", cell: (dispute) => <Money of={dispute} /> },
     {
@@ -46,7 +47,7 @@ export function Page() {
         </To>
       ),
     },
-    { head: "Answer by", align: "right", from: "wide", cell: (dispute) => <AnswerBy dispute={dispute} /> },
+    { head: "Time to answer", align: "right", from: "wide", cell: (dispute) => <AnswerBy dispute={dispute} /> },
   ];
 
   return (
@@ -73,7 +74,7 @@ export function Page() {
 
 /** Only what can still be answered has a deadline that matters. */
 function AnswerBy({ dispute: { status, evidence_due_at: due } }: { dispute: Dispute }) {
-  return status === "needs_response" ? <Time at={due} shape="minute" /> : <span className="text-muted">–</span>;
+  return status === "needs_response" ? <TimeFromNow at={due} /> : <span className="text-muted">–</span>;
 }
 
 function NoneMatch() {
@@ -87,14 +88,7 @@ function NoneYet() {
   return (
     <Empty
       title="No disputes"
-      action={
-        isSandbox &&
-        can("sandbox:write") && (
-          <ButtonLink to={withSearch(paths.payments(place), { status: "succeeded" })}>
-            Choose a payment to contest
-          </ButtonLink>
-        )
-      }
+      action={isSandbox && can("sandbox:write") && <OfPaid verb="contest" />}
       curl={
         isSandbox
           ? { method: "POST", path: "/v1/sandbox/payments/pay_…/dispute", body: { reason: "product_not_received" } }

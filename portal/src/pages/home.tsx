@@ -10,6 +10,7 @@ import { useNow } from "../ui/now.ts";
 import { Page as Frame } from "../ui/page.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time, useTimeZone } from "../ui/time.tsx";
+import { FirstSteps } from "./home/first-steps.tsx";
 import { Figures } from "./home/figures.tsx";
 import { OverTime } from "./home/over-time.tsx";
 import { Payouts } from "./home/payouts.tsx";
@@ -32,20 +33,32 @@ export function Page() {
 
 function Shown({ overview: { currencies, waiting, payouts, counted_at: countedAt } }: { overview: Overview }) {
   const used = currencies.filter(isUsed);
+  const isNewcomer = useNewcomer(currencies);
   const shown = used.length > 0 ? used : currencies.slice(0, 1);
   return (
     <>
       {countedAt !== null && <Behind at={countedAt} />}
+      {isNewcomer && <FirstSteps />}
       {shown.map((figures) => (
         <Figures key={figures.currency} of={figures} />
       ))}
       <Waiting of={waiting} isNew={used.length === 0} />
-      {used.length === 0 && countedAt !== null && <NoneYet />}
+      {used.length === 0 && countedAt !== null && !isNewcomer && <NoneYet />}
       {countedAt === null && <BeingCounted />}
       {used.length > 0 && <OverTime currencies={used.map(({ currency }) => currency)} />}
       {payouts && used.length > 0 && <Payouts of={payouts} />}
     </>
   );
+}
+
+const FEW_PAYMENTS = 10;
+
+/** Whether the first steps are of use: in a sandbox where little happens, to who may take all of them. */
+function useNewcomer(currencies: Overview["currencies"]): boolean {
+  const { environment } = usePlace();
+  const can = useCan();
+  const may = ["credentials:write", "payments:write", "webhooks:write", "refunds:write", "disputes:write"].every(can);
+  return environment === "sandbox" && may && currencies.every(({ week }) => week.payments < FEW_PAYMENTS);
 }
 
 /** A currency in which something happened, or is still owned. */

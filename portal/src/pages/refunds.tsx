@@ -2,13 +2,14 @@
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
-import { ButtonLink } from "../ui/button.tsx";
+import { OfPaid } from "./payments/of-paid.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
 import { useCursor, useList } from "../ui/list.ts";
 import { Money } from "../ui/money.tsx";
 import { To } from "../ui/link.tsx";
 import { Page as Frame } from "../ui/page.tsx";
+import { ShortId } from "../ui/copy.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -29,7 +30,7 @@ export function Page() {
   const list = useList(api.read("/v1/refunds", { query: { ...filters.value, ...cursor.query } }));
 
   const columns: Column<Refund>[] = [
-    { head: "Refund", cell: (refund) => <code className="font-mono text-xs">{refund.uuid}</code> },
+    { head: "Refund", cell: (refund) => <ShortId id={refund.uuid} /> },
     { head: "Status", cell: (refund) => <Status status={refund.status} /> },
     { head: "Amount", align: "right", cell: (refund) => <Money of={refund} /> },
     {
@@ -71,18 +72,11 @@ function NoneMatch() {
 }
 
 function NoneYet() {
-  const place = usePlace();
   const can = useCan();
   return (
     <Empty
       title="No refunds yet"
-      action={
-        can("refunds:write") && (
-          <ButtonLink to={withSearch(paths.payments(place), { status: "succeeded" })}>
-            Choose a payment to refund
-          </ButtonLink>
-        )
-      }
+      action={can("refunds:write") && <OfPaid verb="refund" />}
       curl={{ method: "POST", path: "/v1/refunds", body: { payment_reference: "pay_…", amount_minor: 5000000 } }}
     >
       A refund gives back all or a part of a payment that succeeded. Open the payment and refund it there, or call the

@@ -10,6 +10,7 @@ import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
 import { useCursor, useList } from "../ui/list.ts";
 import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
+import { ShortId } from "../ui/copy.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -38,12 +39,16 @@ export function Page() {
     (_: undefined, intent) => api.write("POST", "/v1/sandbox/settlements/run", { body: {} }, intent),
     {
       done: ({ data }) =>
-        say(data.length === 0 ? "Nothing waits for a batch, or too little." : `Formed ${data.length}.`),
+        say(
+          data.length === 0
+            ? "Nothing waits for a batch, or too little."
+            : `${data.length} ${data.length === 1 ? "batch" : "batches"} formed.`,
+        ),
     },
   );
   const runs = place.environment === "sandbox" && can("sandbox:write");
   const columns: Column<Settlement>[] = [
-    { head: "Batch", cell: (batch) => <code className="font-mono text-xs">{batch.uuid}</code> },
+    { head: "Batch", cell: (batch) => <ShortId id={batch.uuid} /> },
     { head: "Status", cell: (batch) => <Status status={batch.status} /> },
     { head: "Net", align: "right", cell: (batch) => <Money of={netOf(batch)} /> },
     { head: "Payments", align: "right", from: "full", cell: (batch) => batch.payment_count },

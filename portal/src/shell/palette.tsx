@@ -10,7 +10,7 @@ import { paths } from "../paths.ts";
 import { classes } from "../ui/classes.ts";
 import { digitsOf } from "../ui/money.tsx";
 import { useWords } from "../words.ts";
-import type { Group } from "./map.ts";
+import { type Group, accountMap } from "./map.ts";
 
 type Hit = Schema<"SearchHit">;
 
@@ -37,7 +37,9 @@ export default function Palette({ groups, onClose }: { groups: readonly Group[];
   const [chosen, setChosen] = useState(0);
   const asked = useSettled(useDeferredValue(typed.trim()), 150);
   const hits = useHits(asked);
-  const options = [...pageOptions(groups, typed.trim()), ...hits.options];
+  const hasAccount = groups.some(({ entries }) => entries.some(({ to }) => to === paths.account()));
+  const all = hasAccount ? groups : [...groups, ...accountMap(words)];
+  const options = [...pageOptions(all, typed.trim()), ...hits.options];
   const at = Math.min(chosen, options.length - 1);
   const open = (option: Option | undefined): void => {
     if (!option) return;

@@ -53,3 +53,15 @@ export function Identity({ id, what = "the identity" }: { id: string; what?: str
     </span>
   );
 }
+
+/** An identity in a row of a list: on a phone only its end, which is what tells two of them apart. */
+export function ShortId({ id }: { id: string }) {
+  return (
+    <code title={id} className="font-mono text-xs whitespace-nowrap">
+      <span className="max-sm:hidden">{id}</span>
+      <span aria-label={id} className="sm:hidden">
+        …{id.slice(-8)}
+      </span>
+    </code>
+  );
+}

@@ -33,9 +33,9 @@ export function CurlPanel({ call }: { call: Call }) {
   const text = useCurl(call);
   return (
     <details className="mt-10 border-t border-line pt-3">
-      <summary className="inline-flex min-h-6 flex-wrap items-center gap-x-2 text-muted hover:text-ink">
+      <summary className="flex min-h-6 w-fit max-w-full flex-wrap items-center gap-x-2 text-muted hover:text-ink">
         The same with curl
-        <code className="font-mono text-xs break-all">
+        <code className="max-w-full truncate font-mono text-xs">
           {call.method ?? "GET"} {call.path.split("?")[0]}
         </code>
       </summary>

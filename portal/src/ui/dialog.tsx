@@ -1,7 +1,7 @@
 // Dialogs: something asked in front of the page, and the question before what cannot be undone.
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../api/error.ts";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./face.tsx";
@@ -16,11 +16,17 @@ interface Props {
 }
 
 export function Dialog({ open, onClose, title, children, wide = false }: Props) {
+  const popup = useRef<HTMLDivElement>(null);
+  // Where there is something to fill in, one begins there; elsewhere the dialog chooses.
+  const firstField = (): HTMLElement | true =>
+    popup.current?.querySelector<HTMLElement>("input:not([type=file]),select,textarea") ?? true;
   return (
     <Base.Root open={open} onOpenChange={(to) => !to && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-[rgb(10_10_8/0.45)]" />
         <Base.Popup
+          ref={popup}
+          initialFocus={firstField}
           className={`popup fixed top-[12vh] left-1/2 z-40 max-h-[80vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto p-5 ${wide ? "max-w-3xl" : "max-w-md"}`}
         >
           <div className="mb-3 flex items-start justify-between gap-4">

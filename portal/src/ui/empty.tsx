@@ -18,7 +18,7 @@ export function Empty({ title, children, action, curl }: Props) {
     <section className="rounded-md border border-dashed border-line bg-panel p-5">
       <h2 className="text-base font-semibold">{title}</h2>
       <div className="mt-1 max-w-2xl text-muted">{children}</div>
-      {action !== undefined && <div className="mt-3 flex flex-wrap gap-2">{action}</div>}
+      {action !== undefined && <div className="mt-3 flex flex-wrap gap-2 empty:hidden">{action}</div>}
       {curl && <Lesson call={curl} />}
     </section>
   );

@@ -1,7 +1,9 @@
 // Filters of a list: typed by what a page declares, and kept in the address, so that a filtered list can be sent to somebody.
+import { SlidersHorizontal } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import { type Search, useQueryText, useSetQuery } from "../address.ts";
 import { Button } from "./button.tsx";
+import { classes } from "./classes.ts";
 
 interface Choice<Option extends string> {
   kind: "choice";
@@ -70,22 +72,48 @@ export function useFilters<const Spec extends FilterSpec>(spec: Spec): FilterSta
 export function Filters<Spec extends FilterSpec>({ of }: { of: FilterState<Spec> }) {
   const values = of.value as Record<string, string | undefined>;
   const set = (name: string, to: string): void => of.set({ [name]: to } as Values<Spec>);
+  const id = useId();
+  const [isOpen, setOpen] = useState(of.isSet);
+  // On a phone a row of them is in sight, and many are behind a word.
+  const isMany = Object.keys(of.spec).length > 2;
+  const count = Object.keys(of.value).length;
   return (
-    <form
-      role="search"
-      aria-label="Filters"
-      className="mb-3 flex flex-wrap items-end gap-3"
-      onSubmit={(event) => event.preventDefault()}
-    >
-      {Object.entries(of.spec).map(([name, filter]) => (
-        <FilterField key={name} filter={filter} value={values[name] ?? ""} onChange={(to) => set(name, to)} />
-      ))}
-      {of.isSet && (
-        <Button look="quiet" onClick={() => of.clear()}>
-          Clear
-        </Button>
+    <div className="mb-3">
+      {isMany && (
+        <div className="flex gap-2 sm:hidden">
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            aria-controls={id}
+            onClick={() => setOpen(!isOpen)}
+            className="inline-flex min-h-8 items-center gap-1.5 rounded border border-line bg-panel px-3 text-sm font-medium"
+          >
+            <SlidersHorizontal size={14} aria-hidden="true" />
+            {count === 0 ? "Filters" : `Filters · ${count}`}
+          </button>
+        </div>
       )}
-    </form>
+      <form
+        id={id}
+        role="search"
+        aria-label="Filters"
+        className={classes(
+          "items-end gap-3 max-sm:grid-cols-2 sm:flex sm:flex-wrap",
+          isMany && !isOpen ? "hidden" : "max-sm:grid",
+          isMany && "max-sm:mt-3",
+        )}
+        onSubmit={(event) => event.preventDefault()}
+      >
+        {Object.entries(of.spec).map(([name, filter]) => (
+          <FilterField key={name} filter={filter} value={values[name] ?? ""} onChange={(to) => set(name, to)} />
+        ))}
+        {of.isSet && (
+          <Button look="quiet" onClick={() => of.clear()}>
+            Clear
+          </Button>
+        )}
+      </form>
+    </div>
   );
 }
 
@@ -103,7 +131,12 @@ function FilterField({ filter, value, onChange }: FieldProps) {
         {filter.label}
       </label>
       {filter.kind === "choice" && (
-        <select id={id} className="field min-w-32" value={value} onChange={(event) => onChange(event.target.value)}>
+        <select
+          id={id}
+          className="field min-w-32 max-sm:w-full"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        >
           <option value="">any</option>
           {filter.options.map((option) => (
             <option key={option} value={option}>
@@ -116,7 +149,7 @@ function FilterField({ filter, value, onChange }: FieldProps) {
         <input
           id={id}
           type="date"
-          className="field min-w-36"
+          className="field min-w-36 max-sm:w-full"
           value={value}
           onChange={(event) => onChange(event.target.value)}
         />
@@ -137,7 +170,7 @@ function TextFilter({ id, filter, value, onChange }: FieldProps & { id: string; 
     <input
       id={id}
       type="search"
-      className="field w-40 sm:w-52"
+      className="field sm:w-52"
       placeholder={filter.placeholder}
       value={typed}
       onChange={(event) => {

@@ -46,6 +46,17 @@ export function Time({ at, shape = "second" }: Props) {
   );
 }
 
+/** A day of the merchant's calendar, as the API writes it: it has no time, so no zone moves it. */
+export function Day({ on }: { on: string }) {
+  const language = useLanguage();
+  const format = formatOf(language, { ...shapes.day, weekday: "short", timeZone: "UTC" });
+  return (
+    <time dateTime={on} className="whitespace-nowrap">
+      {format.format(new Date(`${on}T00:00:00Z`))}
+    </time>
+  );
+}
+
 const steps = [
   ["day", 86_400],
   ["hour", 3600],

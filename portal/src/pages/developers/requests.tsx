@@ -1,4 +1,5 @@
 // Requests: what the merchant's systems asked lately, what they were answered, and how long that took.
+import { useQuery } from "@tanstack/react-query";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
@@ -84,6 +85,14 @@ function NoneMatch() {
 
 function NoneYet() {
   const { environment } = usePlace();
+  const { data: log } = useQuery(useApi().read("/v1/request-log"));
+  if (log?.enabled === false)
+    return (
+      <Empty title="Requests are not logged here">
+        The service runs with REQUEST_LOG=false. Whoever runs it can switch the log on; it begins with the requests that
+        come afterwards.
+      </Empty>
+    );
   if (environment === "production")
     return <Empty title="Nothing was refused">Requests of production appear here when they are refused.</Empty>;
   return (

@@ -20,7 +20,7 @@ export function Figures({ of }: { of: Currency }) {
     );
   return (
     <section aria-label={`${currency} at a glance`}>
-      <dl className="grid divide-line rounded-md border border-line bg-panel max-sm:divide-y sm:grid-cols-2 lg:grid-cols-4 lg:divide-x">
+      <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md border border-line bg-line lg:auto-cols-fr lg:grid-flow-col lg:grid-cols-none">
         <Figure name="Today" note={<Ended of={today} />}>
           {sum(today.amount_minor, BIG)}
         </Figure>
@@ -34,7 +34,7 @@ export function Figures({ of }: { of: Currency }) {
           <Figure
             name={
               <To to={paths.balance(place, currency)} className="hover:underline">
-                To spend
+                Available
               </To>
             }
             note={
@@ -52,11 +52,11 @@ export function Figures({ of }: { of: Currency }) {
   );
 }
 
-const BIG = "text-lg font-semibold";
+const BIG = "text-lg font-semibold max-sm:text-base";
 
 function Figure({ name, note, children }: { name: ReactNode; note: ReactNode; children: ReactNode }) {
   return (
-    <div className="px-4 py-3">
+    <div className="bg-panel px-4 py-3 last:odd:max-lg:col-span-2 max-sm:px-3">
       <dt className="text-xs text-muted">{name}</dt>
       <dd className="mt-0.5">{children}</dd>
       <dd className="text-xs text-muted">{note}</dd>

@@ -5,7 +5,7 @@ import { paths } from "../../paths.ts";
 import { To } from "../../ui/link.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Section } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Day, Time } from "../../ui/time.tsx";
 
 type Paid = Schema<"Payouts">;
 
@@ -20,7 +20,7 @@ export function Payouts({ of: { batches, next_run_at: nextRun, next_payout_date:
               to={paths.settlement(place, batch.uuid)}
               className="inline-flex min-h-6 items-center font-medium hover:underline"
             >
-              {dayOf(batch.payout_date)}
+              <Day on={batch.payout_date} />
             </To>
             <span className="text-muted">with your bank</span>
             <Money of={batch} className="ml-auto" />
@@ -31,24 +31,12 @@ export function Payouts({ of: { batches, next_run_at: nextRun, next_payout_date:
             <>A batch is planned when there is something to pay out.</>
           ) : (
             <>
-              The next batch is formed <Time at={nextRun} shape="minute" /> and paid out on {dayOf(nextDay)}. It takes
-              what you can spend by then.
+              The next batch is formed <Time at={nextRun} shape="minute" /> and paid out on <Day on={nextDay} />. It
+              takes what is available by then.
             </>
           )}
         </li>
       </ul>
     </Section>
   );
-}
-
-/** A day of the merchant's calendar: it has no time, so no zone moves it. */
-function dayOf(date: string): string {
-  const format = new Intl.DateTimeFormat("en-GB", {
-    timeZone: "UTC",
-    weekday: "short",
-    day: "numeric",
-    month: "short",
-    year: "numeric",
-  });
-  return format.format(new Date(`${date}T00:00:00Z`));
 }

@@ -12,7 +12,7 @@ import { Money } from "../../ui/money.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Time, TimeFromNow } from "../../ui/time.tsx";
+import { Day, Time, TimeFromNow } from "../../ui/time.tsx";
 import { PaymentActions } from "./reference/actions.tsx";
 import { Story } from "./reference/story.tsx";
 
@@ -68,8 +68,10 @@ function PaymentFacts({ of: payment }: { of: Payment }) {
     <Facts>
       <Fact name="Amount">{money(payment.amount_minor)}</Fact>
       <Fact name="Your reference">
-        <span className="break-all">{payment.reference_id}</span>{" "}
-        <Copy text={payment.reference_id} what="your reference" />
+        <span className="inline-flex items-center gap-1">
+          <span className="break-all">{payment.reference_id}</span>
+          <Copy text={payment.reference_id} what="your reference" />
+        </span>
       </Fact>
       <Fact name="Fee">{money(payment.fee_minor)}</Fact>
       <Fact name="Method">
@@ -91,7 +93,7 @@ function PaymentFacts({ of: payment }: { of: Payment }) {
       {settlement && (
         <Fact name="Paid out to you">
           {settlement.status === "paid" ? "on " : ""}
-          {settlement.estimated_date ?? "not before something changes"}
+          {settlement.estimated_date === null ? "not before something changes" : <Day on={settlement.estimated_date} />}
           {settlement.status !== "paid" && <span className="text-muted"> ({settlement.status}, estimated)</span>}
         </Fact>
       )}

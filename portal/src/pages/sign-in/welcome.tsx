@@ -8,18 +8,20 @@ export function Welcome({ session: { person, memberships }, next }: { session: S
   const [first] = memberships;
   return (
     <Guest title={`Welcome, ${person.name}`} lead={`You are signed in as ${person.email}.`}>
-      <p>
-        The link is used up, and you have no password yet. Choose one now, or add a passkey, and you can come back
-        without another link.
-      </p>
-      <div className="flex flex-col gap-2">
-        <ButtonLink look="primary" to={withSearch(paths.accountPassword(), { next })}>
-          Choose a password
+      <div className="flex flex-col">
+        <ButtonLink look="primary" to={next}>
+          {first ? `Go to ${first.merchant_name}` : "Go to the pages"}
         </ButtonLink>
-        <ButtonLink to={withSearch(paths.accountPasskeys(), { next })}>Add a passkey</ButtonLink>
-        <ButtonLink look="quiet" to={next}>
-          Later: {first ? `to ${first.merchant_name}` : "to the pages"}
-        </ButtonLink>
+      </div>
+      <div className="border-t border-line pt-5">
+        <p className="text-muted">
+          The link is used up. With a password or a passkey you come back without another one; you find both under Your
+          account, too.
+        </p>
+        <div className="mt-3 flex flex-wrap gap-2">
+          <ButtonLink to={withSearch(paths.accountPassword(), { next })}>Choose a password</ButtonLink>
+          <ButtonLink to={withSearch(paths.accountPasskeys(), { next })}>Add a passkey</ButtonLink>
+        </div>
       </div>
     </Guest>
   );

@@ -1,6 +1,7 @@
 // The terms of a key in a form: its name, what it may do, from where, until when, and which signatures it takes.
+import { useState } from "react";
 import { useCan, usePlace } from "../../../api/place.ts";
-import { ChoicesField, SelectField, TextField, needed } from "../../../ui/form.tsx";
+import { ChoicesField, SelectField, TextField, needed, useFormValues } from "../../../ui/form.tsx";
 
 /** In the order of the API's documents. */
 export const scopes = [
@@ -87,6 +88,9 @@ export function useOwnScopes(): Scope[] {
 
 export function TermFields({ kept = [] }: { kept?: readonly string[] | undefined }) {
   const own = useOwnScopes();
+  const { allowed_addresses: addresses, expires_at: end, signature } = useFormValues();
+  // What is set is in sight from the start. Afterwards the person opens and closes it.
+  const [opened] = useState(() => addresses !== "" || end !== "" || signature !== firstTerms.signature);
   return (
     <>
       <TextField
@@ -103,24 +107,34 @@ export function TermFields({ kept = [] }: { kept?: readonly string[] | undefined
         options={scopes.filter((scope) => own.includes(scope) || kept.includes(scope))}
         check={oneScope}
       />
-      <TextField
-        name="allowed_addresses"
-        label="Allowed addresses"
-        lines={2}
-        mono
-        placeholder="203.0.113.0/24"
-        hint="Addresses and networks, a line each. Empty: from anywhere."
-      />
-      <TextField name="expires_at" label="Last day" type="date" hint="It ends with this day, in UTC. Empty: never." />
-      <SelectField
-        name="signature"
-        label="Signatures"
-        options={[
-          { value: "any", label: "Timestamp and HMAC, or RFC 9421" },
-          { value: "rfc9421", label: "RFC 9421 only" },
-        ]}
-        hint="RFC 9421 also signs the method, the address and the idempotency key."
-      />
+      <details open={opened}>
+        <summary className="w-fit py-0.5 text-muted hover:text-ink">From where, until when, and how signed</summary>
+        <div className="mt-3 space-y-4">
+          <TextField
+            name="allowed_addresses"
+            label="Allowed addresses"
+            lines={2}
+            mono
+            placeholder="203.0.113.0/24"
+            hint="Addresses and networks, a line each. Empty: from anywhere."
+          />
+          <TextField
+            name="expires_at"
+            label="Last day"
+            type="date"
+            hint="It ends with this day, in UTC. Empty: never."
+          />
+          <SelectField
+            name="signature"
+            label="Signatures"
+            options={[
+              { value: "any", label: "Timestamp and HMAC, or RFC 9421" },
+              { value: "rfc9421", label: "RFC 9421 only" },
+            ]}
+            hint="RFC 9421 also signs the method, the address and the idempotency key."
+          />
+        </div>
+      </details>
     </>
   );
 }

@@ -11,7 +11,7 @@ export function LogNote() {
   const what =
     environment === "sandbox" ? "What your systems asked the sandbox" : "What your systems asked and were refused";
   if (!data) return `${what}, newest first.`;
-  if (!data.enabled) return "Whoever runs this service keeps no log of requests.";
+  if (!data.enabled) return `${what}. The log is switched off.`;
   const { kept_days: days, kept_requests: most, not_logged: dropped, not_logged_unproven: unproven } = data;
   return (
     <>

@@ -37,7 +37,7 @@ export function AddressForm({ url, verb, onDone }: { url: string; verb: string; 
           placeholder="https://shop.example/webhooks/gerbang"
           autoComplete="off"
           check={urlNeeded}
-          hint="https, and reachable from the public internet."
+          hint="It begins with https:// and is reachable from the public internet."
         />
         <Submit>{verb}</Submit>
       </Form>

@@ -1,12 +1,14 @@
 // Before the first address: what webhooks are for, and the form that begins them.
 import { useQueryClient } from "@tanstack/react-query";
 import { refresh } from "../../../api/action.ts";
-import { useCan } from "../../../api/place.ts";
+import { useCan, usePlace } from "../../../api/place.ts";
+import { Code } from "../../../ui/code.tsx";
 import { AddressForm } from "./address-form.tsx";
 
 export function FirstAddress() {
   const can = useCan();
   const queries = useQueryClient();
+  const { environment } = usePlace();
   return (
     <section className="max-w-2xl rounded-md border border-dashed border-line bg-panel p-5">
       <h2 className="text-base font-semibold">Events go nowhere yet</h2>
@@ -21,6 +23,21 @@ export function FirstAddress() {
       ) : (
         <p className="mt-3">An owner or a developer registers it.</p>
       )}
+      {environment === "sandbox" && <OnThisMachine />}
     </section>
+  );
+}
+
+/** What runs on a developer's machine has no public address: the listener brings it the events. */
+function OnThisMachine() {
+  return (
+    <div className="mt-5 border-t border-line pt-4">
+      <h3 className="font-medium">Your receiver runs on your machine?</h3>
+      <p className="mt-1 mb-2 text-muted">
+        It needs no address: this brings each event to it, signed as it would be sent. It asks as the demo merchant; for
+        another, give it a key as GERBANG_CLIENT_ID and GERBANG_SECRET, and BASE_URL.
+      </p>
+      <Code text="npx gerbang listen --forward-to http://localhost:3000" what="the call of the listener" />
+    </div>
   );
 }

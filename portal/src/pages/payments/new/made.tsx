@@ -5,7 +5,7 @@ import { useApi, useCan, usePlace } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
 import { paths } from "../../../paths.ts";
 import { Answer } from "../../../ui/answer.tsx";
-import { Button } from "../../../ui/button.tsx";
+import { Button, ButtonLink } from "../../../ui/button.tsx";
 import { Identity } from "../../../ui/copy.tsx";
 import { ErrorNote } from "../../../ui/face.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
@@ -33,7 +33,11 @@ export function MadePayment({ reference }: { reference: string }) {
               </h2>
               <Status status={made.status} />
               <Identity id={made.reference} what="the reference" />
-              <To to={paths.payment(place, made.reference)}>Open its story</To>
+              {["pending", "processing"].includes(made.status) ? (
+                <To to={paths.payment(place, made.reference)}>Open it</To>
+              ) : (
+                <ButtonLink to={paths.payment(place, made.reference)}>See what happened</ButtonLink>
+              )}
             </div>
             {made.status === "pending" && made.instructions && <Shown instructions={made.instructions} />}
             {made.environment === "sandbox" && <PayersPart reference={reference} status={made.status} />}

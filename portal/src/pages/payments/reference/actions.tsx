@@ -12,7 +12,7 @@ const forms = {
   cancel: { title: "Cancel the payment?", Form: CancelForm },
   refund: { title: "Refund the payment", Form: RefundForm },
   simulate: { title: "Simulate the acquirer", Form: SimulateForm },
-  contest: { title: "Let the payer contest it", Form: ContestForm },
+  contest: { title: "Contest it as the payer", Form: ContestForm },
 };
 type Name = keyof typeof forms;
 
@@ -26,7 +26,7 @@ export function PaymentActions({ of: payment }: { of: Payment }) {
   const chosen = open && forms[open];
   return (
     <>
-      {plays && refundable > 0 && <Button onClick={() => setOpen("contest")}>Contest</Button>}
+      {plays && refundable > 0 && <Button onClick={() => setOpen("contest")}>Contest as payer</Button>}
       {status === "pending" && can("payments:write") && (
         <Button look="danger" onClick={() => setOpen("cancel")}>
           Cancel

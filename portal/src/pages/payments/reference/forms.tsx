@@ -1,7 +1,9 @@
 // The forms of what moves a payment. Each is one intent: sent twice, it takes effect once.
+import { useGo } from "../../../address.ts";
 import { useAction } from "../../../api/action.ts";
-import { useApi } from "../../../api/place.ts";
+import { useApi, usePlace } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
+import { paths } from "../../../paths.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Form, SelectField, Submit, TextField } from "../../../ui/form.tsx";
 import { Money, digitsOf, minorOf } from "../../../ui/money.tsx";
@@ -58,7 +60,7 @@ export function RefundForm({ of: payment, onDone }: Props) {
     if (minor === undefined) return;
     const made = await refund.run({ amount_minor: minor, reason: given(reason) });
     if (made === undefined) return;
-    say(made.status === "succeeded" ? "The money is on its way to the payer." : "The refund was accepted.");
+    say(made.status === "succeeded" ? "The money is back with the payer." : "The refund was accepted.");
     onDone();
   };
   return (
@@ -115,14 +117,17 @@ const reasons = [
 
 export function ContestForm({ of: payment, onDone }: Props) {
   const api = useApi();
+  const place = usePlace();
+  const go = useGo();
   const { reference, currency, exponent, refundable_minor: most } = payment;
   const contest = useAction((reason: (typeof reasons)[number], intent) =>
     api.write("POST", "/v1/sandbox/payments/{reference}/dispute", { path: { reference }, body: { reason } }, intent),
   );
   const submit = async ({ reason }: Record<string, string>): Promise<void> => {
-    if ((await contest.run(reason as (typeof reasons)[number])) === undefined) return;
-    say("The payer contests the payment.");
-    onDone();
+    const opened = await contest.run(reason as (typeof reasons)[number]);
+    if (opened === undefined) return;
+    say("The payer contests the payment. Here you answer.");
+    await go(paths.dispute(place, opened.uuid));
   };
   return (
     <Form values={{ reason: "product_not_received" }} action={contest} onSubmit={submit}>
