@@ -162,6 +162,16 @@ test("a person has some of them, and all together have a limit", async () => {
   await streams.listen(other, undefined);
 });
 
+test("the people of one merchant leave room for others", async () => {
+  const streams = streamsWith({ perMerchant: 2 });
+  await streams.listen(await listenerOf(owner), undefined);
+  await streams.listen(await listenerOf(await joins(service, merchantId)), undefined);
+  const third = await listenerOf(await joins(service, merchantId));
+  await expect(streams.listen(third, undefined)).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  const other = await joins(service, (await service.merchant()).merchantId);
+  await streams.listen(await listenerOf(other), undefined);
+});
+
 test("who reads nothing is let go", async () => {
   const streams = streamsWith({ unreadBytes: 600, heartbeatMs: 1 });
   const stream = await streams.listen(await listenerOf(owner), undefined);
