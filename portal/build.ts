@@ -106,17 +106,22 @@ function removeOld(dist: string, name: string): void {
 /** Waits until no other process builds. What a process left that died counts for nothing. */
 async function takeTurn(dist: string): Promise<() => void> {
   const lock = join(dist, "lock");
-  for (;;) {
+  for (let tookOver = false; ;) {
     try {
       writeFileSync(lock, String(process.pid), { flag: "wx" });
-      return () => rmSync(lock, { force: true });
+      // Another one may have judged the same dead lock, and removed ours in its place: the later of the two has it.
+      if (tookOver) await pause(300);
+      if (!tookOver || readFileSync(lock, "utf8") === String(process.pid)) return () => rmSync(lock, { force: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (!["EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }
-    if (!isHeld(lock)) rmSync(lock, { force: true });
-    else await new Promise((resolve) => setTimeout(resolve, 100));
+    tookOver = !isHeld(lock);
+    if (tookOver) rmSync(lock, { force: true });
+    else await pause(100);
   }
 }
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function isHeld(lock: string): boolean {
   try {

@@ -11,6 +11,7 @@ import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
 import { Edge } from "./http/edge.ts";
 import { Health } from "./http/health.ts";
+import { openSecurityTxt } from "./http/security-txt.ts";
 import { LOAD_LIMITS, LoadShedding } from "./http/load-shedding.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import type { Merchants } from "./merchants/merchants.ts";
@@ -104,6 +105,7 @@ export function createApp(options: AppOptions): App {
   server.get("/portal/v1/openapi.json", (_request, reply) =>
     sendReply(reply, { status: 200, body: portalsContract() }),
   );
+  openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });

@@ -23,9 +23,11 @@ import {
 /** The database holds the same size. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** Uploads at once, of one merchant and of all in this process: each holds less than a megabyte. */
-const MERCHANT_UPLOADS_MAX = 10;
+/** Uploads at once in this process: each holds less than a megabyte. */
 const UPLOADS_MAX = 32;
+/** Of one merchant; and once half of all are taken, so that a few who send slowly leave room for the others. */
+const MERCHANT_UPLOADS_MAX = 10;
+const MERCHANT_UPLOADS_BUSY_MAX = 2;
 
 export interface EvidenceFilesParts {
   database: Database;
@@ -96,7 +98,8 @@ export class EvidenceFiles {
 
   private enter(merchantId: string): () => void {
     const own = this.running.get(merchantId) ?? 0;
-    if (own >= MERCHANT_UPLOADS_MAX || this.total >= UPLOADS_MAX)
+    const most = this.total < UPLOADS_MAX / 2 ? MERCHANT_UPLOADS_MAX : MERCHANT_UPLOADS_BUSY_MAX;
+    if (own >= most || this.total >= UPLOADS_MAX)
       throw new Fault("RATE_LIMITED", {
         retryAfterSeconds: 2,
         message: "Too many files arrive at once. Send this one when another is done.",

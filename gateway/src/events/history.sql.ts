@@ -133,10 +133,19 @@ export function forgetEvents(book: Book, eventIds: readonly string[], sweptTo: s
     where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
     for update skip locked
   ) free on true
-  where free.state <> 'pending'
-    or not exists (
-      select from deliveries d
-      where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
+  where (
+      free.state <> 'pending'
+      or not exists (
+        select from deliveries d
+        where d.merchant_id = v.merchant_id and d.environment = v.environment and d.event_id = v.event_id
+      )
+    )
+    -- the roll-up counts it first; one that was restored from another database has a transaction that is none of ours
+    and not exists (
+      select from events e
+      where e.merchant_id = v.merchant_id and e.environment = v.environment and e.event_id = v.event_id
+        and e.xact >= coalesce((select counted_to from roll_ups where name = 'payment_hours'), '0')
+        and e.xact < pg_snapshot_xmax(pg_current_snapshot())
     )
 ), attempts as (
   delete from delivery_attempts a using old

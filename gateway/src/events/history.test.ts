@@ -18,11 +18,12 @@ import {
   stopRig,
   written,
 } from "../../test/event-rig.ts";
+import { allCounted } from "../../test/counted.ts";
 import { asOwner, openDatabase } from "../../test/kit.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
-import type { Database, Row, Statement } from "../store/database.ts";
+import { Database, type Row, type Statement } from "../store/database.ts";
 import { forgetHistory } from "./history.ts";
 
 const DAY = 86_400;
@@ -38,8 +39,10 @@ afterAll(async () => {
 });
 
 /** A round of forgetting so many days from now. */
-const after = (days: number, by: Pick<Database, "query"> = database): Promise<number> =>
-  forgetHistory(by as Database, systemClock.now() + days * DAY * SECOND, 30);
+async function after(days: number, by: Pick<Database, "query"> = database): Promise<number> {
+  await allCounted(by instanceof Database ? by : database);
+  return forgetHistory(by as Database, systemClock.now() + days * DAY * SECOND, 30);
+}
 
 /** As if the event's last attempt had been made so many days from now. */
 const attemptedAfter = (id: string, days: number): Promise<unknown> =>
@@ -183,4 +186,23 @@ test("the newest event that is forgotten is on record", async () => {
   );
   expect(rows).toEqual([{ last_forgotten: uuidOf(made[2] ?? ""), swept_to: uuidOf(made[2] ?? "") }]);
   expect(await verified(of)).toBeUndefined();
+});
+
+test("what the roll-up has not counted yet is kept, and goes once it has", async () => {
+  const one = await shop(rig.service, "/200/uncounted");
+  const id = await delivered(one);
+  await allCounted(database);
+  const uncounted = (by: number): Promise<unknown> =>
+    asOwner(rig.service.database, (owner) =>
+      owner.query(
+        "update roll_ups set counted_to = (counted_to::text::bigint + $1)::text::xid8 where name = 'payment_hours'",
+        [by],
+      ),
+    );
+  await uncounted(-1_000);
+  await forgetHistory(database, systemClock.now() + 40 * DAY * SECOND, 30);
+  expect(await ids(one)).toEqual([id]);
+  await uncounted(1_000);
+  await forgetHistory(database, systemClock.now() + 42 * DAY * SECOND, 30);
+  expect(await ids(one)).toEqual([]);
 });

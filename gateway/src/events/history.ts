@@ -91,7 +91,7 @@ class Sweep {
     const rows = await database.query<{ event_id: string }>(forgetEvents(book, over, sweptTo));
     const gone = new Set(rows.map(({ event_id: eventId }) => eventId));
     const held = over.filter((eventId) => !gone.has(eventId));
-    // Another statement has them locked. Should this note be lost, they stay: kept longer than promised, never shorter.
+    // Another statement has them locked, or the roll-up has not counted them. Should this note be lost, they stay: kept longer than promised, never shorter.
     if (held.length > 0)
       await database.query(
         retainEvents(

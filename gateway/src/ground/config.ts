@@ -28,6 +28,11 @@ const variables = z.object({
   MIGRATION_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   BASE_URL: httpUrl.refine((text) => text.endsWith("/v1"), "must end in /v1").optional(),
   STATUS_URL: httpUrl.optional(),
+  SECURITY_CONTACT: z
+    .string()
+    .max(320)
+    .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, "must be a mailto: or an https: address")
+    .optional(),
   SERVICE_NAME: z
     .string()
     .regex(/^[a-zA-Z0-9][a-zA-Z0-9 ._-]{0,39}$/, "must be 1 to 40 letters, digits, spaces, dots, dashes")
@@ -72,6 +77,8 @@ export interface Config {
   /** Ends in /v1; undefined means "derive it from the address listened on". */
   baseUrl: string | undefined;
   statusUrl: string | undefined;
+  /** Where holes are told; undefined: nowhere, and there is no security.txt. */
+  securityContact: string | undefined;
   serviceName: string;
   webhookHeaderPrefix: string;
   masterKey: string | undefined;
@@ -151,6 +158,7 @@ export function readConfig(
     migrationDatabaseUrl: value.MIGRATION_DATABASE_URL,
     baseUrl: value.BASE_URL,
     statusUrl: value.STATUS_URL,
+    securityContact: value.SECURITY_CONTACT,
     serviceName: value.SERVICE_NAME,
     webhookHeaderPrefix: value.WEBHOOK_HEADER_PREFIX,
     masterKey: value.MASTER_KEY,

@@ -10,7 +10,7 @@ const DEPTH_MAX = 32;
 
 /** Names of fields are compared in one spelling: lower case, letters and digits alone. */
 const exact = new Set(
-  "card,pan,cvv,cvv2,cvc,cvn,pin,otp,holder,cardholder,accountholder,recipient,beneficiary,nik,npwp,ktp,ssn,passport".split(
+  "body,card,pan,cvv,cvv2,cvc,cvn,pin,otp,holder,cardholder,accountholder,recipient,beneficiary,nik,npwp,ktp,ssn,passport".split(
     ",",
   ),
 );

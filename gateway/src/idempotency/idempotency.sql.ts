@@ -74,7 +74,7 @@ where k.merchant_id = $1::uuid and k.environment = $2::environment and k.idempot
 /** A key is kept for so long by its book's clock, from the first request (interface 4.11). */
 export const KEY_RETENTION_HOURS = 72;
 
-/** Forgets keys that are kept no longer. */
+/** Forgets keys that are kept no longer. The time is that of the statement: an index cannot be searched by one that moves on. */
 export function expiredKeys(realNow: Micros): Statement {
   return {
     name: "forget idempotency keys",
@@ -83,9 +83,9 @@ where (merchant_id, environment, idempotency_key) in (
   select k.merchant_id, k.environment, k.idempotency_key
   from idempotency_keys k
   join books b using (merchant_id, environment)
-  where k.first_seen_at <= least($1::timestamptz, clock_timestamp()) + make_interval(secs => b.clock_offset_seconds) - make_interval(hours => ${KEY_RETENTION_HOURS})
+  where k.first_seen_at <= least($1::timestamptz, statement_timestamp()) + make_interval(secs => b.clock_offset_seconds) - make_interval(hours => ${KEY_RETENTION_HOURS})
   -- no clock runs ahead by more than this: what the index can leave out at once
-  and k.first_seen_at <= least($1::timestamptz, clock_timestamp()) - make_interval(hours => ${KEY_RETENTION_HOURS}) + make_interval(secs => (select max(clock_offset_seconds) from books))
+  and k.first_seen_at <= least($1::timestamptz, statement_timestamp()) - make_interval(hours => ${KEY_RETENTION_HOURS}) + make_interval(secs => (select max(clock_offset_seconds) from books))
 limit ${STEP}
   for update of k skip locked -- one that is just being renewed stays
 )

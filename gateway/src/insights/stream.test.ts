@@ -63,7 +63,7 @@ function hear(stream: Readable): Heard {
 }
 
 async function until(what: () => boolean): Promise<void> {
-  for (let number = 0; number < 1_000 && !what(); number++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let number = 0; number < 4_000 && !what(); number++) await new Promise((resolve) => setTimeout(resolve, 5));
   expect(what()).toBe(true);
 }
 
@@ -160,6 +160,16 @@ test("a person has some of them, and all together have a limit", async () => {
   open[0]?.destroy();
   await until(() => streams.size === 2);
   await streams.listen(other, undefined);
+});
+
+test("the people of one merchant leave room for others", async () => {
+  const streams = streamsWith({ perMerchant: 2 });
+  await streams.listen(await listenerOf(owner), undefined);
+  await streams.listen(await listenerOf(await joins(service, merchantId)), undefined);
+  const third = await listenerOf(await joins(service, merchantId));
+  await expect(streams.listen(third, undefined)).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  const other = await joins(service, (await service.merchant()).merchantId);
+  await streams.listen(await listenerOf(other), undefined);
 });
 
 test("who reads nothing is let go", async () => {

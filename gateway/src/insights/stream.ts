@@ -23,6 +23,8 @@ export const streamLimits = {
   /** A stream of which it is not known for so long whether its session stands is ended. */
   unknownMs: 10_000,
   perPerson: 8,
+  /** However many persons they invite, the people of one merchant leave room for others. */
+  perMerchant: 100,
   inAll: 500,
   /** What a listener that reads too slowly may leave unread. */
   unreadBytes: 64 * 1024,
@@ -83,10 +85,10 @@ export class Streams {
 
   /**
    * A stream for somebody who may read the book. `lastId`: of the last event that they heard; what they missed since is told first.
-   * Throws RATE_LIMITED (they have too many), SERVICE_UNAVAILABLE (all together have).
+   * Throws RATE_LIMITED (they or their merchant have too many), SERVICE_UNAVAILABLE (all together have).
    */
   async listen(listener: Listener, lastId: string | undefined): Promise<Readable> {
-    this.refuseTooMany(listener.personId);
+    this.refuseTooMany(listener);
     const now = stopwatchMs();
     const stream = new Readable({ read: () => undefined, highWaterMark: this.limits.unreadBytes });
     const open: Open = { ...listener, stream, heardAt: now, stoodAt: now };
@@ -116,13 +118,16 @@ export class Streams {
     this.timer = undefined;
   }
 
-  private refuseTooMany(personId: string): void {
+  private refuseTooMany({ personId, book: { merchantId } }: Listener): void {
     if (this.stopped || this.open.size >= this.limits.inAll)
       throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
+    const tooMany = (message: string): Fault => new Fault("RATE_LIMITED", { message, retryAfterSeconds: 30 });
+    const ofMerchant = [...this.open].filter(({ book }) => book.merchantId === merchantId);
+    if (ofMerchant.length >= this.limits.perMerchant)
+      throw tooMany(`Your merchant's people have ${ofMerchant.length} pages open that listen by themselves.`);
     const own = [...this.open].filter((open) => open.personId === personId).length;
-    if (own < this.limits.perPerson) return;
-    const message = `You have ${own} pages open that listen by themselves. Close some of them.`;
-    throw new Fault("RATE_LIMITED", { message, retryAfterSeconds: 30 });
+    if (own >= this.limits.perPerson)
+      throw tooMany(`You have ${own} pages open that listen by themselves. Close some of them.`);
   }
 
   /** Where the next turn begins. While nobody listens it is forgotten. */

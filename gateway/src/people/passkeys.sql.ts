@@ -54,14 +54,14 @@ returning 1`,
   };
 }
 
-/** Forgets challenges that are over. */
-export function deleteOldChallenges(now: Micros): Statement {
+/** Forgets challenges that are over, by the earlier of the two clocks. */
+export function deleteOldChallenges(realNow: Micros): Statement {
   return {
     name: "forget passkey challenges",
     text: `delete from passkey_challenges
-where slot in (select slot from passkey_challenges where expires_at <= $1::timestamptz limit ${STEP})
+where slot in (select slot from passkey_challenges where expires_at <= least($1::timestamptz, statement_timestamp()) limit ${STEP})
 returning 1`,
-    values: [sqlTime(now)],
+    values: [sqlTime(realNow)],
   };
 }
 

@@ -163,15 +163,18 @@ export function sessionOfRow(row: Row): Session {
   };
 }
 
-/** Forgets sessions that were begun before this moment, ended or not. */
-export function deleteOldSessions(before: Micros): Statement {
+/** Forgets sessions, ended or not, that were begun longer ago than any lasts, by the earlier of the two clocks. */
+export function deleteOldSessions(realNow: Micros): Statement {
   return {
     name: "forget sessions",
     text: `delete from sessions
 where token_digest in (
-  select token_digest from sessions where created_at < $1::timestamptz order by created_at limit ${STEP}
+  select token_digest from sessions
+  where created_at < least($1::timestamptz, statement_timestamp()) - interval '8 days'
+  order by created_at
+  limit ${STEP}
 )
 returning 1`,
-    values: [sqlTime(before)],
+    values: [sqlTime(realNow)],
   };
 }

@@ -43,16 +43,19 @@ returning person_id, purpose`,
   };
 }
 
-/** Forgets links that were over before this moment. */
-export function deleteOldLinks(before: Micros): Statement {
+/** Forgets links that have been over for a day, by the earlier of the two clocks. */
+export function deleteOldLinks(realNow: Micros): Statement {
   return {
     name: "forget sign-in links",
     text: `delete from sign_in_links
 where token_digest in (
-  select token_digest from sign_in_links where expires_at < $1::timestamptz order by expires_at limit ${STEP}
+  select token_digest from sign_in_links
+  where expires_at < least($1::timestamptz, statement_timestamp()) - interval '1 day'
+  order by expires_at
+  limit ${STEP}
 )
 returning 1`,
-    values: [sqlTime(before)],
+    values: [sqlTime(realNow)],
   };
 }
 

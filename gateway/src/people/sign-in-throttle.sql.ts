@@ -1,4 +1,5 @@
 // All SQL of the sign-ins that failed lately.
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
@@ -29,15 +30,15 @@ returning name, failures`,
   };
 }
 
-/** Forgets windows that began before this one. */
-export function deleteOldFailures(windowStart: number): Statement {
+/** Forgets windows that began half an hour ago, by the earlier of the two clocks. */
+export function deleteOldFailures(realNow: Micros): Statement {
   return {
     name: "forget sign-in failures",
     text: `delete from sign_in_failures
 where (name, window_start) in (
-  select name, window_start from sign_in_failures where window_start < $1::bigint limit ${STEP}
+  select name, window_start from sign_in_failures where window_start < extract(epoch from least($1::timestamptz, statement_timestamp()) - interval '30 minutes') limit ${STEP}
 )
 returning 1`,
-    values: [windowStart],
+    values: [sqlTime(realNow)],
   };
 }

@@ -239,6 +239,61 @@ test("a client that goes away in the middle leaves nothing that anybody sees, an
   expect((await upload(it, pdfOf("whole"))).status).toBe(201);
 });
 
+/** Begins to send a file, and hangs on in the middle of it. `rest` sends what is left, and gives the answer's status. */
+async function slowly({ browser, path }: Pick<Case, "browser" | "path">): Promise<{ rest(): Promise<number> }> {
+  const bytes = pdfOfSize(400_000);
+  const sending = httpRequest(`${service.origin}${path}/files`, {
+    method: "POST",
+    agent: false,
+    headers: {
+      cookie: browser.cookie,
+      "x-merchant-id": browser.merchantId,
+      "x-environment": "sandbox",
+      "sec-fetch-site": "same-origin",
+      origin: browser.origin,
+      "x-file-name": "slow.pdf",
+      "content-length": String(bytes.length),
+    },
+  });
+  const status = new Promise<number>((resolve, reject) => {
+    sending.on("response", (response) => resolve(response.resume().statusCode ?? 0)).on("error", reject);
+  });
+  const before = (await rowsOf(browser.merchantId)).files;
+  sending.write(bytes.subarray(0, 200_000));
+  await expect.poll(async () => (await rowsOf(browser.merchantId)).files, { timeout: 5_000 }).toBe(before + 1);
+  return {
+    rest: () => {
+      sending.end(bytes.subarray(200_000));
+      return status;
+    },
+  };
+}
+
+test("who loses the right while a file arrives has sent it for nothing", async () => {
+  const it = await disputed();
+  const helper = await joins(service, it.merchantId, "support");
+  const { person_id: helperId } = (await helper.get("/portal/v1/session")).json.person;
+  const first = await slowly({ browser: helper, path: it.path });
+  const second = await slowly({ browser: helper, path: it.path });
+  await it.browser.send("PATCH", `/portal/v1/team/${helperId}`, { role: "viewer" });
+  expect(await first.rest()).toBe(403);
+  await it.browser.send("DELETE", `/portal/v1/team/${helperId}`);
+  expect(await second.rest()).toBe(404);
+  expect((await it.browser.get(it.path)).json.files).toEqual([]);
+  await expect.poll(() => rowsOf(it.merchantId), { timeout: 5_000 }).toEqual({ files: 0, pieces: 0 });
+});
+
+test("two who send slowly leave room for the others", async () => {
+  const [first, second] = [await disputed(), await disputed()];
+  const held: { rest(): Promise<number> }[] = [];
+  for (let n = 0; n < 9; n++) held.push(await slowly(first));
+  for (let n = 0; n < 7; n++) held.push(await slowly(second));
+  const third = await disputed();
+  expect((await upload(third, pdfOf("there is room"))).status).toBe(201);
+  expect(outcome(await upload(second, pdfOf("too many")))).toBe("429 RATE_LIMITED");
+  expect(new Set(await Promise.all(held.map((one) => one.rest())))).toEqual(new Set([201]));
+});
+
 test("what nobody finished is swept by the database's clock, and what is kept stays", async () => {
   const it = await disputed();
   await upload(it, pdfOf("kept"));

@@ -6,10 +6,11 @@ import type { Reply } from "../ground/reply.ts";
 import type { Edge } from "../http/edge.ts";
 import { type Endpoint, methodOf } from "../http/endpoint.ts";
 import { judgeInput, sentBody } from "../http/input.ts";
-import { sentFile } from "../http/sent-file.ts";
+import { type SentFile, sentFile } from "../http/sent-file.ts";
 import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
 import type { PeopleAudit } from "../people/audit.ts";
+import type { Action } from "../people/roles.ts";
 import { setCookie } from "./cookie.ts";
 import { type Door, type Member, headerOf, refuseUnlessAllowed } from "./door.ts";
 import { type GuestCall, type PortalEndpoint, isChange } from "./endpoint.ts";
@@ -119,11 +120,22 @@ async function answerOwn(
       merchant,
       principal,
       book: principal.book,
-      file: () => sentFile(request),
+      file: () => sentWhileAllowed(request, endpoint.action, door),
     });
   };
   if (!isChange(endpoint)) return perform();
   return audit.around(auditedCall(endpoint.operationId, request, { ...signedIn, ...member }), perform);
+}
+
+/** The file of a member who may still send it when all of it is here: that takes minutes, in which they may have lost the right. */
+function sentWhileAllowed(request: FastifyRequest, action: Action, door: Door): SentFile {
+  const file = sentFile(request);
+  async function* body(): AsyncGenerator<Buffer> {
+    yield* file.body;
+    const { principal, role } = await door.member(request);
+    refuseUnlessAllowed(principal, role, action);
+  }
+  return { ...file, body: body() };
 }
 
 function auditedCall(

@@ -8,8 +8,10 @@ import { type Columns, arraysOf, rowsOf } from "../store/table.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 export const KEPT_DAYS = 7;
-/** Of one book. */
+/** Of one book, of requests that its systems sent. */
 export const KEPT_ROWS = 10_000;
+/** And of those that nobody proved: whoever knows a client_id can send them day and night. */
+export const KEPT_UNPROVEN_ROWS = 2_000;
 
 const columns: Columns<RequestRecord> = {
   ...bookColumns,
@@ -82,7 +84,10 @@ set dropped = g.dropped + excluded.dropped, unproven = g.unproven + excluded.unp
   };
 }
 
-/** Deletes a step of what a book has beyond its newest rows, oldest first; one row for each. By their places, as rows are never changed. */
+/**
+ * Deletes a step of what a book has beyond its newest rows, and beyond the newest that nobody proved, oldest first; one row for each. By their
+ * places, as rows are never changed.
+ */
 export function trimRequests(book: Book): Statement {
   return {
     name: "trim the request log",
@@ -90,14 +95,21 @@ export function trimRequests(book: Book): Statement {
 where ctid = any(array(
   select r.ctid
   from request_log r
-  where r.merchant_id = $1::uuid and r.environment = $2::environment and r.request_id <= (
+  where r.merchant_id = $1::uuid and r.environment = $2::environment and r.request_id <= case when r.proven then (
     select request_id
     from request_log
-    where merchant_id = $1::uuid and environment = $2::environment
+    where merchant_id = $1::uuid and environment = $2::environment and proven
     order by request_id desc
     offset ${KEPT_ROWS}
     limit 1
-  )
+  ) else (
+    select request_id
+    from request_log
+    where merchant_id = $1::uuid and environment = $2::environment and status >= 400 and not proven
+    order by request_id desc
+    offset ${KEPT_UNPROVEN_ROWS}
+    limit 1
+  ) end
   order by r.request_id
   limit ${STEP}
 ))

@@ -216,6 +216,31 @@ from generate_series(1, 11200) n`,
     );
   });
 
+  test("what nobody proved takes the place of nothing that somebody did", async () => {
+    await asOwner(service.database, (root) =>
+      root.query(
+        `insert into request_log (merchant_id, environment, request_id, at, took_us, status, proven, replayed, client_id, method, path, request_bytes, response_bytes)
+select $1, 'sandbox', ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, clock_timestamp(), 1, case when n <= 100 then 200 else 401 end, n <= 100, false, 'x', 'GET', '/' || n, 0, 0
+from generate_series(1, 2400) n`,
+        [uuidOf(merchantId)],
+      ),
+    );
+    await client.get("/v1/balances");
+    await vi.waitFor(
+      async () => {
+        const { rows } = await asOwner(service.database, (root) =>
+          root.query<{ proven: number; unproven: number; kept: boolean }>(
+            `select count(*) filter (where proven)::integer as proven, count(*) filter (where not proven)::integer as unproven,
+  bool_or(path = '/401') as kept from request_log where merchant_id = $1`,
+            [uuidOf(merchantId)],
+          ),
+        );
+        expect(rows).toEqual([{ proven: 101, unproven: 2_000, kept: true }]);
+      },
+      { timeout: 5_000 },
+    );
+  });
+
   test("after seven days by the database's clock they go, whatever the process's clock says", async () => {
     await client.get("/v1/balances");
     await logged(1);

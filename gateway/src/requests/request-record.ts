@@ -36,7 +36,14 @@ export interface Sent {
   bytes: Buffer | undefined;
 }
 
-export const requestOmissions = ["too_large", "not_json", "not_an_object", "duplicate_key", "too_deep"] as const;
+export const requestOmissions = [
+  "too_large",
+  "not_json",
+  "not_an_object",
+  "duplicate_key",
+  "too_deep",
+  "unproven",
+] as const;
 export const responseOmissions = ["too_large", "not_json"] as const;
 export type Omission = (typeof requestOmissions)[number];
 
@@ -87,9 +94,14 @@ export function recordOf(answered: Answered): RequestRecord {
     replayed,
     idempotencyKey,
     requestDigest: bytes && sha256(bytes),
-    request: keptBody(answered.request),
+    // Whoever did not prove who they are puts nothing of theirs into a merchant's log.
+    request: isProven || answered.request.size === 0 ? keptBody(answered.request) : unproven(answered.request),
     response: keptBody(answered.response, OWN_NUMBERS),
   };
+}
+
+function unproven({ size }: Sent): KeptBody {
+  return { size, text: undefined, omitted: "unproven" };
 }
 
 /** An answer as it is kept. */

@@ -6,6 +6,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { allCounted } from "../../test/counted.ts";
 import { forgetHistory } from "../events/history.ts";
 import { SECOND, sqlTime, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
@@ -285,6 +286,7 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     const later = idsOf(await listen(client, { after: from, seen: heard }));
     await client.post("/v1/sandbox/clock/advance", { seconds: 31 * 86_400 });
     const database = openDatabase(service.database);
+    await allCounted(database);
     await forgetHistory(database, systemClock.now(), 30);
     await database.end();
 

@@ -8,6 +8,7 @@ import type { Answer } from "../../../e2e/kit/client.ts";
 import { type Certificates, type Received, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { timing } from "../../test/event-rig.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { allCounted } from "../../test/counted.ts";
 import { forgetHistory } from "../events/history.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -131,6 +132,7 @@ test("history is forgotten after its days by the book's clock, what waits is not
       [uuidOf(merchantId)],
     ),
   );
+  await allCounted(database);
   await forgetHistory(database, systemClock.now() + 31 * 86_400 * SECOND, 30);
   expect([await count("events"), await count("deliveries"), await count("delivery_attempts")]).toEqual([1, 1, 1]);
   expect((await verifyBook(database, { merchantId, environment: "sandbox" })).wrong).toBeUndefined();

@@ -21,7 +21,7 @@ create table request_log (
   request_bytes integer not null check (request_bytes >= 0),
   request_digest bytea check (length(request_digest) = 32), -- tells whether two bodies are the same, byte by byte
   request_body text check (octet_length(request_body) <= 16384),
-  request_omitted text check (request_omitted in ('too_large', 'not_json', 'not_an_object', 'duplicate_key', 'too_deep')),
+  request_omitted text check (request_omitted in ('too_large', 'not_json', 'not_an_object', 'duplicate_key', 'too_deep', 'unproven')),
   response_bytes integer not null check (response_bytes >= 0),
   response_body text check (octet_length(response_body) <= 16384),
   response_omitted text check (response_omitted in ('too_large', 'not_json')),

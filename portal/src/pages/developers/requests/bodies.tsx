@@ -10,6 +10,7 @@ const omissions: Record<NonNullable<Body["omitted"]>, string> = {
   not_json: "It is no JSON in UTF-8, so nothing of it is kept.",
   not_an_object: "It is JSON, and no object: nothing of it is kept.",
   duplicate_key: "It has the same key twice in one object, so nothing of it is kept.",
+  unproven: "Nothing of it is kept: the sender did not prove who they are.",
   too_deep: "It is nested too deep, so nothing of it is kept.",
 };
 

@@ -1,0 +1,30 @@
+// GET /.well-known/security.txt (RFC 9116): where whoever finds a hole tells the operator of this installation.
+import type { FastifyInstance } from "fastify";
+import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { sendReply } from "./server.ts";
+
+const PATH = "/.well-known/security.txt";
+/** The standard asks for less than a year. */
+const EXPIRES = 180 * 86_400 * SECOND;
+
+export interface SecurityTxtParts {
+  clock: Clock;
+  /** A mailto: or https: address; undefined: there is none, and the path is not found. */
+  contact: string | undefined;
+  /** Where the service is reached, without the /v1. */
+  root: () => string;
+}
+
+export function openSecurityTxt(server: FastifyInstance, { clock, contact, root }: SecurityTxtParts): void {
+  server.get(PATH, (_request, reply) => {
+    if (contact === undefined) throw new Fault("ROUTE_NOT_FOUND");
+    const lines = [
+      `Contact: ${contact}`,
+      `Expires: ${wireTime(clock.now() + EXPIRES)}`,
+      "Preferred-Languages: en, id",
+      `Canonical: ${root()}${PATH}`,
+    ];
+    return sendReply(reply, { status: 200, body: `${lines.join("\n")}\n`, contentType: "text/plain; charset=utf-8" });
+  });
+}
