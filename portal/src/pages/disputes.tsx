@@ -32,7 +32,20 @@ export function Page() {
 
   const columns: Column<Dispute>[] = [
     { head: "Dispute", cell: (dispute) => <ShortId id={dispute.uuid} /> },
-    { head: "Status", cell: (dispute) => <Status status={dispute.status} /> },
+    {
+      head: "Status",
+      cell: (dispute) => (
+        <>
+          <Status status={dispute.status} />
+          {/* A phone has no room for the column. */}
+          {dispute.status === "needs_response" && (
+            <p className="text-xs sm:hidden">
+              <AnswerBy dispute={dispute} />
+            </p>
+          )}
+        </>
+      ),
+    },
     { head: "Amount", align: "right", cell: (dispute) => <Money of={dispute} /> },
     {
       head: "Reason",

@@ -48,7 +48,7 @@ export function useSteps(): { steps: Step[]; isKnown: boolean } {
     },
     {
       title: "Register a webhook address",
-      text: "Your system is told there of all that happens, such as a payment that was paid.",
+      text: "Your system is told there of all that happens. One on your own machine needs no address: the page says how.",
       done: webhook.data ? webhook.data.url !== null : false,
       to: paths.webhooks(place),
       verb: "Register an address",
