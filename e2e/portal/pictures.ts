@@ -1,4 +1,4 @@
-// `npm run pictures`: the six pictures of the documents, of a service of its own with a day's business in it. Another folder: `-- --into /somewhere`.
+// `npm run pictures`: the six pictures of the documents, of a service of its own with a week's business in it. Another folder: `-- --into /somewhere`.
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const { values } = parseArgs({ options: { into: { type: "string", default: join(
 const methods = ["qris", "qris", "qris", "va", "ewallet", "card"];
 const PAYMENTS = 36;
 
-/** Payments of some hours: most are paid, some fail, one is refunded, one contested, and a batch is settled. Gives the one to look at. */
+/** Payments of some days: most are paid, some fail, one is refunded, one contested, and a batch is settled. Gives the one to look at. */
 async function business(client: Client): Promise<string> {
   const post = async (path: string, body: unknown = {}) => {
     const answer = await client.post(path, body);
@@ -37,18 +37,25 @@ async function business(client: Client): Promise<string> {
     made.push(reference);
     if (at % 9 !== 8)
       await post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: at % 7 === 6 ? "failed" : "succeeded" });
-    if (at % 6 === 5) await post("/v1/sandbox/clock/advance", { seconds: 3_300 });
+    if (at % 6 === 5 && at < PAYMENTS - 1) await post("/v1/sandbox/clock/advance", { seconds: 79_200 });
   }
   const [story = ""] = made.slice(-6, -5);
   await post("/v1/refunds", { payment_reference: story, amount_minor: 1_000_000, reason: "One of two was sold out." });
   await post(`/v1/sandbox/payments/${made.at(-5) ?? ""}/dispute`, { reason: "product_not_received" });
   await post("/v1/sandbox/settlements/run");
+  await post("/v1/payments", {
+    amount_minor: 7_500_000,
+    currency: "IDR",
+    payment_method: "qris",
+    reference_id: "order-10236",
+  });
   return story;
 }
 
-async function picture(page: Page, name: string, path: string): Promise<void> {
+async function picture(page: Page, name: string, path: string, first?: () => Promise<void>): Promise<void> {
   await page.goto(`/portal${path}`);
   await settled(page);
+  await first?.();
   await page.waitForTimeout(500); // plots are drawn by themselves
   const file = join(values.into, `${name}.png`);
   await page.screenshot({ path: file });
@@ -60,8 +67,8 @@ async function take(demo: Demo & { portal_sign_in?: string }, client: Client, st
   try {
     const context = await browser.newContext({
       baseURL: new URL(demo.portal_sign_in ?? "").origin,
-      viewport: { width: 1280, height: 800 },
-      deviceScaleFactor: 1.5,
+      viewport: { width: 1280, height: 720 },
+      deviceScaleFactor: 1.25,
       locale: "en-GB",
       timezoneId: "Asia/Jakarta",
       reducedMotion: "reduce",
@@ -75,7 +82,9 @@ async function take(demo: Demo & { portal_sign_in?: string }, client: Client, st
     await picture(page, "payment", paths.payment(place, story));
     await picture(page, "webhooks", paths.webhooks(place));
     await picture(page, "settlement", settlement ? paths.settlement(place, settlement.uuid) : paths.settlements(place));
-    await picture(page, "qris", paths.qris(place));
+    await picture(page, "qris", paths.qris(place), async () => {
+      await page.getByRole("button", { name: /^Read it: the code of/ }).click();
+    });
     await page.emulateMedia({ colorScheme: "dark" });
     await picture(page, "payments-dark", paths.payments(place));
   } finally {

@@ -6,6 +6,8 @@ import { type MemberRole, extentOf, memberRoles } from "./roles.ts";
 
 /** Members and open invitations of one merchant together. */
 export const TEAM_MAX = 500;
+/** Of one merchant: each may be a letter to somebody who never asked for one. */
+export const INVITED_PER_DAY_MAX = 200;
 
 const inviters = memberRoles.filter((role) => extentOf(role, "team:write") !== "none");
 /** Not accepted, taken back or too old; and by the operator, or by somebody who could still invite: nobody leaves a door open for themselves. */
@@ -26,7 +28,7 @@ export interface Invitation {
   expiresAt: Micros;
 }
 
-/** One row, or none where the team has as many as it may have. */
+/** One row, or none where the team has as many as it may have, or has invited as many in a day. */
 export function insertInvitation(
   invitation: Invitation & { tokenDigest: Buffer; invitedBy: string | undefined; now: Micros },
 ): Statement {
@@ -36,6 +38,7 @@ export function insertInvitation(
 select $1::uuid, $2::uuid, $3::bytea, $4::text, $5::text, $6::uuid, $7::timestamptz, $8::timestamptz
 where (select count(*) from memberships where merchant_id = $1::uuid)
   + (select count(*) from invitations where merchant_id = $1::uuid and ended_at is null and expires_at > $7::timestamptz) < ${TEAM_MAX}
+  and (select count(*) from invitations where merchant_id = $1::uuid and created_at > $7::timestamptz - interval '1 day') < ${INVITED_PER_DAY_MAX}
 returning 1`,
     values: [
       uuidOf(merchantId),

@@ -6,6 +6,7 @@ import { Fault, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import {
+  INVITED_PER_DAY_MAX,
   type Invitation,
   TEAM_MAX,
   endInvitation,
@@ -48,7 +49,7 @@ export class Invitations {
 
   /**
    * Lets somebody into a merchant by a link. Gives the link's token, which is shown this once. `invitedBy` undefined: the operator. Throws
-   * VALIDATION_ERROR where the team is full.
+   * VALIDATION_ERROR where the team is full, or has invited too many in a day.
    */
   async invite(
     merchantId: string,
@@ -76,7 +77,7 @@ export class Invitations {
       if ((error as { constraint?: unknown }).constraint !== "invitations_merchant_id_fkey") throw error;
       throw new Fault("OBJECT_NOT_FOUND", { message: "There is no such merchant." });
     }
-    const message = `A team has at most ${TEAM_MAX} people, with those who are invited. Take an invitation back first.`;
+    const message = `A team has at most ${TEAM_MAX} people, with those who are invited, and invites at most ${INVITED_PER_DAY_MAX} in a day.`;
     throw validationFault("email", made.email, message);
   }
 

@@ -2,10 +2,10 @@
 // test an attack, by browsers as far as their requests go.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Answer } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { Browser, PASSWORD, joins } from "../../test/portal.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import { TEAM_MAX } from "../people/invitations.sql.ts";
+import { INVITED_PER_DAY_MAX, TEAM_MAX } from "../people/invitations.sql.ts";
 import { SESSIONS_MAX } from "../people/sessions.ts";
 
 let service: TestService;
@@ -82,7 +82,7 @@ describe("lists that somebody could make endless", () => {
     await asOwner(service.database, (root) =>
       root.query(
         `insert into invitations (merchant_id, invitation_id, token_digest, role, created_at, expires_at)
-         select $1, gen_random_uuid(), sha256(n::text::bytea || uuid_send($1)), 'viewer', now(), now() + interval '1 day'
+         select $1, gen_random_uuid(), sha256(n::text::bytea || uuid_send($1)), 'viewer', now() - interval '2 days', now() + interval '1 day'
          from generate_series(1, $2) n`,
         [id, TEAM_MAX - 2],
       ),
@@ -94,6 +94,20 @@ describe("lists that somebody could make endless", () => {
     expect([outcome(first), outcome(second)]).toEqual(["201", "422 VALIDATION_ERROR"]);
     await owner.send("DELETE", `/portal/v1/team/invitations/${first.json.invitation_id}`);
     expect(outcome(await owner.post("/portal/v1/team/invitations", { role: "viewer" }))).toBe("201");
+  });
+
+  test("nobody makes the service write letters without end: taking invitations back makes room for none", async () => {
+    const id = uuidOf(merchantId);
+    await asOwner(service.database, (root) =>
+      root.query(
+        `insert into invitations (merchant_id, invitation_id, token_digest, role, created_at, expires_at, ended_at)
+         select $1, gen_random_uuid(), sha256(n::text::bytea || uuid_send($1)), 'viewer', now(), now() + interval '1 day', now()
+         from generate_series(1, $2) n`,
+        [id, INVITED_PER_DAY_MAX - 2], // the owner was invited as well
+      ),
+    );
+    expect(outcome(await owner.post("/portal/v1/team/invitations", { role: "viewer" }))).toBe("201");
+    expect(outcome(await owner.post("/portal/v1/team/invitations", { role: "viewer" }))).toBe("422 VALIDATION_ERROR");
   });
 
   test("of too many sessions the oldest ends", async () => {
@@ -110,6 +124,27 @@ describe("lists that somebody could make endless", () => {
     const again = new Browser(service.origin, merchantId);
     await again.post("/portal/v1/session", { email: owner.email, password: PASSWORD });
     expect(outcome(await owner.get("/portal/v1/session"))).toBe("401 UNAUTHORIZED");
+  });
+});
+
+test("whoever exports a long book again and again keeps two places, and leaves some for others", async () => {
+  const other = await joins(service, (await service.merchant()).merchantId);
+  for (const browser of [owner, other]) {
+    const { reference } = (await browser.post("/portal/v1/payments", paymentBody())).json;
+    await browser.post(`/portal/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  }
+  const book = async (browser: Browser): Promise<number> =>
+    (await browser.get("/portal/v1/books/export?format=jsonl")).status;
+  await asOwner(service.database, async (root) => {
+    // Whoever reads the journals waits, as if the book were long.
+    await root.query("begin");
+    await root.query("lock table journals in access exclusive mode");
+    const own = [book(owner), book(owner), book(owner)];
+    expect(await Promise.race(own)).toBe(429);
+    const others = book(other);
+    await root.query("rollback");
+    expect((await Promise.all(own)).toSorted((a, b) => a - b)).toEqual([200, 200, 429]);
+    expect(await others).toBe(200);
   });
 });
 

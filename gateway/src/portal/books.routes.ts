@@ -145,13 +145,17 @@ function itemsEndpoint(database: Database): PortalEndpoint {
   });
 }
 
-/** A long book takes minutes and a connection now and then: so many at once in this process. */
-const EXPORTS_MAX = 2;
+/** A long book takes minutes and a connection now and then: so many at once in this process, and of one merchant. */
+const EXPORTS_MAX = 6;
+const MERCHANT_EXPORTS_MAX = 2;
+/** Whoever reads so slowly that it takes longer is cut off: others wait for the place. */
+const EXPORT_WITHIN_MS = 30 * 60_000;
 const exportShape = z.string().meta({ id: "BookExport", description: "Text.", examples: ["; a book\n"] });
 const endings: Record<ExportFormat, string> = { hledger: "journal", beancount: "beancount", jsonl: "jsonl" };
 
 function exportEndpoint(database: Database): PortalEndpoint {
-  let running = 0;
+  /** Of which merchant each is. */
+  const running: string[] = [];
   return memberEndpoint({
     method: "GET",
     path: "/portal/v1/books/export",
@@ -165,18 +169,25 @@ function exportEndpoint(database: Database): PortalEndpoint {
     success: { status: 200, description: "The book.", schema: exportShape, mediaType: "text/plain" },
     errors: [],
     async handle({ book, query: { format } }) {
-      if (running >= EXPORTS_MAX)
-        throw new Fault("SERVICE_UNAVAILABLE", {
-          message: "Two books are being exported already. Try again when they are done.",
+      const { merchantId } = book;
+      const isOwn = running.filter((one) => one === merchantId).length >= MERCHANT_EXPORTS_MAX;
+      if (isOwn || running.length >= EXPORTS_MAX)
+        throw new Fault(isOwn ? "RATE_LIMITED" : "SERVICE_UNAVAILABLE", {
+          message: "Too many books are being exported already. Try again when one is done.",
           retryAfterSeconds: 10,
         });
-      running++;
-      const chunks = released(exportBook(format, book, readJournals(database, book)), () => running--);
+      running.push(merchantId);
+      const late = setTimeout(() => stream.destroy(), EXPORT_WITHIN_MS).unref();
+      const release = (): void => {
+        clearTimeout(late);
+        running.splice(running.indexOf(merchantId), 1);
+      };
+      const stream = Readable.from(released(exportBook(format, book, readJournals(database, book)), release));
       return {
         status: 200,
         body: "",
         contentType: "text/plain; charset=utf-8",
-        stream: Readable.from(chunks),
+        stream,
         saveAs: `book-${book.environment}.${endings[format]}`,
       };
     },

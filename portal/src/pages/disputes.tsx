@@ -1,4 +1,5 @@
 // Disputes: which payments are contested, what waits for an answer, and how the others ended.
+import { useAheadMs } from "../api/book-clock.ts";
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
@@ -74,7 +75,12 @@ export function Page() {
 
 /** Only what can still be answered has a deadline that matters. */
 function AnswerBy({ dispute: { status, evidence_due_at: due } }: { dispute: Dispute }) {
-  return status === "needs_response" ? <TimeFromNow at={due} /> : <span className="text-muted">–</span>;
+  const aheadMs = useAheadMs();
+  return status === "needs_response" ? (
+    <TimeFromNow at={due} aheadMs={aheadMs} />
+  ) : (
+    <span className="text-muted">–</span>
+  );
 }
 
 function NoneMatch() {

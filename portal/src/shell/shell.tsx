@@ -47,7 +47,7 @@ export function Shell({ groups, live, back, name }: Props) {
     >
       <Search size={14} aria-hidden="true" />
       <span className="flex-1">{words.search}</span>
-      <kbd className="font-sans text-xs">{/Mac|iP/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
+      <kbd className="font-sans text-xs max-md:hidden">{/Mac|iP/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd>
     </button>
   );
   const side = (

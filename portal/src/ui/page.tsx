@@ -23,7 +23,7 @@ interface Props {
 export function Page({ title, lead, above, beside, actions, curl, children }: Props) {
   useTold(title);
   return (
-    <article className="mx-auto flex min-h-full w-full max-w-6xl flex-col px-4 pt-5 pb-20 sm:px-7">
+    <article className="mx-auto flex min-h-full w-full max-w-6xl flex-col px-4 pt-5 pb-10 sm:px-7">
       <header className="mb-5">
         {above && (
           <nav aria-label="Above" className="mb-1 text-xs">

@@ -64,11 +64,18 @@ const steps = [
   ["second", 1],
 ] as const;
 
+interface FromNow {
+  at: string;
+  ticking?: boolean;
+  /** How far the clock that `at` is of is ahead of this machine's. */
+  aheadMs?: number;
+}
+
 /** How long ago, or how long still: "in 3 days". Counts by itself; `ticking` does so every second. */
-export function TimeFromNow({ at, ticking = false }: { at: string; ticking?: boolean }) {
+export function TimeFromNow({ at, ticking = false, aheadMs = 0 }: FromNow) {
   const language = useLanguage();
   const now = useNow(ticking ? 1000 : 15_000);
-  const exact = Math.round((Date.parse(at) - now) / 1000);
+  const exact = Math.round((Date.parse(at) - now - aheadMs) / 1000);
   // Between two looks at the clock what has just happened would be ahead of it.
   const seconds = !ticking && exact > 0 && exact <= 15 ? 0 : exact;
   const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? steps[3];

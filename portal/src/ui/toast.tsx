@@ -1,4 +1,4 @@
-// What happened just now, said once: shown in a corner and told to who listens.
+// What happened just now, said once: shown above the page, where no page has anything to read, and told to who listens.
 import { useEffect } from "react";
 import { createStore } from "../store.ts";
 import { classes } from "./classes.ts";
@@ -26,7 +26,7 @@ export function Toasts() {
     <div
       role="status"
       aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-4 z-50 flex max-w-[min(26rem,calc(100vw-2rem))] flex-col items-end gap-2"
+      className="pointer-events-none fixed top-3 left-1/2 z-50 flex w-max max-w-[min(26rem,calc(100vw-2rem))] -translate-x-1/2 flex-col items-center gap-2 md:left-[calc(50%+7rem)]"
     >
       {all.map((one) => (
         <Toast key={one.id} one={one} />

@@ -34,7 +34,7 @@ export function Page() {
     { head: "About", from: "full", cell: (event) => <About of={event} /> },
     { head: "Delivery", cell: (event) => <DeliveryState of={event.delivery} /> },
     { head: "Attempts", align: "right", from: "wide", cell: (event) => event.delivery?.attempts ?? "" },
-    { head: "Happened", align: "right", cell: (event) => <Time at={event.created_at} /> },
+    { head: "Happened", align: "right", from: "wide", cell: (event) => <Time at={event.created_at} /> },
   ];
   return (
     <Frame

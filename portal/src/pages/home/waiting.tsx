@@ -1,5 +1,6 @@
 // What waits for somebody: disputes with their deadline, an endpoint that takes no events, events that were given up.
 import type { ReactNode } from "react";
+import { useAheadMs } from "../../api/book-clock.ts";
 import { useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths, withSearch } from "../../paths.ts";
@@ -14,6 +15,7 @@ type Waits = Schema<"Waiting">;
 export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
   const place = usePlace();
   const can = useCan();
+  const aheadMs = useAheadMs();
   const { disputes, undelivered, retrying, endpoint } = of;
   const more = disputes ? disputes.count - disputes.next.length : 0;
   const items: ReactNode[] = [
@@ -24,7 +26,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         to={paths.dispute(place, dispute.uuid)}
         what={`Answer a dispute: ${dispute.reason.replaceAll("_", " ")}`}
       >
-        <Money of={dispute} /> · due <TimeFromNow at={dispute.evidence_due_at} />
+        <Money of={dispute} /> · due <TimeFromNow at={dispute.evidence_due_at} aheadMs={aheadMs} />
       </Item>
     )) ?? []),
     more > 0 && (

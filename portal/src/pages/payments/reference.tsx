@@ -1,6 +1,7 @@
 // One payment: how it stands, what one can do with it, and its story from the request to the payout.
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../address.ts";
+import { useAheadMs } from "../../api/book-clock.ts";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
@@ -63,6 +64,7 @@ export function Page() {
 
 function PaymentFacts({ of: payment }: { of: Payment }) {
   const { currency, exponent, settlement } = payment;
+  const aheadMs = useAheadMs();
   const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
   return (
     <Facts>
@@ -87,7 +89,7 @@ function PaymentFacts({ of: payment }: { of: Payment }) {
         <Fact name="Paid">{payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}</Fact>
       ) : (
         <Fact name="Can be paid until">
-          <Time at={payment.expires_at} /> <TimeFromNow at={payment.expires_at} ticking />
+          <Time at={payment.expires_at} /> <TimeFromNow at={payment.expires_at} ticking aheadMs={aheadMs} />
         </Fact>
       )}
       {settlement && (

@@ -26,17 +26,28 @@ export function Page() {
     {
       head: "What",
       cell: (entry) => (
-        <button
-          type="button"
-          className="inline-flex min-h-6 items-center text-left font-medium hover:underline"
-          onClick={() => setOpen(entry)}
-        >
-          {entry.action.replaceAll("_", " ")}
-        </button>
+        <>
+          <button
+            type="button"
+            className="inline-flex min-h-6 items-center text-left font-medium hover:underline"
+            onClick={() => setOpen(entry)}
+          >
+            {entry.action.replaceAll("_", " ")}
+          </button>
+          {/* A phone has no room for the columns. */}
+          <p className="text-xs text-muted sm:hidden">
+            {nameOf(entry.person)} · <Time at={entry.at} shape="minute" />
+          </p>
+        </>
       ),
     },
-    { head: "Who", cell: ({ person }) => <span className="block max-w-40 truncate">{nameOf(person)}</span> },
+    {
+      head: "Who",
+      from: "wide",
+      cell: ({ person }) => <span className="block max-w-40 truncate">{nameOf(person)}</span>,
+    },
     { head: "Outcome", cell: (entry) => <Outcome of={entry} /> },
+    { head: "Of", from: "full", cell: (entry) => <code className="font-mono text-xs">{objectOf(entry)}</code> },
     { head: "Environment", from: "full", cell: ({ environment }) => environment ?? "" },
     { head: "From", from: "full", cell: ({ address }) => <code className="font-mono text-xs">{address}</code> },
     { head: "When", align: "right", from: "wide", cell: ({ at }) => <Time at={at} /> },
@@ -65,6 +76,11 @@ export function Page() {
 
 function nameOf(person: Entry["person"]): string {
   return person?.name ?? "operator";
+}
+
+/** What it was about, as far as the address names it: the reference of a payment, a key, a dispute. */
+function objectOf({ path }: Entry): string {
+  return path?.match(/\b[a-z]{2,4}_[0-9a-z_]{20,}/)?.[0] ?? "";
 }
 
 /** What came of it. Some entries are no calls: they say only that it happened. */

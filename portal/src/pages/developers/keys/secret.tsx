@@ -13,7 +13,7 @@ interface Props {
 
 export function KeySecret({ clientId, secret, onClose }: Props) {
   const baseUrl = useSession()?.service.base_url ?? `${location.origin}/v1`;
-  const env = `GERBANG_CLIENT_ID=${clientId}\nGERBANG_SECRET=${secret}\nGERBANG_BASE_URL=${baseUrl}\n`;
+  const env = `CLIENT_ID=${clientId}\nSECRET=${secret}\nBASE_URL=${baseUrl}\n`;
   const call = `CLIENT_ID=${clientId}; SECRET=${secret}\n${curlOf({ path: "/v1/payments?limit=1" }, baseUrl)}`;
   return (
     <div className="space-y-4">

@@ -35,7 +35,7 @@ function OnThisMachine() {
       <h3 className="font-medium">Your receiver runs on your machine?</h3>
       <p className="mt-1 mb-2 text-muted">
         It needs no address: this brings each event to it, signed as it would be sent. It asks as the demo merchant; for
-        another, give it a key as GERBANG_CLIENT_ID and GERBANG_SECRET, and BASE_URL.
+        another, add the key: <code className="font-mono text-xs">--client-id … --secret …</code>
       </p>
       <Code text="npx gerbang listen --forward-to http://localhost:3000" what="the call of the listener" />
     </div>

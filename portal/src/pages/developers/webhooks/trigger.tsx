@@ -36,10 +36,12 @@ export function Trigger() {
         {eventTypes.map((type) => (
           <li
             key={type}
-            className="flex min-h-10 flex-wrap items-center gap-x-4 border-b border-line px-4 py-1 last:border-b-0"
+            className="flex min-h-10 flex-wrap items-center justify-between gap-x-4 border-b border-line px-4 py-1 last:border-b-0"
           >
             <code className="w-44 font-mono text-xs">{type}</code>
-            <span className="min-w-24 flex-1">{sent[type] && <Arrival eventId={sent[type]} />}</span>
+            <span className="flex-1 empty:max-sm:hidden sm:min-w-24">
+              {sent[type] && <Arrival eventId={sent[type]} />}
+            </span>
             <Button label={`Trigger ${type}`} onClick={() => trigger.run(type)}>
               Trigger
             </Button>
