@@ -124,8 +124,10 @@ test("advance the clock, and watch a settlement being formed and paid", async ()
   await equation.getByText("2 payments").waitFor();
   await equation.getByRole("row", { name: /^− 1 refund IDR ?10,000.00$/ }).waitFor();
   expect((await client.get("/v1/settlements")).json.data).toHaveLength(1);
-  await client.post("/v1/sandbox/clock/advance", { seconds: 4 * 86_400 });
-  await page.reload();
+  // Time passes in another tab, and this one hears of it by itself.
+  const other = await member.context.newPage();
+  await member.openIn(other)(paths.clock(place));
+  await other.getByRole("button", { name: "+ 7 days" }).click();
   await equation.getByText("paid out", { exact: true }).waitFor();
   await page.getByRole("link", { name: /settlement paid, no\. / }).waitFor();
   await settled(page);

@@ -153,7 +153,7 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
     line.kind,
     line.id,
     line.paymentReference,
-    noFormula(line.referenceId),
+    line.referenceId,
     line.method,
     line.gatewayCode ?? "",
     wireTime(line.createdAt),
@@ -181,11 +181,6 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
     ...money(grossMinor, feeMinor, refundMinor - disputed, disputed),
   ];
   return [statementHead, ...rows, total].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
-}
-
-/** A text of somebody else's that a spreadsheet would compute: with an apostrophe before it, it is text there as well. */
-function noFormula(text: string): string {
-  return /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
 }
 
 /** In quotes where the text has what separates fields. */

@@ -59,9 +59,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       path: "/v1/settlements/{uuid}/statement",
       params: settlementParams,
       summary: "Download a batch as CSV",
-      description:
-        "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch. A `reference_id` that a spreadsheet would take " +
-        "for a formula has an apostrophe before it.",
+      description: "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch.",
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],

@@ -1,0 +1,101 @@
+// Goal: whatever a request comes back with, the page says what it is, what to do, and the request id; and nothing that was typed is lost.
+// Method: answers of each kind, put in the place of the service's own on their way to a real browser.
+import { expect, test } from "vitest";
+import { paths } from "../../portal/src/paths.ts";
+import { faults } from "./kit/look.ts";
+import { usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+const REQUEST = "req_01kan2a9q6h4zt8cw2n5xb7ymd";
+const kinds: [status: number, code: string, title: string, advice: RegExp][] = [
+  [403, "FORBIDDEN", "Not yours to do", /An owner of the merchant can change that/],
+  [409, "IDEMPOTENCY_IN_PROGRESS", "It stands otherwise by now", /Look at it again/],
+  [429, "RATE_LIMITED", "Too many requests", /Wait 7 seconds/],
+  [500, "INTERNAL_ERROR", "An error of the service", /give support the request id/],
+  [503, "SERVICE_UNAVAILABLE", "Overloaded or restarting", /safe to try again/],
+];
+
+test("each refusal of a list has a face, with what to do and the request id; trying again shows the list", async () => {
+  portal.tolerate(/Failed to load resource/);
+  const { page, place, open, look } = await portal.member("owner");
+  const list = "**/portal/v1/refunds?*";
+  for (const [status, code, title, advice] of kinds) {
+    await page.route(list, (route) =>
+      route.fulfill({
+        status,
+        headers: { "retry-after": "7", "x-request-id": REQUEST, "content-type": "application/json" },
+        body: JSON.stringify({ error: { code, message: "What the service says.", request_id: REQUEST } }),
+      }),
+    );
+    await open(paths.refunds(place));
+    const face = page.getByRole("alert").filter({ hasText: title });
+    await face.getByText(advice).waitFor();
+    const words = await face.innerText();
+    expect([status, words]).toEqual([status, expect.stringContaining(code)]);
+    expect([status, words]).toEqual([status, expect.stringContaining(REQUEST)]);
+    expect(words).toContain("What the service says.");
+    expect(await faults(page)).toEqual([]);
+    if (status === 503) await look("face-503");
+    await page.unroute(list);
+    const again = face.getByRole("button", { name: "Try again" });
+    if (status === 403) expect(await again.count()).toBe(0);
+    else await again.click().then(() => page.getByRole("heading", { name: "No refunds yet" }).waitFor());
+  }
+});
+
+test("a network that is gone has a face, and the list comes with it again", async () => {
+  portal.tolerate(/Failed to load resource|net::ERR/);
+  const { page, place, open } = await portal.member("owner");
+  await page.route("**/portal/v1/refunds?*", (route) => route.abort());
+  await open(paths.refunds(place));
+  const face = page.getByRole("alert").filter({ hasText: "No connection" });
+  await face.getByText(/Nothing you typed is lost/).waitFor();
+  await page.unroute("**/portal/v1/refunds?*");
+  await face.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "No refunds yet" }).waitFor();
+});
+
+test("a form keeps what was typed through every refusal, and the second try is the same intent", async () => {
+  portal.tolerate(/Failed to load resource|net::ERR/);
+  const { page, place, open, client } = await portal.member("owner");
+  await open(paths.create(place));
+  await page.getByLabel("Amount").fill("42000");
+  await page.getByLabel("Your reference").fill("kept-1");
+  const create = page.getByRole("button", { name: "Create the payment" });
+  const keys: string[] = [];
+  const answers = [
+    () => ({ status: 401, code: "UNAUTHORIZED" }),
+    () => ({ status: 429, code: "RATE_LIMITED" }),
+    () => ({ status: 500, code: "INTERNAL_ERROR" }),
+  ];
+  for (const answer of answers) {
+    await page.route("**/portal/v1/payments", (route) => {
+      keys.push(route.request().headers()["idempotency-key"] ?? "");
+      const { status, code } = answer();
+      const error = { code, message: `Refused by ${code}.`, request_id: REQUEST };
+      return route.fulfill({ status, contentType: "application/json", body: JSON.stringify({ error }) });
+    });
+    await create.click();
+    await page.getByRole("alert").filter({ hasText: answer().code }).waitFor();
+    expect(await page.getByLabel("Amount").inputValue()).toBe("42000");
+    expect(await page.getByLabel("Your reference").inputValue()).toBe("kept-1");
+    await page.unroute("**/portal/v1/payments");
+  }
+  // The answer is lost on its way: the payment is made, and nobody knows.
+  await page.route("**/portal/v1/payments", async (route) => {
+    keys.push(route.request().headers()["idempotency-key"] ?? "");
+    await route.fetch();
+    await route.abort();
+  });
+  await create.click();
+  await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  await page.unroute("**/portal/v1/payments");
+  await create.click();
+  await page.getByRole("region", { name: "The payment" }).getByText("pending").waitFor();
+  expect((await client.get("/v1/payments")).json.data).toMatchObject([
+    { reference_id: "kept-1", amount_minor: 4_200_000 },
+  ]);
+  // An unknown outcome keeps its key: what was sent after the 500 is the same intent as what made the payment.
+  expect(keys[3]).toBe(keys[2]);
+});
