@@ -1,7 +1,7 @@
 // A share of time that work may take, whatever there is to do: what is not used is saved up to a bound, what is used too much is rested for. Pure.
 
 /** Of one connection's time: under full load the log is to cost a creation less than three parts in a hundred. */
-export const SHARE = 1 / 40;
+export const SHARE = 1 / 160;
 /** Saved up while there is little to do, so that a developer's few requests are written at once. */
 export const SAVED_MAX_MS = 500;
 
