@@ -8,7 +8,7 @@ import type { PaymentStatus } from "../payments/states.ts";
 import type { Statement } from "../store/database.ts";
 
 /** So many payments one search looks at, newest first: what no index finds is looked for among these, and the next search goes on. */
-export const LOOKED_AT_MAX = 20_000;
+export const LOOKED_AT_MAX = 10_000;
 
 export interface PaymentSearch {
   book: Book;
