@@ -53,7 +53,11 @@ function Attempts({ id, delivery }: { id: string; delivery: Schema<"Event">["del
   const cursor = useCursor();
   const list = useList({
     ...api.read("/v1/events/{id}/deliveries", { path: { id }, query: cursor.query }),
-    refetchInterval: delivery?.state === "pending" ? ASK_EVERY_MS : false,
+    // The event may have said first that there is another attempt.
+    refetchInterval: ({ state }) => {
+      const isBehind = cursor.isFirst && (state.data?.data[0]?.attempt ?? 0) < (delivery?.attempts ?? 0);
+      return delivery?.state === "pending" || isBehind ? ASK_EVERY_MS : false;
+    },
   });
   return (
     <Answer of={list}>
