@@ -41,7 +41,7 @@ const send = async (path: string, body: unknown) =>
   );
 
 test("the link that a start prints signs in as the demo merchant's owner, once", async () => {
-  const link = (service.demo as unknown as { portal_sign_in: string }).portal_sign_in;
+  const link = service.demo.portal_sign_in;
   expect(link).toMatch(/^http:\/\/localhost:\d+\/portal\/sign-in#link=[\w-]{43}$/);
   expect(service.output).toContain(link);
   const token = link.split("#link=")[1];

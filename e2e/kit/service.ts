@@ -27,8 +27,8 @@ function plainEnvironment(): Record<string, string> {
 export interface Demo extends Credentials, Operator {
   merchant_id: string;
   webhook_secret: string;
-  /** Signs the owner in at the portal, once; of a development start. */
-  portal_sign_in?: string;
+  /** Signs the demo owner in, once. */
+  portal_sign_in: string;
 }
 
 export interface ServiceOptions {

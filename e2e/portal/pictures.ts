@@ -62,11 +62,11 @@ async function picture(page: Page, name: string, path: string, first?: () => Pro
   console.log(file);
 }
 
-async function take(demo: Demo & { portal_sign_in?: string }, client: Client, story: string): Promise<void> {
+async function take(demo: Demo, client: Client, story: string): Promise<void> {
   const browser = await launchBrowser();
   try {
     const context = await browser.newContext({
-      baseURL: new URL(demo.portal_sign_in ?? "").origin,
+      baseURL: new URL(demo.portal_sign_in).origin,
       viewport: { width: 1280, height: 720 },
       deviceScaleFactor: 1.25,
       locale: "en-GB",
@@ -74,7 +74,7 @@ async function take(demo: Demo & { portal_sign_in?: string }, client: Client, st
       reducedMotion: "reduce",
     });
     const page = await context.newPage();
-    await page.goto(demo.portal_sign_in ?? "");
+    await page.goto(demo.portal_sign_in);
     await page.getByRole("heading", { name: /^Welcome/ }).waitFor();
     const place = { merchant: demo.merchant_id, environment: "sandbox" as const };
     const [settlement] = (await client.get("/v1/settlements")).json.data as { uuid: string }[];
