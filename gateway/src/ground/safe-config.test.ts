@@ -45,7 +45,28 @@ test.each([
 ])("a development that listens on %s has %d problems", (HOST, count) => {
   expect(problems({ HOST })).toHaveLength(count);
   expect(problems({ METRICS_HOST: HOST })).toHaveLength(count);
-  expect(problems({ ...production, HOST })).toEqual([]);
+  expect(problems({ OPS_HOST: HOST })).toHaveLength(count);
+  expect(problems({ ...production, HOST, OPS_HOST: HOST })).toEqual([]);
+});
+
+test.each([
+  [{}, { port: 8082, host: "127.0.0.1", trustProxy: 0 }],
+  [
+    { PORT: "9000", TRUST_PROXY: "1" },
+    { port: 9002, host: "127.0.0.1", trustProxy: 1 },
+  ],
+  [{ PORT: "0" }, { port: 0, host: "127.0.0.1", trustProxy: 0 }],
+  [
+    { PORT: "0", OPS_PORT: "7000", OPS_HOST: "::1", TRUST_PROXY: "2", OPS_TRUST_PROXY: "0" },
+    { port: 7000, host: "::1", trustProxy: 0 },
+  ],
+])("with %j operators listen at %j", (variables, operator) => {
+  expect(readConfig(variables).operator).toEqual(operator);
+});
+
+test("where PORT + 2 is no port, the operators' has to be named", () => {
+  expect(problems({ PORT: "65534" })).toEqual(["OPS_PORT: give one, PORT + 2 is no port number"]);
+  expect(problems({ PORT: "65534", OPS_PORT: "8082" })).toEqual([]);
 });
 
 test("real payments are taken in production alone", () => {

@@ -10,7 +10,7 @@ const HTTPS = ["BASE_URL", "STATUS_URL"];
 /** What would be open beyond this machine, or take real money, without the rules of production. */
 export function exposureProblems(given: Given): string[] {
   if (given.NODE_ENV === "production") return [];
-  const problems = ["HOST", "METRICS_HOST"]
+  const problems = ["HOST", "METRICS_HOST", "OPS_HOST"]
     .filter((name) => given[name] !== undefined && !LOOPBACK.test(given[name]))
     .map((name) => `${name}: listening beyond this machine needs NODE_ENV=production`);
   if (given.PRODUCTION_ACTIVE === "true")
