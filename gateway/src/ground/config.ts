@@ -1,6 +1,7 @@
 // Configuration: the only file that reads the environment. All mistakes are reported together, before anything starts.
 import { resolve } from "node:path";
 import { z } from "zod";
+import { readPrivateNetworks } from "./private-networks.ts";
 import { exposureProblems, productionProblems } from "./safe-config.ts";
 import { readSecretFiles } from "./secret-files.ts";
 import { MASTER_KEY_FORM, masterKeyBytes } from "./crypto.ts";
@@ -16,6 +17,11 @@ const count = z
   .string()
   .regex(/^\d{1,9}$/, "must be a whole number")
   .transform(Number);
+const privateNetworks = z.string().transform((text, context) => {
+  const { networks, problems } = readPrivateNetworks(text);
+  for (const message of problems) context.addIssue({ code: "custom", message });
+  return networks;
+});
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
 const variables = z.object({
@@ -58,6 +64,7 @@ const variables = z.object({
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
   REQUEST_LOG: flag.default(true),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
+  WEBHOOK_ALLOW_NETWORKS: privateNetworks.default([]),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL" }).optional(),
   SMTP_FROM: z
     .string()
@@ -101,6 +108,8 @@ export interface Config {
   /** Whether requests of merchants' systems are kept for their developers. */
   requestLog: boolean;
   webhookAllowHosts: ReadonlySet<string>;
+  /** Private networks that webhooks may go to as if they were public, in the form of `readPrivateNetworks`. */
+  webhookAllowNetworks: readonly string[];
   /** The mail server that invitations are sent by; undefined: the inviter hands the link over. */
   mail: { url: string; from: string } | undefined;
   /** Connections that one address, or one /64 of IPv6, may hold. Without effect behind a proxy. */
@@ -193,6 +202,7 @@ export function readConfig(
         .map((host) => host.trim().toLowerCase())
         .filter(Boolean),
     ),
+    webhookAllowNetworks: value.WEBHOOK_ALLOW_NETWORKS,
     mail:
       value.SMTP_URL === undefined || value.SMTP_FROM === undefined
         ? undefined
