@@ -18,10 +18,13 @@ import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
-import { moneyEndpoints } from "./operator/money.routes.ts";
+import { PaymentRecords } from "./operator/payment-record.ts";
+import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
+import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -111,9 +114,17 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, people, address, evidenceFiles }: Rooms,
+  { merchants, directory, router, lanes, payments, people, address, evidenceFiles, figures }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
+  const outlooks = new Outlooks(database, clock);
+  const records = new PaymentRecords({
+    database,
+    directory,
+    audit,
+    estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
+  });
+  const acquirer = (code: string) => router.acquirer(code);
   return [
     ...merchantEndpoints({
       merchants,
@@ -124,7 +135,9 @@ export function operatorSurface(
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
-    ...moneyEndpoints({ database, directory, lanes, payments }),
+    ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
+    ...reviewEndpoints({ database, directory, lanes, payments, records, figures }),
+    ...operatorSettlementEndpoints({ database, directory, lanes }),
     ...bookEndpoints(database, directory),
     ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
     ...receiptEndpoints(database, directory, lanes),

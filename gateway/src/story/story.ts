@@ -296,7 +296,8 @@ function given(payment: Payment): Record<string, unknown> {
   };
 }
 
-function wholeView(payment: Payment, estimatedDate: string | null): Story["payment"] {
+/** A payment with everything that was given with it. `estimatedDate`: as for `statusView`. */
+export function wholeView(payment: Payment, estimatedDate: string | null): Story["payment"] {
   const { amountMinor, refundedMinor, refundPendingMinor, lostMinor } = payment;
   const refundable = isPaid(payment.status) ? amountMinor - refundedMinor - refundPendingMinor - lostMinor : 0n;
   return {
