@@ -26,8 +26,7 @@ interface Locked {
 
 function documentOfNpm(): Document {
   const args = ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--sbom-type", "application"];
-  const options = { cwd: root, encoding: "utf8", maxBuffer: 64 << 20, stdio: ["ignore", "pipe", "inherit"] } as const;
-  return JSON.parse(execFileSync("npm", args, options)) as Document;
+  return JSON.parse(execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 << 20 })) as Document;
 }
 
 /** The packages of the lock file that are not the development's alone, by the name that npm's document gives them. */
