@@ -29,7 +29,16 @@ const floors: string[][] = [
   ["sandbox", "operator", "requests", "insights"],
   ["diagnostics", "story", "search"],
   ["portal"],
-  ["foundation.ts", "retention.ts", "worker.ts", "rooms.ts", "surfaces.ts", "contract.ts", "app.ts"],
+  [
+    "foundation.ts",
+    "retention.ts",
+    "worker.ts",
+    "rooms.ts",
+    "surfaces.ts",
+    "operator-listener.ts",
+    "contract.ts",
+    "app.ts",
+  ],
   ["cli"],
   ["main.ts"],
 ];
