@@ -4,6 +4,7 @@ import { UnauthenticatedCallers } from "./auth/rate.ts";
 import type { Foundation } from "./foundation.ts";
 import { version } from "./ground/version.ts";
 import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
+import type { Readiness } from "./http/readiness.ts";
 import { createServer, sendReply } from "./http/server.ts";
 import { Audit } from "./operator/audit.ts";
 import { operatorContract } from "./operator/openapi.ts";
@@ -31,13 +32,19 @@ export interface OperatorListener {
 }
 
 /** The listener, not yet listening. `token`: that of the environment. */
-export function createOperatorListener(foundation: Foundation, rooms: Rooms, token: string): OperatorListener {
+export function createOperatorListener(
+  foundation: Foundation,
+  rooms: Rooms,
+  readiness: Readiness,
+  token: string,
+): OperatorListener {
   const { config, clock, log, metrics, database } = foundation;
   const roleOf = rolesOfTokens(token, config.operatorViewerToken);
   const load = new LoadShedding(OPERATOR_LOAD_LIMITS);
   const limit = Math.ceil(config.unauthenticatedLimitPerMinute / UNAUTHENTICATED_PART);
   const server = createServer({
     load,
+    readiness,
     clock,
     log,
     metrics,
