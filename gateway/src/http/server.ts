@@ -110,7 +110,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
       load.close(request.raw);
       if (reply.raw.writableFinished) answered(request, reply, parts);
     });
-    reply.header("x-request-id", request.id);
+    // What may be kept says so in its own handler: contracts, static files, logos.
+    reply.headers({ "x-request-id": request.id, "cache-control": "no-store" });
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
     // Before the body is looked at: what does not exist is not too large either.
@@ -234,7 +235,9 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     reply.rate = unauthenticated.rate(request.ip);
   }
   // Errors of the framework itself come here without passing any hook.
-  reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
+  reply
+    .headers({ "x-request-id": request.id, "cache-control": "no-store" })
+    .headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
   if (fault.status === 408) reply.header("connection", "close"); // the rest of the request is not waited for
   if (allow !== undefined) reply.header("allow", allow.join(", "));
