@@ -152,11 +152,12 @@ test("what arrives at the receiver is what the contract says of its type", () =>
 });
 
 test("both contracts are served as they are committed, the operator's without a token", async () => {
-  for (const [path, file] of [
-    ["/openapi.json", "merchant"],
-    ["/ops/v1/openapi.json", "operator"],
+  const { origin, operatorOrigin } = rig.service;
+  for (const [url, file] of [
+    [`${origin}/openapi.json`, "merchant"],
+    [`${operatorOrigin}/ops/v1/openapi.json`, "operator"],
   ] as const) {
-    const answer = await readAnswer(await fetch(rig.service.origin + path));
+    const answer = await readAnswer(await fetch(url));
     expect(answer.status).toBe(200);
     expect(answer.text).toBe(readFileSync(new URL(`../openapi/${file}.json`, import.meta.url), "utf8"));
   }

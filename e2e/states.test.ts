@@ -84,7 +84,7 @@ const operating =
   async (shop, id) => {
     const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, "content-type": "application/json" };
     const options = { method: "POST", headers, body: JSON.stringify(body) };
-    return refusalOf(await readAnswer(await fetch(`${service.origin}/ops/v1${path(shop, id)}`, options)));
+    return refusalOf(await readAnswer(await fetch(`${service.operatorOrigin}/ops/v1${path(shop, id)}`, options)));
   };
 const ofBook = ({ merchantId }: Shop): string => `/merchants/${merchantId}/books/sandbox`;
 

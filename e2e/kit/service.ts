@@ -48,15 +48,18 @@ export interface ServiceOptions {
 export class Service {
   readonly dataDirectory: string;
   readonly port: number;
+  /** Of the operators' listener. */
+  private readonly operatorPort: number;
   private readonly options: ServiceOptions;
   process: ChildProcess | undefined;
   /** The last words of the process. */
   output = "";
 
-  private constructor(options: ServiceOptions, dataDirectory: string, port: number) {
+  private constructor(options: ServiceOptions, dataDirectory: string, port: number, operatorPort: number) {
     this.options = options;
     this.dataDirectory = dataDirectory;
     this.port = port;
+    this.operatorPort = operatorPort;
   }
 
   /** Starts a service and waits until it is ready. */
@@ -70,7 +73,7 @@ export class Service {
       mkdirSync(join(directory, "postgres"), { mode: 0o700 });
       execFileSync("cp", ["-a", prepared, join(directory, "postgres", "cluster")]);
     }
-    const service = new Service(options, directory, options.port ?? (await freePort()));
+    const service = new Service(options, directory, options.port ?? (await freePort()), await freePort());
     await service.start();
     return service;
   }
@@ -87,6 +90,7 @@ export class Service {
         GERBANG_DATA: this.dataDirectory,
         PORT: String(this.port),
         METRICS_PORT: "0",
+        OPS_PORT: String(this.operatorPort),
       },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -107,6 +111,10 @@ export class Service {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  get opsUrl(): string {
+    return `http://127.0.0.1:${this.operatorPort}/ops/v1`;
   }
 
   get demo(): Demo {

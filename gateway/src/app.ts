@@ -15,9 +15,7 @@ import { openSecurityTxt } from "./http/security-txt.ts";
 import { LOAD_LIMITS, LoadShedding } from "./http/load-shedding.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import type { Merchants } from "./merchants/merchants.ts";
-import { Audit } from "./operator/audit.ts";
-import { operatorContract } from "./operator/openapi.ts";
-import { openOperatorApi } from "./operator/operator.routes.ts";
+import { createOperatorListener } from "./operator-listener.ts";
 import type { People } from "./people/people.ts";
 import { PeopleAudit } from "./people/audit.ts";
 import { portalOrigins } from "./people/relying-party.ts";
@@ -30,14 +28,17 @@ import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
 import type { Database } from "./store/database.ts";
-import { merchantSurface, operatorSurface, portalSurface } from "./surfaces.ts";
+import { merchantSurface, portalSurface } from "./surfaces.ts";
 
 export interface AppOptions extends FoundationOptions, RoomOptions {
   operatorToken: string;
 }
 
 export interface App {
+  /** What merchants, their people and payers reach. */
   server: FastifyInstance;
+  /** What operators reach, on a listener of its own. */
+  operatorServer: FastifyInstance;
   merchants: Merchants;
   people: People;
   database: Database;
@@ -52,7 +53,7 @@ export interface App {
   start(): Promise<void>;
   /** From here on health answers 200. */
   ready(): void;
-  /** Tells the app where it can be reached, once that is known. */
+  /** Tells the app where merchants reach it, once that is known. */
   setBaseUrl(url: string): void;
   /** Stops taking requests, finishes what is in flight, closes everything. */
   stop(): Promise<void>;
@@ -65,7 +66,6 @@ export function createApp(options: AppOptions): App {
   const surface = merchantSurface(foundation, rooms, options.deliveryTiming);
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
   const load = new LoadShedding(LOAD_LIMITS);
-  metrics.inFlight(() => load);
   const { trustProxy, statusUrl, connectionsPerAddress } = config;
   const isKnown = (clientId: string): boolean => rooms.directory.isKnown(clientId);
   const { directory } = rooms;
@@ -89,12 +89,12 @@ export function createApp(options: AppOptions): App {
   const contract = madeOnce(() => merchantContract(surface.endpoints, config.webhookHeaderPrefix));
   server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
   const health = openHealth(server, foundation, rooms);
-  const audit = new Audit(database, clock);
-  const operatorEndpoints = operatorSurface(foundation, rooms, audit);
-  const { operatorToken: token } = options;
-  openOperatorApi(server, { token, viewerToken: config.operatorViewerToken, audit }, operatorEndpoints);
-  const operatorsContract = madeOnce(() => operatorContract(operatorEndpoints, version));
-  server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: operatorsContract() }));
+  const operator = createOperatorListener(foundation, rooms, options.operatorToken);
+  metrics.inFlight(() => ({
+    requests: load.requests + operator.load.requests,
+    bytes: load.bytes + operator.load.bytes,
+    cut: load.cut + operator.load.cut,
+  }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
@@ -111,6 +111,7 @@ export function createApp(options: AppOptions): App {
   openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
     server,
+    operatorServer: operator.server,
     merchants: rooms.merchants,
     people: rooms.people,
     database,
@@ -119,7 +120,7 @@ export function createApp(options: AppOptions): App {
       return contract();
     },
     get operatorContract() {
-      return operatorsContract();
+      return operator.contract();
     },
     get portalContract() {
       return portalsContract();
@@ -137,8 +138,10 @@ export function createApp(options: AppOptions): App {
       surface.stopListening();
       rooms.streams.stop();
       // A connection whose last answer is given during the stop would be kept open for the next question.
-      const idle = setInterval(() => server.server.closeIdleConnections(), 50);
-      await Promise.all([server.close(), rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
+      const servers = [server, operator.server];
+      const idle = setInterval(() => servers.forEach((one) => one.server.closeIdleConnections()), 50);
+      const closed = servers.map((one) => one.close());
+      await Promise.all([...closed, rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
       await Promise.all([rejected.stop(), requestLog?.stop()]);
       await rooms.lastUses.write();
       await rooms.lanes.idle();

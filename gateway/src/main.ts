@@ -2,15 +2,18 @@
 import { parseArgs } from "node:util";
 import { acquirerCommand } from "./cli/acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
+import { stopWithParent } from "./ground/parent.ts";
 import { insightsCommand, ledgerCommand, migrateCommand, openapiCommand, verifyCommand } from "./cli/commands.ts";
 import { listenCommand } from "./cli/listen-command.ts";
 import { peopleCommand } from "./cli/people-command.ts";
+import { rolesCommand } from "./cli/roles-command.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { signCommand } from "./cli/sign-command.ts";
 
 const commands: Record<string, { run(args: string[]): Promise<number>; help: string }> = {
   serve: { run: serveCommand, help: "run the service [--role api|worker] (default: both)" },
   migrate: { run: migrateCommand, help: "bring the database's schema up to date" },
+  roles: { run: rolesCommand, help: "print the SQL that makes the roles and the database: --sql" },
   verify: { run: verifyCommand, help: "replay the books [--merchant mer_… --environment sandbox|production]" },
   ledger: {
     run: ledgerCommand,
@@ -47,6 +50,7 @@ if (!command) {
   process.stderr.write(usage());
   process.exit(positionals.length === 0 ? 0 : 2);
 }
+stopWithParent();
 try {
   process.exitCode = await command.run(process.argv.slice(3));
 } catch (error) {

@@ -57,6 +57,7 @@ import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Outlooks } from "./settlements/outlook.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
+import { type Exemptions, exemptionsOf } from "./webhooks/exemptions.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
 import { Names } from "./webhooks/names.ts";
 import { Sender } from "./webhooks/sender.ts";
@@ -77,9 +78,10 @@ export function merchantSurface(
   timing: DeliveryTiming | undefined,
 ): MerchantSurface {
   const { directory, router, payments, paymentOperations, clocks, payers } = rooms;
-  const { webhookHeaderPrefix: headerPrefix, serviceName, webhookAllowHosts: allowed } = config;
+  const { webhookHeaderPrefix: headerPrefix, serviceName } = config;
+  const exemptions = exemptionsOfConfig(config);
   const examiner = new Examiner(
-    new Sender(clock, headerPrefix, serviceName, allowed, timing),
+    new Sender(clock, headerPrefix, serviceName, exemptions, timing),
     clock,
     timing?.deadlineMs,
   );
@@ -91,7 +93,7 @@ export function merchantSurface(
       database,
       payers,
       acquiring: paymentOperations,
-      checkCallbackUrl: callbackUrlCheck(allowed),
+      checkCallbackUrl: callbackUrlCheck(exemptions),
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
     ...balanceEndpoints(database, clock),
@@ -181,26 +183,31 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
   ];
 }
 
+function exemptionsOfConfig({ webhookAllowHosts, webhookAllowNetworks }: Config): Exemptions {
+  return exemptionsOf(webhookAllowHosts, webhookAllowNetworks);
+}
+
 /** The address as it is kept. Throws VALIDATION_ERROR for one that webhooks must not be sent to. */
-function checkUrl(field: string, url: string, allowed: ReadonlySet<string>): string {
-  const objection = objectionTo(url, allowed);
+function checkUrl(field: string, url: string, exemptions: Exemptions): string {
+  const objection = objectionTo(url, exemptions);
   if (objection !== undefined) throw validationFault(field, url, objection);
   return normalized(url);
 }
 
 /** The same for an address that is registered: a name is looked up as well. */
-function webhookUrlCheck({ webhookAllowHosts: allowed }: Config): (url: string) => Promise<string> {
+function webhookUrlCheck(config: Config): (url: string) => Promise<string> {
+  const exemptions = exemptionsOfConfig(config);
   return async (url) => {
-    const kept = checkUrl("url", url, allowed);
-    await checkResolved(kept, allowed);
+    const kept = checkUrl("url", url, exemptions);
+    await checkResolved(kept, exemptions);
     return kept;
   };
 }
 
-function callbackUrlCheck(allowed: ReadonlySet<string>): (url: string, merchantId: string) => Promise<string> {
-  const names = new Names(allowed);
+function callbackUrlCheck(exemptions: Exemptions): (url: string, merchantId: string) => Promise<string> {
+  const names = new Names(exemptions);
   return async (url, merchantId) => {
-    const kept = checkUrl("callback_url", url, allowed);
+    const kept = checkUrl("callback_url", url, exemptions);
     if (await names.isForbidden(hostOf(new URL(kept)), merchantId))
       throw validationFault("callback_url", url, NOT_PUBLIC);
     return kept;
@@ -208,9 +215,9 @@ function callbackUrlCheck(allowed: ReadonlySet<string>): (url: string, merchantI
 }
 
 /** A name that already leads to an address that is not public is refused when it is registered, not at the first event. */
-async function checkResolved(url: string, allowed: ReadonlySet<string>): Promise<void> {
+async function checkResolved(url: string, exemptions: Exemptions): Promise<void> {
   try {
-    await vet(hostOf(new URL(url)), allowed);
+    await vet(hostOf(new URL(url)), exemptions);
   } catch (error) {
     // A name that cannot be looked up now may exist later; each attempt looks again.
     if (error instanceof ForbiddenAddress) throw validationFault("url", url, NOT_PUBLIC);

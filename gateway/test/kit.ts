@@ -1,6 +1,7 @@
 // What tests of the gateway share: a database of their own, a service in this process on a real socket, and merchants.
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
 import pg from "pg";
 import { inject } from "vitest";
 import { Service } from "../../e2e/kit/service.ts";
@@ -73,6 +74,8 @@ export interface TestService {
   askOperator(path: string): Promise<Answer>;
   database: TestDatabase;
   origin: string;
+  /** Of the operators' listener. */
+  operatorOrigin: string;
   /** A new merchant and a client of it. */
   merchant(options?: {
     name?: string;
@@ -124,7 +127,10 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   await app.start();
   app.ready();
   await app.server.listen({ port: options.port ?? 0, host: "127.0.0.1" });
-  const origin = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`;
+  await app.operatorServer.listen({ port: 0, host: "127.0.0.1" });
+  const originOf = ({ server }: FastifyInstance): string =>
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const [origin, operatorOrigin] = [originOf(app.server), originOf(app.operatorServer)];
   app.setBaseUrl(`${origin}/v1`);
   const client = async (
     merchantId: string,
@@ -135,14 +141,17 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     if (!made) throw new Error("no such merchant");
     return new Client({ base_url: `${origin}/v1`, client_id: made.clientId, secret: made.secret });
   };
-  const { operate, hands } = operatorAt(origin);
+  const { operate, hands } = operatorAt(`${operatorOrigin}/ops/v1`);
   return {
     app: Object.assign(app, hands),
     operate,
     askOperator: async (path) =>
-      readAnswer(await fetch(`${origin}/ops/v1${path}`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } })),
+      readAnswer(
+        await fetch(`${operatorOrigin}/ops/v1${path}`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }),
+      ),
     database,
     origin,
+    operatorOrigin,
     client,
     async merchant({ name = "Test Shop", environment, scopes, settings } = {}) {
       const { merchantId, webhookSecrets } = await app.merchants.create(name);
@@ -159,9 +168,9 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
 
 type Operate = (method: string, path: string, body?: unknown) => Promise<Answer["json"]>;
 
-function operatorAt(origin: string): { operate: Operate; hands: OperatorHands } {
+function operatorAt(opsUrl: string): { operate: Operate; hands: OperatorHands } {
   const operate: Operate = (method, path, body) =>
-    operateThrough({ ops_url: `${origin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, body);
+    operateThrough({ ops_url: opsUrl, operator_token: OPERATOR_TOKEN }, method, path, body);
   const ofBook = ({ merchantId, environment }: Book): string => `/merchants/${merchantId}/books/${environment}`;
   return {
     operate,
@@ -186,7 +195,7 @@ export async function startProcess(database: TestDatabase): Promise<TestProcess>
     demo: false,
     env: { DATABASE_URL: database.url, MASTER_KEY, OPERATOR_TOKEN, NODE_ENV: "development" },
   });
-  const { operate, hands } = operatorAt(service.url);
+  const { operate, hands } = operatorAt(service.opsUrl);
   const stop = async (): Promise<void> => {
     await service.kill("SIGKILL");
     await service.discard();

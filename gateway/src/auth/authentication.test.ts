@@ -62,7 +62,7 @@ const at = (instance: TestService, by: Client): Client =>
 
 const patch = (merchantId: string, change: unknown): Promise<unknown> =>
   operate(
-    { ops_url: `${service.origin}/ops/v1`, operator_token: OPERATOR_TOKEN },
+    { ops_url: `${service.operatorOrigin}/ops/v1`, operator_token: OPERATOR_TOKEN },
     "PATCH",
     `/merchants/${merchantId}`,
     change,

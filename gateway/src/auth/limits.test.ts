@@ -38,7 +38,7 @@ beforeEach(() => {
 const at = (instance: TestService, by: Client): Client =>
   new Client({ ...by.credentials, base_url: `${instance.origin}/v1` });
 const operator = (method: string, path: string, value?: unknown, instance = service): Promise<Answer["json"]> =>
-  operate({ ops_url: `${instance.origin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, value);
+  operate({ ops_url: `${instance.operatorOrigin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, value);
 
 /** A new merchant, limited by its operator. */
 async function limited(limit: number): Promise<{ client: Client; merchantId: string }> {
@@ -191,7 +191,7 @@ const bad: [string, (origin: string) => Promise<Response>][] = [
     (origin) => fetch(`${origin}/v1/payments`, { method: "POST", headers: json, body: "x".repeat(262_145) }),
   ],
   [
-    "a wrong token for the operator",
+    "a path of the operators, who are elsewhere",
     (origin) => fetch(`${origin}/ops/v1/acquirers`, { headers: { authorization: "Bearer x" } }),
   ],
 ];

@@ -63,6 +63,7 @@ async function verifyBooks(database: Database, books: Book[]): Promise<boolean> 
         environment: book.environment,
         journals: Number(report.journals),
         clean: report.wrong === undefined,
+        ...(report.head === undefined ? {} : { head_hash: report.head }),
         ...(report.wrong === undefined ? {} : { wrong: report.wrong }),
       })}\n`,
     );

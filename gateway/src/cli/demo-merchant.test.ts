@@ -22,8 +22,12 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
+const addressesOf = ({ origin, operatorOrigin }: TestService) => ({
+  baseUrl: `${origin}/v1`,
+  opsUrl: `${operatorOrigin}/ops/v1`,
+});
 const prepare = (): Promise<DemoFile | undefined> =>
-  prepareDemo(service.app, folder, `${service.origin}/v1`, "op_token_of_the_demo_0123456789");
+  prepareDemo(service.app, folder, addressesOf(service), "op_token_of_the_demo_0123456789");
 const file = (): string => join(folder, "demo.json");
 
 async function expectWorks(demo: DemoFile | undefined): Promise<DemoFile> {
@@ -70,7 +74,7 @@ test("a database with merchants of its own gets no demo merchant", async () => {
   const own = await startService({ roles: ["api"] });
   try {
     await own.merchant({ name: "Warung" });
-    expect(await prepareDemo(own.app, folder, `${own.origin}/v1`, "op_token")).toBeUndefined();
+    expect(await prepareDemo(own.app, folder, addressesOf(own), "op_token")).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
   } finally {
     await own.stop();

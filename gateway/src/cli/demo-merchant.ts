@@ -33,7 +33,7 @@ const OVERLAP_SECONDS = 86_400;
 export async function prepareDemo(
   app: App,
   dataDirectory: string,
-  baseUrl: string,
+  { baseUrl, opsUrl }: { baseUrl: string; opsUrl: string },
   operatorToken: string,
 ): Promise<DemoFile | undefined> {
   const file = join(dataDirectory, "demo.json");
@@ -43,7 +43,7 @@ export async function prepareDemo(
   const demo: DemoFile = {
     ...known,
     base_url: baseUrl,
-    ops_url: `${baseUrl.slice(0, -"/v1".length)}/ops/v1`,
+    ops_url: opsUrl,
     operator_token: operatorToken,
     portal_sign_in: await ownerLink(app, known.merchant_id, baseUrl),
   };

@@ -1,11 +1,12 @@
 // Secrets of a development installation: made on the first start, kept beside the data, readable by their owner alone.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { type Config, ConfigError } from "../ground/config.ts";
 import { masterKeyBytes } from "../ground/crypto.ts";
 import { writeWhole } from "../ground/files.ts";
+import { ownFolder } from "../ground/private-folders.ts";
 
 const secretsSchema = z.object({
   masterKey: z.string().refine((text) => masterKeyBytes(text) !== undefined),
@@ -13,18 +14,21 @@ const secretsSchema = z.object({
 });
 export type Secrets = z.infer<typeof secretsSchema>;
 
-/** From the configuration, or from `<data>/secrets.json`, which is made when it is missing. Production never makes any. */
+/**
+ * From the configuration, or from `<data>/secrets.json`, which is made when it is missing. Production never makes any. Throws `ConfigError` for a
+ * folder that others could have prepared, and for a damaged file.
+ */
 export function readSecrets(config: Config): Secrets {
   const { masterKey, operatorToken } = config;
   if (masterKey !== undefined && operatorToken !== undefined) return { masterKey, operatorToken };
   if (config.mode === "production") throw new Error("MASTER_KEY and OPERATOR_TOKEN are required in production");
+  ownFolder(config.dataDirectory);
   const file = join(config.dataDirectory, "secrets.json");
   let kept: Secrets;
   if (existsSync(file)) {
     kept = readKept(file);
   } else {
     kept = { masterKey: randomBytes(32).toString("hex"), operatorToken: `op_${randomBytes(24).toString("hex")}` };
-    mkdirSync(config.dataDirectory, { recursive: true, mode: 0o711 });
     writeWhole(file, `${JSON.stringify(kept, null, 2)}\n`);
   }
   return { masterKey: masterKey ?? kept.masterKey, operatorToken: operatorToken ?? kept.operatorToken };

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
+import type { FastifyInstance } from "fastify";
 import { type OpenAcquirer, readConfigAndAcquirers } from "./acquirers-of-config.ts";
 import { type App, createApp } from "../app.ts";
 import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
@@ -105,15 +106,15 @@ async function run(parts: ServeParts, log: Log): Promise<void> {
     if (await Promise.race([app.start().then(() => false), stopped])) return;
     metrics = await serveMetrics(app, config);
     await app.server.listen({ port: config.port, host: config.host });
-    const { address, port } = app.server.server.address() as AddressInfo;
-    const baseUrl = config.baseUrl ?? `http://${address.includes(":") ? `[${address}]` : address}:${port}/v1`;
+    const baseUrl = config.baseUrl ?? `${rootOf(app.server)}/v1`;
     app.setBaseUrl(baseUrl);
+    const opsUrl = await listenForOperators(app, config);
     const demo =
       config.mode === "production"
         ? undefined
-        : await prepareDemo(app, config.dataDirectory, baseUrl, secrets.operatorToken);
+        : await prepareDemo(app, config.dataDirectory, { baseUrl, opsUrl }, secrets.operatorToken);
     app.ready();
-    greet(config, baseUrl, metrics?.address, demo);
+    greet(config, { baseUrl, opsUrl, metrics: metrics?.address }, demo);
     await told;
     say("Stopping …");
   } finally {
@@ -123,16 +124,36 @@ async function run(parts: ServeParts, log: Log): Promise<void> {
   }
 }
 
+/** Where a server listens, as an address of the web. */
+function rootOf({ server }: FastifyInstance): string {
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
+}
+
+/** Opens the operators' listener and gives the address of their API. Throws ConfigError where it cannot listen there. */
+async function listenForOperators({ operatorServer }: App, { operator }: Config): Promise<string> {
+  const { host, port } = operator;
+  try {
+    await operatorServer.listen({ port, host });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE")
+      throw new ConfigError(`The operators' port ${port} of ${host} is taken. Set OPS_PORT to another one.`);
+    throw error;
+  }
+  return `${rootOf(operatorServer)}/ops/v1`;
+}
+
 /** Throws where the service's own role in the database may do more than it needs: nothing in the database would bind it. */
 async function refusePowerfulRole({ database }: App): Promise<void> {
   const problem = await roleProblem(database);
   if (problem !== undefined) throw new ConfigError(problem);
 }
 
-/** Resolves at SIGTERM or SIGINT, listening from now on. */
+/** Resolves at SIGTERM, SIGINT, or SIGHUP of a terminal that was closed, listening from now on. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => resolve());
   });
 }
 
@@ -174,7 +195,13 @@ async function serveMetrics(app: App, config: Config): Promise<{ address: string
   return { address: `http://${config.metrics.host}:${used}/metrics`, close: () => void server.close() };
 }
 
-function greet(config: Config, baseUrl: string, metrics: string | undefined, demo: DemoFile | undefined): void {
+interface Addresses {
+  baseUrl: string;
+  opsUrl: string;
+  metrics: string | undefined;
+}
+
+function greet(config: Config, { baseUrl, opsUrl, metrics }: Addresses, demo: DemoFile | undefined): void {
   if (config.mode === "test") return;
   const root = baseUrl.slice(0, -"/v1".length);
   say(`
@@ -182,7 +209,7 @@ function greet(config: Config, baseUrl: string, metrics: string | undefined, dem
 
     API        ${baseUrl}          contract   ${root}/openapi.json
     Health     ${baseUrl}/health   metrics    ${metrics ?? "off"}
-    Operator   ${root}/ops/v1
+    Operator   ${opsUrl}
     Portal     ${portalRoot(root)}/portal`);
   if (!demo) return;
   const body = `{"amount_minor":150000,"currency":"IDR","payment_method":"qris","reference_id":"order-'$(date +%s)'"}`;

@@ -1,20 +1,27 @@
 // Configuration: the only file that reads the environment. All mistakes are reported together, before anything starts.
 import { resolve } from "node:path";
 import { z } from "zod";
+import { readPrivateNetworks } from "./private-networks.ts";
 import { exposureProblems, productionProblems } from "./safe-config.ts";
 import { readSecretFiles } from "./secret-files.ts";
 import { MASTER_KEY_FORM, masterKeyBytes } from "./crypto.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
+const PORT_MAX = 65_535;
 const port = z
   .string()
   .regex(/^\d{1,5}$/, "must be a port number")
   .transform(Number)
-  .refine((value) => value <= 65_535, "must be a port number");
+  .refine((value) => value <= PORT_MAX, "must be a port number");
 const count = z
   .string()
   .regex(/^\d{1,9}$/, "must be a whole number")
   .transform(Number);
+const privateNetworks = z.string().transform((text, context) => {
+  const { networks, problems } = readPrivateNetworks(text);
+  for (const message of problems) context.addIssue({ code: "custom", message });
+  return networks;
+});
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
 const variables = z.object({
@@ -23,6 +30,9 @@ const variables = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   METRICS_PORT: port.optional(),
   METRICS_HOST: z.string().min(1).default("127.0.0.1"),
+  OPS_PORT: port.optional(),
+  OPS_HOST: z.string().min(1).default("127.0.0.1"),
+  OPS_TRUST_PROXY: count.optional(),
   GERBANG_DATA: z.string().min(1).optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   MIGRATION_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
@@ -54,6 +64,7 @@ const variables = z.object({
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
   REQUEST_LOG: flag.default(true),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
+  WEBHOOK_ALLOW_NETWORKS: privateNetworks.default([]),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL" }).optional(),
   SMTP_FROM: z
     .string()
@@ -71,6 +82,8 @@ export interface Config {
   port: number;
   host: string;
   metrics: { port: number | undefined; host: string };
+  /** Where the operator's API listens, and how many proxies stand in front of it. */
+  operator: { port: number; host: string; trustProxy: number };
   dataDirectory: string;
   databaseUrl: string | undefined;
   migrationDatabaseUrl: string | undefined;
@@ -95,6 +108,8 @@ export interface Config {
   /** Whether requests of merchants' systems are kept for their developers. */
   requestLog: boolean;
   webhookAllowHosts: ReadonlySet<string>;
+  /** Private networks that webhooks may go to as if they were public, in the form of `readPrivateNetworks`. */
+  webhookAllowNetworks: readonly string[];
   /** The mail server that invitations are sent by; undefined: the inviter hands the link over. */
   mail: { url: string; from: string } | undefined;
   /** Connections that one address, or one /64 of IPv6, may hold. Without effect behind a proxy. */
@@ -107,6 +122,11 @@ export interface Config {
 
 /** What names the files of the configuration: known even where other variables are wrong. */
 export type FilesOfConfig = Pick<Config, "dataDirectory" | "acquirersFile"> & { production: boolean };
+
+/** Two above the API's where it is not named, and any free one where the API takes any. */
+function operatorPort({ PORT, OPS_PORT }: { PORT: number; OPS_PORT?: number | undefined }): number {
+  return OPS_PORT ?? (PORT === 0 ? 0 : PORT + 2);
+}
 
 export class ConfigError extends Error {
   override name = "ConfigError";
@@ -131,6 +151,9 @@ export function readConfig(
   if (given.OPERATOR_VIEWER_TOKEN !== undefined && given.OPERATOR_VIEWER_TOKEN === given.OPERATOR_TOKEN) {
     problems.push("OPERATOR_VIEWER_TOKEN: must differ from OPERATOR_TOKEN");
   }
+  if (parsed.success && operatorPort(parsed.data) > PORT_MAX) {
+    problems.push("OPS_PORT: give one, PORT + 2 is no port number");
+  }
   const { GERBANG_CLIENT_ID: clientId, GERBANG_SECRET: secret } = given;
   if ((clientId === undefined) !== (secret === undefined)) {
     problems.push("GERBANG_CLIENT_ID and GERBANG_SECRET: belong together, give both or neither");
@@ -153,6 +176,11 @@ export function readConfig(
     port: value.PORT,
     host: value.HOST,
     metrics: { port: value.METRICS_PORT, host: value.METRICS_HOST },
+    operator: {
+      port: operatorPort(value),
+      host: value.OPS_HOST,
+      trustProxy: value.OPS_TRUST_PROXY ?? value.TRUST_PROXY,
+    },
     dataDirectory: files.dataDirectory,
     databaseUrl: value.DATABASE_URL,
     migrationDatabaseUrl: value.MIGRATION_DATABASE_URL,
@@ -174,6 +202,7 @@ export function readConfig(
         .map((host) => host.trim().toLowerCase())
         .filter(Boolean),
     ),
+    webhookAllowNetworks: value.WEBHOOK_ALLOW_NETWORKS,
     mail:
       value.SMTP_URL === undefined || value.SMTP_FROM === undefined
         ? undefined

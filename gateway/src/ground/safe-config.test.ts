@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readConfig } from "./config.ts";
+import { isReadByOthers } from "./secret-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gerbang-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -16,7 +17,7 @@ const production = {
   MASTER_KEY: key,
   OPERATOR_TOKEN: token,
   BASE_URL: "https://pay.example/v1",
-  DATABASE_URL: "postgres://gerbang@db.example/gerbang",
+  DATABASE_URL: "postgres://gerbang@db.example/gerbang?sslmode=verify-full",
 };
 
 /** The problems that reading tells, a line each; none when it is fine. */
@@ -45,7 +46,28 @@ test.each([
 ])("a development that listens on %s has %d problems", (HOST, count) => {
   expect(problems({ HOST })).toHaveLength(count);
   expect(problems({ METRICS_HOST: HOST })).toHaveLength(count);
-  expect(problems({ ...production, HOST })).toEqual([]);
+  expect(problems({ OPS_HOST: HOST })).toHaveLength(count);
+  expect(problems({ ...production, HOST, OPS_HOST: HOST })).toEqual([]);
+});
+
+test.each([
+  [{}, { port: 8082, host: "127.0.0.1", trustProxy: 0 }],
+  [
+    { PORT: "9000", TRUST_PROXY: "1" },
+    { port: 9002, host: "127.0.0.1", trustProxy: 1 },
+  ],
+  [{ PORT: "0" }, { port: 0, host: "127.0.0.1", trustProxy: 0 }],
+  [
+    { PORT: "0", OPS_PORT: "7000", OPS_HOST: "::1", TRUST_PROXY: "2", OPS_TRUST_PROXY: "0" },
+    { port: 7000, host: "::1", trustProxy: 0 },
+  ],
+])("with %j operators listen at %j", (variables, operator) => {
+  expect(readConfig(variables).operator).toEqual(operator);
+});
+
+test("where PORT + 2 is no port, the operators' has to be named", () => {
+  expect(problems({ PORT: "65534" })).toEqual(["OPS_PORT: give one, PORT + 2 is no port number"]);
+  expect(problems({ PORT: "65534", OPS_PORT: "8082" })).toEqual([]);
 });
 
 test("real payments are taken in production alone", () => {
@@ -81,6 +103,27 @@ describe("production refuses", () => {
     ],
   ])("%s", (_what, change, problem) => {
     expect(problems({ ...production, ...change })).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test.each([
+    ["postgres://u@127.0.0.1/x", []],
+    ["postgres://u@[::1]:5432/x", []],
+    ["postgres://u@localhost/x?host=%2Fvar%2Frun%2Fpostgresql", []],
+    ["postgres://u@db/x?sslmode=verify-full&sslrootcert=/ca.pem", []],
+    ["postgres://u@db/x?sslmode=disable", []],
+    ["postgres://u@db/x", ["db"]],
+    ["postgres://u@db/x?ssl=true", ["db"]],
+    ["postgres://u@db/x?sslmode=require", ["db"]],
+    ["postgres://u@db/x?sslmode=verify-ca", ["db"]],
+    ["postgres://u@db/x?uselibpqcompat=true&sslmode=prefer", ["db"]],
+    ["postgres://u@localhost/x?host=10.0.0.1", ["10.0.0.1"]],
+  ])("TLS that nobody decided on: %s is another machine's for %j", (address, hosts) => {
+    const expected = (name: string) =>
+      hosts.map((host) =>
+        expect.stringMatching(`^${name}: its host ${host} is another machine: use sslmode=verify-full`),
+      );
+    expect(problems({ ...production, DATABASE_URL: address })).toEqual(expected("DATABASE_URL"));
+    expect(problems({ ...production, MIGRATION_DATABASE_URL: address })).toEqual(expected("MIGRATION_DATABASE_URL"));
   });
 
   test("nothing in a good configuration, and tells everything that is missing at once", () => {
@@ -123,6 +166,20 @@ describe("secrets in files", () => {
     const told = problems({ ...rest, OPERATOR_TOKEN_FILE: make() });
     expect(told.join("\n")).toMatch(problem);
     expect(told.join("\n")).not.toContain(OPERATOR_TOKEN);
+  });
+
+  test.each([
+    // mode, whose file, who we are: is it open to others?
+    [0o400, 1000, 1000, false],
+    [0o600, 1000, 1000, false],
+    [0o440, 1000, 1000, true], // a group of people
+    [0o440, 0, 1000, false], // as systemd and Kubernetes hand secrets over
+    [0o460, 0, 1000, true],
+    [0o444, 0, 1000, true],
+    [0o440, 0, 0, true], // root needs no group to read it
+    [0o400, 0, 0, false],
+  ])("mode %o of user %d, read by user %d: open to others is %s", (mode, uid, own, open) => {
+    expect(isReadByOthers({ mode, uid }, own)).toBe(open);
   });
 
   test("both a variable and its file are one too many", () => {

@@ -10,7 +10,7 @@ const HTTPS = ["BASE_URL", "STATUS_URL"];
 /** What would be open beyond this machine, or take real money, without the rules of production. */
 export function exposureProblems(given: Given): string[] {
   if (given.NODE_ENV === "production") return [];
-  const problems = ["HOST", "METRICS_HOST"]
+  const problems = ["HOST", "METRICS_HOST", "OPS_HOST"]
     .filter((name) => given[name] !== undefined && !LOOPBACK.test(given[name]))
     .map((name) => `${name}: listening beyond this machine needs NODE_ENV=production`);
   if (given.PRODUCTION_ACTIVE === "true")
@@ -37,10 +37,23 @@ export function productionProblems(given: Given, needs: "service" | "database"):
     problems.push(
       "NODE_TLS_REJECT_UNAUTHORIZED: certificates have to be checked; name your own by NODE_EXTRA_CA_CERTS",
     );
-  for (const name of ["DATABASE_URL", "MIGRATION_DATABASE_URL"])
-    if (/[?&]sslmode=no-verify\b/.test(given[name] ?? ""))
-      problems.push(`${name}: sslmode=no-verify checks no certificate; use sslmode=verify-full and sslrootcert`);
+  for (const name of ["DATABASE_URL", "MIGRATION_DATABASE_URL"]) {
+    const problem = given[name] === undefined ? undefined : databaseTlsProblem(given[name]);
+    if (problem !== undefined) problems.push(`${name}: ${problem}`);
+  }
   return problems;
+}
+
+/** What is wrong with how a database is reached. On another machine its certificate is checked, or it is said that there is none. */
+function databaseTlsProblem(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined; // its form is refused elsewhere
+  const { hostname, searchParams } = new URL(address);
+  const mode = searchParams.get("sslmode");
+  if (mode === "no-verify") return "sslmode=no-verify checks no certificate; use sslmode=verify-full and sslrootcert";
+  const host = searchParams.get("host") ?? hostname;
+  if (host === "" || host.startsWith("/") || LOOPBACK.test(host)) return undefined;
+  if (mode === "verify-full" || mode === "disable") return undefined;
+  return `its host ${host} is another machine: use sslmode=verify-full and sslrootcert, or say sslmode=disable where the network itself is safe`;
 }
 
 /** True of text with few letters, and of a shorter text repeated. A random one of 24 characters or 32 bytes is neither. */

@@ -1,5 +1,5 @@
 // Secrets that come from files: for each variable that may, NAME_FILE names one.
-import { readFileSync, statSync } from "node:fs";
+import { type Stats, readFileSync, statSync } from "node:fs";
 
 const FROM_FILES = [
   "MASTER_KEY",
@@ -32,8 +32,7 @@ export function readSecretFiles(variables: Record<string, string | undefined>): 
       continue;
     }
     try {
-      const { mode } = statSync(file);
-      if (variables.NODE_ENV === "production" && (mode & 0o077) !== 0)
+      if (variables.NODE_ENV === "production" && isReadByOthers(statSync(file), process.getuid?.()))
         problems.push(`${name}_FILE: ${file} can be read by others; give it mode 0400`);
       const text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
       if (text === "") problems.push(`${name}_FILE: ${file} is empty`);
@@ -43,4 +42,13 @@ export function readSecretFiles(variables: Record<string, string | undefined>): 
     }
   }
   return { given, problems };
+}
+
+/**
+ * Whether a file is open to more than the service. systemd and Kubernetes hand secrets over in files of root that one group, or an entry of an
+ * access list, lets the service read: so root's file may have the group's right to read, where the service itself is not root.
+ */
+export function isReadByOthers({ mode, uid }: Pick<Stats, "mode" | "uid">, ownUid: number | undefined): boolean {
+  const handedOver = uid === 0 && ownUid !== 0;
+  return (mode & (handedOver ? 0o037 : 0o077)) !== 0;
 }

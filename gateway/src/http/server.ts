@@ -58,8 +58,8 @@ export interface ServerParts {
   /** The status page, named where the service itself is at fault. */
   statusUrl: string | undefined;
   connectionsPerAddress: number;
-  /** Whether a client_id is one that this process has loaded. */
-  isKnown: (clientId: string) => boolean;
+  /** Whether what stands behind `Bearer`, a client_id or a token, is one that this process has loaded. */
+  isKnown: (bearer: string) => boolean;
   /** Hears of every answer that is given to a request which got as far as a route. Must return at once. */
   onAnswer?: ((request: FastifyRequest, reply: FastifyReply, payload: unknown) => void) | undefined;
 }
@@ -158,16 +158,15 @@ function boundConnections(server: Server, { trustProxy, connectionsPerAddress }:
 }
 
 /**
- * Before anything is looked up or read: what an address has used up is refused, but for what proves itself. Throws RATE_LIMITED. Health is always
- * answered, and so are operators, whose tokens cost nothing to check.
+ * Before anything is looked up or read: what an address has used up is refused, but for what proves itself. Throws RATE_LIMITED. Health is always answered.
  */
 function refuseOnArrival(request: FastifyRequest, reply: FastifyReply, parts: ServerParts): void {
   const { unauthenticated, clock, isKnown } = parts;
   const standing = unauthenticated.standing(request.ip);
-  if (standing === "all" || request.url === HEALTH || request.url.startsWith("/ops/v1/")) return;
+  if (standing === "all" || request.url === HEALTH) return;
   const { authorization, cookie } = request.headers;
-  const clientId = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
-  if (clientId !== undefined && isKnown(clientId)) return;
+  const bearer = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+  if (bearer !== undefined && isKnown(bearer)) return;
   const claims = authorization !== undefined || cookie !== undefined || request.url.startsWith("/acquirers/");
   if (standing === "claims" && claims) return;
   // It stays at what it is: who goes on asking is not told later and later.

@@ -107,10 +107,9 @@ test("who is over the limit is refused on arrival: no handler runs, no body is r
   const known = "ak_test_known";
   const server = bareServer({ unauthenticated, isKnown: (clientId) => clientId === known });
   let handled = 0;
-  for (const url of ["/open", "/v1/health", "/ops/v1/x"])
-    server.all(url, async (_request, reply) => {
+  for (const url of ["/open", "/v1/health"])
+    server.all(url, async () => {
       handled++;
-      if (url === "/ops/v1/x") reply.proven();
       return "ok";
     });
   const origin = await server.listen({ port: 0, host: "127.0.0.1" });
@@ -121,7 +120,7 @@ test("who is over the limit is refused on arrival: no handler runs, no body is r
   handled = 0;
   for (let n = 0; n < 10; n++) expect(await send("/open")).toBe(429);
   expect(handled).toBe(0);
-  expect([await send("/v1/health"), await send("/ops/v1/x")]).toEqual([200, 200]);
+  expect(await send("/v1/health")).toBe(200);
   // What claims a key is let in until twice the limit is used up, then only a key that is known.
   const claims = { authorization: "Bearer ak_test_unknown" };
   expect([await send("/open", claims), await send("/open", claims), await send("/open", claims)]).toEqual([

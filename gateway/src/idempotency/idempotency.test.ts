@@ -26,7 +26,7 @@ const create = (body: unknown, key?: string | null, by = client): Promise<Answer
 const newKey = (): string => `key-${crypto.randomUUID()}`;
 const elsewhere = (by: Client): Client => new Client({ ...by.credentials, base_url: `${other.origin}/v1` });
 const operator = (method: string, path: string, value: unknown): Promise<unknown> =>
-  operate({ ops_url: `${service.origin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, value);
+  operate({ ops_url: `${service.operatorOrigin}/ops/v1`, operator_token: OPERATOR_TOKEN }, method, path, value);
 
 /** Status, code, and whether the answer is a replay. */
 function outcome({ status, headers, json }: Answer): string {

@@ -144,6 +144,11 @@ test("a busy book of the real service verifies clean", async () => {
   const report = await verifyBook(database, busy.book);
   expect(report.wrong).toBeUndefined();
   expect(report.journals).toBeGreaterThan(25n);
+  const [head] = await database.query<{ hash: Buffer }>({
+    text: "select hash from book_heads where merchant_id = $1::uuid and environment = $2",
+    values: [uuidOf(busy.book.merchantId), busy.book.environment],
+  });
+  expect(report.head).toBe(head?.hash.toString("hex"));
 });
 
 /** What verification says after this change, which nobody else ever sees. Ids in the change become the database's. */

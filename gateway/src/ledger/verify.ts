@@ -30,6 +30,8 @@ export interface BookReport {
   journals: bigint;
   /** The first thing found wrong, in words; undefined when the book is clean. */
   wrong: string | undefined;
+  /** The hash of the newest journal, in hex; zeros while there is none. Only of a book whose chain was replayed to its end. */
+  head?: string;
 }
 
 const PAGE = 1000;
@@ -96,7 +98,7 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
   }
   // What names a row says more than what names an hour.
   const wrong = replay.compare(totals) ?? (await rowsWrong(database, book)) ?? captures.compare();
-  return { book, journals: upTo, wrong };
+  return { book, journals: upTo, wrong, head: replay.head };
 }
 
 /** Whose money a journal moves; undefined for kinds that belong to no row; words when its operation key says nothing. */
@@ -190,6 +192,10 @@ class Replay {
   private hash: Buffer = Buffer.alloc(32);
   private readonly debits = new Map<string, Minor>();
   private readonly credits = new Map<string, Minor>();
+
+  get head(): string {
+    return this.hash.toString("hex");
+  }
 
   /** Takes the next journal; gives what is wrong with it. */
   next(journal: Journal): string | undefined {

@@ -29,7 +29,7 @@ const outcome = ({ status, json }: Answer): string => `${status} ${json.error?.c
 
 async function download(path: string): Promise<{ response: Response; bytes: Buffer }> {
   const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
-  const response = await fetch(`${service.origin}/ops/v1${path}`, { headers });
+  const response = await fetch(`${service.operatorOrigin}/ops/v1${path}`, { headers });
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
@@ -94,5 +94,5 @@ test("what was not handed in, or belongs to another book, is not found; without 
       "404 OBJECT_NOT_FOUND",
     );
   }
-  expect((await fetch(`${service.origin}/ops/v1${mine.path}/evidence/files/1`)).status).toBe(401);
+  expect((await fetch(`${service.operatorOrigin}/ops/v1${mine.path}/evidence/files/1`)).status).toBe(401);
 });

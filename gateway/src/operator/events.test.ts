@@ -39,7 +39,7 @@ afterAll(async () => {
 async function call(method: string, path: string, token = OPERATOR_TOKEN): Promise<Answer> {
   const full = `/ops/v1/merchants${path}`;
   const answer = await readAnswer(
-    await fetch(service.origin + full, { method, headers: { authorization: `Bearer ${token}` } }),
+    await fetch(service.operatorOrigin + full, { method, headers: { authorization: `Bearer ${token}` } }),
   );
   const endpoint = endpoints.find(
     (one) =>

@@ -64,7 +64,9 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
         contact: { name: "Whoever runs this gateway" },
         license: { name: "MIT", identifier: "MIT" },
       },
-      servers: [{ url: "/", description: "The address of the service; paths here are written in full." }],
+      servers: [
+        { url: "/", description: "The operator's listener (OPS_HOST, OPS_PORT); paths here are written in full." },
+      ],
       tags,
       security: [{ operator: [] }],
     },

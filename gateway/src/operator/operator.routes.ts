@@ -11,11 +11,16 @@ import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, type OperatorRole, isChange } from "./endpoint.ts";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The role of the token that the request came with, once that is known. */
+    operatorRole: OperatorRole | undefined;
+  }
+}
+
 export interface OperatorParts {
-  /** The token of the role admin. */
-  token: string;
-  /** The token of the role viewer; without it there is no viewer. */
-  viewerToken?: string | undefined;
+  /** The role of a token, of which undefined is none. */
+  roleOf: (token: string) => OperatorRole | undefined;
   audit: Audit;
 }
 
@@ -25,14 +30,18 @@ export function openOperatorApi(
   parts: OperatorParts,
   endpoints: readonly OperatorEndpoint[],
 ): void {
-  const roleOf = authentication(parts);
+  server.decorateRequest("operatorRole", undefined);
   for (const endpoint of endpoints) {
     server.route({
       method: endpoint.method,
       url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      handler: async (request, response) => {
-        const role = roleOf(request);
+      // Before the body is read: nobody without a token has the service hold one.
+      onRequest: async (request, response) => {
+        request.operatorRole = roleOf(request, parts);
         response.proven();
+      },
+      handler: async (request, response) => {
+        const role = request.operatorRole ?? "viewer";
         const sent = sentBody(request, endpoint.body);
         const perform = () => answer(endpoint, request, role, sent);
         return sendReply(
@@ -46,19 +55,25 @@ export function openOperatorApi(
   }
 }
 
-function authentication({ token, viewerToken }: OperatorParts): (request: FastifyRequest) => OperatorRole {
+function roleOf({ headers }: FastifyRequest, parts: OperatorParts): OperatorRole {
+  const sent = /^bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  const role = sent === undefined ? undefined : parts.roleOf(sent);
+  if (role === undefined)
+    throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`." });
+  return role;
+}
+
+/** Tells the roles of an admin's token and of a viewer's, where there is one. */
+export function rolesOfTokens(token: string, viewerToken: string | undefined): OperatorParts["roleOf"] {
   // Digests have one length, so the comparison tells nothing of the tokens'. Both are always compared.
   const digestOf = (text: string): string => sha256(text).toString("hex");
   const admin = digestOf(token);
   const viewer = viewerToken === undefined ? undefined : digestOf(viewerToken);
-  return (request) => {
-    const sent = /^bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-    const digest = sent === undefined ? "" : digestOf(sent);
+  return (sent) => {
+    const digest = digestOf(sent);
     const isAdmin = sameText(digest, admin);
     const isViewer = viewer !== undefined && sameText(digest, viewer);
-    if (isAdmin) return "admin";
-    if (isViewer) return "viewer";
-    throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`." });
+    return isAdmin ? "admin" : isViewer ? "viewer" : undefined;
   };
 }
 

@@ -45,7 +45,7 @@ async function call(
   { token = OPERATOR_TOKEN, at = service }: { token?: string | undefined; at?: TestService } = {},
 ): Promise<Answer> {
   const answer = await readAnswer(
-    await fetch(`${at.origin}/ops/v1${path}`, {
+    await fetch(`${at.operatorOrigin}/ops/v1${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...(value === undefined ? {} : { body: typeof value === "string" ? value : JSON.stringify(value) }),
@@ -102,7 +102,7 @@ describe("roles", () => {
     for (const token of ["guess", OPERATOR_TOKEN.slice(0, -1), `${VIEWER_TOKEN}x`]) {
       expect(outcome(await call("GET", "/acquirers", undefined, { token }))).toBe("401 UNAUTHORIZED");
     }
-    expect((await fetch(`${service.origin}/ops/v1/acquirers`)).status).toBe(401);
+    expect((await fetch(`${service.operatorOrigin}/ops/v1/acquirers`)).status).toBe(401);
   });
 
   test("without a configured token there is no viewer", async () => {
@@ -110,7 +110,9 @@ describe("roles", () => {
     try {
       const answer = await call("GET", "/acquirers", undefined, { token: VIEWER_TOKEN, at: other });
       expect(outcome(answer)).toBe("401 UNAUTHORIZED");
-      const empty = await fetch(`${other.origin}/ops/v1/acquirers`, { headers: { authorization: "Bearer undefined" } });
+      const empty = await fetch(`${other.operatorOrigin}/ops/v1/acquirers`, {
+        headers: { authorization: "Bearer undefined" },
+      });
       expect(empty.status).toBe(401);
     } finally {
       await other.stop();

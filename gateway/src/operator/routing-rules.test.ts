@@ -26,7 +26,7 @@ const endpoints = routingEndpoints({} as never);
 /** `path` is what follows /ops/v1/routing/rules. Successes have passed their schema. */
 async function call(method: string, path: string, value?: unknown, at = service): Promise<Answer> {
   const answer = await readAnswer(
-    await fetch(`${at.origin}/ops/v1/routing/rules${path}`, {
+    await fetch(`${at.operatorOrigin}/ops/v1/routing/rules${path}`, {
       method,
       headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
       ...(value === undefined ? {} : { body: JSON.stringify(value) }),

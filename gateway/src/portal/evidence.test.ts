@@ -141,7 +141,7 @@ test("a dispute is answered with a PDF and a photo; whoever decides reads them t
       { number: 2, media_type: "image/jpeg" },
     ],
   });
-  const theirs = await fetch(`${service.origin}/ops/v1${operators}/evidence/files/2`, {
+  const theirs = await fetch(`${service.operatorOrigin}/ops/v1${operators}/evidence/files/2`, {
     headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
   });
   expect(Buffer.from(await theirs.arrayBuffer()).equals(photo)).toBe(true);

@@ -1,11 +1,31 @@
-// Goal: a first start that is killed anywhere leaves a folder that the next start makes whole. Method: a cluster of its own,
-// brought by hand into each state that a kill can leave, with its server running and stopped.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// Goal: a first start that is killed anywhere leaves a folder that the next start makes whole, and nothing of our environment, or of another
+// user, reaches it. Method: a cluster of its own, brought by hand into each state that a kill can leave, with its server running and stopped.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { ConfigError } from "../ground/config.ts";
 import { type EmbeddedDatabase, startEmbedded } from "./embedded.ts";
+
+const hostile = {
+  PGDATA: "/nonexistent",
+  PGPORT: "1",
+  PGHOST: "192.0.2.1",
+  PGUSER: "mallory",
+  LD_PRELOAD: "/nonexistent/evil.so",
+  MASTER_KEY: "a master key of the tests",
+};
 
 let folder: string;
 let embedded: EmbeddedDatabase;
@@ -17,9 +37,12 @@ beforeAll(async () => {
   mkdirSync(join(folder, "postgres", `cluster.${process.pid}`), { recursive: true });
   writeFileSync(join(folder, "postgres", `cluster.${process.pid}`, "PG_VERSION"), "18\n");
   chmodSync(join(folder, "postgres"), 0o711);
+  // With these initdb and the server would fail, load foreign code, or show a secret to whoever reads their environment.
+  for (const [name, value] of Object.entries(hostile)) vi.stubEnv(name, value);
   embedded = await startEmbedded(folder);
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await embedded.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -64,4 +87,31 @@ test("several that start together after a kill all find it whole", async () => {
   await run(embedded.ownerUrl.replace(/\/gerbang$/, "/postgres"), noDatabase, noService, noRoles);
   const all = await Promise.all([startEmbedded(folder), startEmbedded(folder), startEmbedded(folder)]);
   for (const { url } of all) expect(await run(url, "select 1 as one")).toEqual([{ one: 1 }]);
+});
+
+test.skipIf(!existsSync("/proc/self/environ"))(
+  "the server gets three variables, and nothing of our environment",
+  () => {
+    const [pid] = readFileSync(join(folder, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n");
+    const names = readFileSync(`/proc/${pid}/environ`, "utf8")
+      .split("\0")
+      .map((text) => text.split("=")[0] ?? "");
+    const own = ["PATH", "LC_ALL", "TZ"];
+    expect(names).toEqual(expect.arrayContaining(own));
+    expect(names.filter((name) => name in process.env && !own.includes(name))).toEqual([]);
+  },
+);
+
+test("a folder that somebody else could have prepared is refused before anything is put into it", async () => {
+  const data = mkdtempSync(join(tmpdir(), "gerbang-prepared-"));
+  chmodSync(data, 0o711);
+  const elsewhere = mkdtempSync(join(tmpdir(), "gerbang-elsewhere-"));
+  symlinkSync(elsewhere, join(data, "postgres"));
+  await expect(startEmbedded(data)).rejects.toThrow(ConfigError);
+  await expect(startEmbedded(data)).rejects.toThrow("is a symbolic link");
+  rmSync(join(data, "postgres"));
+  mkdirSync(join(data, "postgres"));
+  chmodSync(join(data, "postgres"), 0o777);
+  await expect(startEmbedded(data)).rejects.toThrow("can be written by other users of this machine (mode 0777)");
+  expect([readdirSync(elsewhere), readdirSync(join(data, "postgres"))]).toEqual([[], []]);
 });

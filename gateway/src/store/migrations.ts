@@ -1,6 +1,7 @@
 // Migrations: numbered, forward-only SQL files, applied once however many processes start together.
 import { readFileSync, readdirSync } from "node:fs";
 import pg from "pg";
+import { ConfigError } from "../ground/config.ts";
 import { sha256 } from "../ground/crypto.ts";
 
 const directory = new URL("./migrations/", import.meta.url);
@@ -52,6 +53,7 @@ export async function migrate(url: string): Promise<string[]> {
     const beyond = rows.find((row) => row.version > newest);
     if (beyond)
       throw new Error(`the database has migration ${beyond.name}, which this version does not know: upgrade first`);
+    await demandRole(client);
     const done: string[] = [];
     for (const migration of migrations) {
       const before = applied.get(migration.version);
@@ -71,4 +73,15 @@ export async function migrate(url: string): Promise<string[]> {
   } finally {
     await client.end();
   }
+}
+
+/** The service's role belongs to the whole server. An owner that may not make roles needs it to be there: the first migration would fail. */
+async function demandRole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ owner: string }>(`select current_user as owner from pg_roles
+where rolname = current_user and not rolsuper and not rolcreaterole
+  and not exists (select from pg_roles where rolname = 'gerbang_app')`);
+  if (rows[0])
+    throw new ConfigError(
+      `The role gerbang_app is missing, and ${rows[0].owner} may not make it. Let an administrator run what \`gerbang roles --sql\` prints.`,
+    );
 }

@@ -17,6 +17,7 @@ import { AttemptRecorder } from "./attempt-recorder.ts";
 import type { HostHealth } from "./concurrency-limiter.ts";
 import { DeliveryAttempts } from "./delivery-attempt.ts";
 import type { LeasedDelivery } from "./delivery-buffer.ts";
+import { exemptionsOf } from "./exemptions.ts";
 import { FaultInjection } from "./fault-injection.ts";
 import { LeaseRenewer } from "./lease-renewer.ts";
 import { LocalDispatcher } from "./local-dispatcher.ts";
@@ -36,7 +37,7 @@ export interface DelivererParts {
   database: Database;
   directory: Directory;
   merchants: ProbeTurns;
-  config: Pick<Config, "webhookHeaderPrefix" | "serviceName" | "webhookAllowHosts">;
+  config: Pick<Config, "webhookHeaderPrefix" | "serviceName" | "webhookAllowHosts" | "webhookAllowNetworks">;
   clock: Clock;
   metrics: Metrics;
   log: Log;
@@ -73,8 +74,9 @@ export class Deliverer {
     const { database, config, clock, log, timing = deliveryTiming } = parts;
     this.parts = parts;
     this.timing = timing;
-    const { webhookHeaderPrefix: prefix, serviceName, webhookAllowHosts: allowed } = config;
-    this.sender = new ProbingSender({ clock, prefix, serviceName, allowed, timing }, parts.merchants, log);
+    const { webhookHeaderPrefix: prefix, serviceName } = config;
+    const exemptions = exemptionsOf(config.webhookAllowHosts, config.webhookAllowNetworks);
+    this.sender = new ProbingSender({ clock, prefix, serviceName, exemptions, timing }, parts.merchants, log);
     this.recorder = new AttemptRecorder(database, log, timing.gatherMs);
     const faults = new FaultInjection({ database, clock, log, timing });
     this.attempts = new DeliveryAttempts({ ...parts, sender: this.sender, faults, recorder: this.recorder });

@@ -1,9 +1,10 @@
 // Goal: no webhook goes to an address that is not public. Method: a table of every spelling known to have fooled someone.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { exemptionsOf } from "./exemptions.ts";
 import { isPublicAddress, objectionTo, vet } from "./guard.ts";
 
-const none = new Set<string>();
+const none = exemptionsOf([]);
 
 test("addresses that are not public are refused in every spelling", () => {
   const refused = [
@@ -66,7 +67,7 @@ test("URLs: only https to public hosts, without credentials, and nothing that ha
 });
 
 test("development's exemption names hosts exactly, and https stays", () => {
-  const allowed = new Set(["localhost"]);
+  const allowed = exemptionsOf(["localhost"]);
   expect(objectionTo("https://localhost:4443/hook", allowed)).toBeUndefined();
   expect(objectionTo("http://localhost:4443/hook", allowed)).toBeTypeOf("string");
   expect(objectionTo("https://evil.localhost/hook", allowed)).toBeTypeOf("string");
@@ -77,4 +78,24 @@ test("a name that leads to the machine itself is refused when it is looked up", 
   await expect(vet("localhost", none)).rejects.toThrow(/not a public name/);
   await expect(vet("127.0.0.1", none)).rejects.toThrow(/not a public address/);
   await expect(vet("1.1.1.1", none)).resolves.toEqual([{ address: "1.1.1.1", family: 4 }]);
+});
+
+const named = exemptionsOf([], ["10.1.0.0/16", "fd12:3456::/48"]);
+
+test("networks that the operator names count as public; everything else stays as it was", () => {
+  for (const url of ["https://10.1.2.3/hook", "https://[fd12:3456::7]:8443/", "https://1.1.1.1/", "https://shop.com/"])
+    expect(objectionTo(url, named), url).toBeUndefined();
+  const refused = [
+    "http://10.1.2.3/", "https://10.2.0.1/", "https://[::ffff:10.1.2.3]/", "https://[::ffff:a01:203]/", "https://[64:ff9b::a01:203]/",
+    "https://[2002:a01:203::]/", "https://[::10.1.2.3]/", "https://169.254.169.254/", "https://127.0.0.1/", "https://[::1]/",
+    "https://user:pass@10.1.2.3/", "https://localhost/", "https://a.localhost/", "https://x.onion/", "https://[fd12:3457::7]/",
+  ]; // prettier-ignore
+  for (const url of refused) expect(objectionTo(url, named), url).toBeTypeOf("string");
+});
+
+test("names of private use are looked up where networks are named, and nowhere else", () => {
+  for (const url of ["https://hooks.shop.internal/", "https://shop/", "https://shop.svc.cluster.local/"]) {
+    expect(objectionTo(url, named), url).toBeUndefined();
+    expect(objectionTo(url, none), url).toBeTypeOf("string");
+  }
 });

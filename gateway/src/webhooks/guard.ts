@@ -1,7 +1,8 @@
-// The guard: webhooks go to public addresses only. Checked when an address is given and again at each connection, on the
-// address actually connected to.
+// The guard: webhooks go to public addresses only, and to networks that the operator names. Checked when an address is given and
+// again at each connection, on the address actually connected to.
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
+import type { Exemptions } from "./exemptions.ts";
 
 const URL_MAX = 2048;
 
@@ -69,15 +70,19 @@ export function isPublicAddress(address: string): boolean {
   return !(first === 0x3fff && second < 0x1000); // documentation
 }
 
-/** Names that never lead to the public internet, whatever a resolver says. */
-function isReservedName(name: string): boolean {
+/** Names that webhooks never go to, whatever a resolver says. */
+const RESERVED = /(^|\.)(localhost|test|invalid|example|onion|arpa)$/;
+/** Names that only a private network gives a meaning to; so does each name without a dot. */
+const OF_PRIVATE_NETWORKS = /(^|\.)(local|localdomain|internal|intranet|private|corp|home|lan)$/;
+
+/** True for a name that is not looked up at all. Where networks are named, names of private use are: where they lead decides. */
+function isClosedName(name: string, { hasNetworks }: Exemptions): boolean {
   const host = name.replace(/\.$/, "");
-  return (
-    !host.includes(".") ||
-    /(^|\.)(localhost|local|localdomain|internal|intranet|private|corp|home|lan|test|invalid|example|onion|arpa)$/.test(
-      host,
-    )
-  );
+  return RESERVED.test(host) || (!hasNetworks && (!host.includes(".") || OF_PRIVATE_NETWORKS.test(host)));
+}
+
+function mayGoTo(address: string, exemptions: Exemptions): boolean {
+  return isPublicAddress(address) || exemptions.isNamed(address);
 }
 
 /** The one spelling in which an accepted address is kept: scheme and host in lower case, the rest percent-encoded. */
@@ -86,7 +91,7 @@ export function normalized(text: string): string {
 }
 
 /** Why an address may not be a webhook's, in words; undefined when it may. Resolves nothing. */
-export function objectionTo(text: string, allowed: ReadonlySet<string>): string | undefined {
+export function objectionTo(text: string, exemptions: Exemptions): string | undefined {
   if (text.length > URL_MAX) return `The address may have at most ${URL_MAX} characters.`;
   if (!text.isWellFormed()) return "The address is not Unicode text.";
   // What `new URL` would quietly repair is refused: the address kept must be the address meant.
@@ -102,11 +107,9 @@ export function objectionTo(text: string, allowed: ReadonlySet<string>): string 
   if (url.href.length > URL_MAX) return `The address, percent-encoded, may have at most ${URL_MAX} characters.`;
   if (url.username !== "" || url.password !== "") return "The address must not carry a user name or password.";
   const host = hostOf(url);
-  if (allowed.has(host)) return undefined;
-  if (isIP(host) !== 0 ? !isPublicAddress(host) : isReservedName(host)) {
-    return NOT_PUBLIC;
-  }
-  return undefined;
+  if (exemptions.hosts.has(host)) return undefined;
+  const isClosed = isIP(host) === 0 ? isClosedName(host, exemptions) : !mayGoTo(host, exemptions);
+  return isClosed ? NOT_PUBLIC : undefined;
 }
 
 /** The host as an address or a lower-case name, without brackets. `new URL` has already unified the spellings of IPv4. */
@@ -123,12 +126,12 @@ export class ForbiddenAddress extends Error {
   override name = "ForbiddenAddress";
 }
 
-/** Every address of a host, all of them vetted: one that is not public spoils the name. Throws `ForbiddenAddress`. */
-export async function vet(host: string, allowed: ReadonlySet<string>): Promise<VettedAddress[]> {
+/** Every address of a host, all of them vetted: one that is neither public nor named spoils the name. Throws `ForbiddenAddress`. */
+export async function vet(host: string, exemptions: Exemptions): Promise<VettedAddress[]> {
   const version = isIP(host);
-  const found = version === 0 ? await resolve(host, allowed.has(host)) : [{ address: host, family: version }];
-  if (!allowed.has(host)) {
-    const bad = found.find(({ address }) => !isPublicAddress(address));
+  const found = version === 0 ? await resolve(host, exemptions) : [{ address: host, family: version }];
+  if (!exemptions.hosts.has(host)) {
+    const bad = found.find(({ address }) => !mayGoTo(address, exemptions));
     if (bad) throw new ForbiddenAddress(`${host} leads to ${bad.address}, which is not a public address`);
   }
   return found as VettedAddress[];
@@ -138,9 +141,9 @@ export async function vet(host: string, allowed: ReadonlySet<string>): Promise<V
  * All addresses of a name, from the name servers. The system's own lookup runs on few threads, which a merchant's slow name
  * server could fill for everyone; only names that the configuration exempts go there, because /etc/hosts is theirs.
  */
-async function resolve(host: string, exempt: boolean): Promise<{ address: string; family: number }[]> {
-  if (exempt) return systemLookup(host, { all: true, verbatim: true });
-  if (isReservedName(host)) throw new ForbiddenAddress(`${host} is not a public name`);
+async function resolve(host: string, exemptions: Exemptions): Promise<{ address: string; family: number }[]> {
+  if (exemptions.hosts.has(host)) return systemLookup(host, { all: true, verbatim: true });
+  if (isClosedName(host, exemptions)) throw new ForbiddenAddress(`${host} is not a public name`);
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   const found = [

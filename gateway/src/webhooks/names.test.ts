@@ -2,6 +2,7 @@
 // memory. Method: look-ups that a test answers when it likes; then a service whose resolver is the test's.
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { exemptionsOf } from "./exemptions.ts";
 import { ForbiddenAddress, type VettedAddress } from "./guard.ts";
 import { Names, nameLimits } from "./names.ts";
 
@@ -33,7 +34,7 @@ function names(answer: (host: string) => Promise<VettedAddress[]>, limits: Parti
     asked.push(host);
     return answer(host);
   };
-  return new Names(new Set(["exempt.local"]), lookUp, { ...nameLimits, waitMs: 50, ...limits });
+  return new Names(exemptionsOf(["exempt.local"]), lookUp, { ...nameLimits, waitMs: 50, ...limits });
 }
 
 test("a name that leads inside is forbidden, any other is not, and each is asked once while its answer holds", async () => {

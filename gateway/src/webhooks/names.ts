@@ -3,6 +3,7 @@
 // learns of the mistake from a refusal instead of from deliveries that fail.
 import { isIP } from "node:net";
 import { stopwatchMs } from "../ground/clock.ts";
+import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
 
 export interface NameLimits {
@@ -29,16 +30,16 @@ export const nameLimits: NameLimits = {
 type Verdict = "public" | "forbidden" | "unknown";
 
 export class Names {
-  private readonly allowed: ReadonlySet<string>;
-  private readonly lookUp: (host: string, allowed: ReadonlySet<string>) => Promise<VettedAddress[]>;
+  private readonly exemptions: Exemptions;
+  private readonly lookUp: (host: string, exemptions: Exemptions) => Promise<VettedAddress[]>;
   private readonly limits: NameLimits;
   private readonly known = new Map<string, { verdict: Verdict; until: number }>();
   private readonly running = new Map<string, Promise<Verdict>>();
   private readonly byMerchant = new Map<string, number>();
 
-  /** `allowed` hosts are exempt. */
-  constructor(allowed: ReadonlySet<string>, lookUp = vet, limits = nameLimits) {
-    this.allowed = allowed;
+  /** `exemptions`: hosts among them are not looked up. */
+  constructor(exemptions: Exemptions, lookUp = vet, limits = nameLimits) {
+    this.exemptions = exemptions;
     this.lookUp = lookUp;
     this.limits = limits;
   }
@@ -49,7 +50,7 @@ export class Names {
    */
   async isForbidden(host: string, merchantId: string): Promise<boolean> {
     // Addresses were judged by their spelling; names that the configuration exempts are looked up on the system's few threads.
-    if (isIP(host) !== 0 || this.allowed.has(host)) return false;
+    if (isIP(host) !== 0 || this.exemptions.hosts.has(host)) return false;
     const kept = this.known.get(host);
     if (kept && kept.until > stopwatchMs()) return kept.verdict === "forbidden";
     const verdict = this.running.get(host) ?? this.begin(host, merchantId);
@@ -80,7 +81,7 @@ export class Names {
 
   private async judge(host: string): Promise<Verdict> {
     try {
-      await this.lookUp(host, this.allowed);
+      await this.lookUp(host, this.exemptions);
       return "public";
     } catch (error) {
       return error instanceof ForbiddenAddress ? "forbidden" : "unknown";

@@ -5,6 +5,7 @@ import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { PreviousSecretMark } from "../merchants/merchants.ts";
+import type { Exemptions } from "./exemptions.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
 
 /*
@@ -40,19 +41,19 @@ export class ProbingSender extends Sender {
       clock,
       prefix,
       serviceName,
-      allowed,
+      exemptions,
       timing,
     }: {
       clock: Clock;
       prefix: string;
       serviceName: string;
-      allowed: ReadonlySet<string>;
+      exemptions: Exemptions;
       timing: SenderTiming;
     },
     turns: ProbeTurns,
     log: Log,
   ) {
-    super(clock, prefix, serviceName, allowed, timing);
+    super(clock, prefix, serviceName, exemptions, timing);
     this.turns = turns;
     this.log = log;
     this.now = () => clock.now();

@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type Certificates, Receiver, isGenuine, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { systemClock } from "../ground/clock.ts";
 import { webhookSecret } from "../merchants/directory.ts";
+import { exemptionsOf } from "./exemptions.ts";
 import { vet } from "./guard.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
 
@@ -76,7 +77,7 @@ function sender(...allowed: string[]): Sender {
 }
 
 function timed(timing: SenderTiming | undefined, ...allowed: string[]): Sender {
-  const made = new Sender(systemClock, "X-SVC-", "gerbang", new Set(allowed), timing);
+  const made = new Sender(systemClock, "X-SVC-", "gerbang", exemptionsOf(allowed), timing);
   closers.push(() => made.close());
   return made;
 }
@@ -343,13 +344,54 @@ test("a name that leads to an address that is not public is refused without a co
   expect(connections()).toBe(0);
 });
 
+/** A sender beside networks that the operator named, as the configuration would give them but for the first. */
+function inNetworks(...networks: string[]): Sender {
+  const made = new Sender(systemClock, "X-SVC-", "gerbang", exemptionsOf([], networks));
+  closers.push(() => made.close());
+  return made;
+}
+
+test("a network that the operator names is reached over verified TLS, at the address that was vetted", async () => {
+  const { port, connections } = await listen(createHttpsServer(certificates, (_request, response) => response.end()));
+  const from = inNetworks("127.0.0.0/30");
+  expect(await from.send(delivery(`https://127.0.0.1:${port}/`))).toMatchObject({
+    succeeded: true,
+    address: "127.0.0.1",
+  });
+  names.set("hooks.shop.internal", () => Promise.resolve(["127.0.0.1"]));
+  // it is reached, and its certificate is for another name
+  const misnamed = await from.send(delivery(`https://hooks.shop.internal:${port}/`));
+  expectFailure(misnamed, /certificate is for another name/);
+  const reached = connections();
+  expectFailure(await from.send(delivery(`http://127.0.0.1:${port}/`)), /begin with https/);
+  expectFailure(await from.send(delivery(`https://127.0.0.5:${port}/`)), /^Refused: /);
+  expect(connections()).toBe(reached);
+});
+
+test("a name that leads into a named network and then beside it is refused, by any of its addresses", async () => {
+  const { port, connections } = await listen(createHttpsServer(certificates, (_request, response) => response.end()));
+  const from = inNetworks("10.1.0.0/16");
+  const elsewhere = [["127.0.0.1"], ["10.1.0.8", "127.0.0.1"], ["169.254.169.254"], ["10.2.0.1"], ["::ffff:10.1.0.8"]];
+  for (const found of elsewhere) {
+    names.set("rebind.shop.internal", () => Promise.resolve(found));
+    expectFailure(
+      await from.send(delivery(`https://rebind.shop.internal:${port}/`)),
+      /^Refused: .*not a public address/,
+    );
+  }
+  expect(connections()).toBe(0);
+  names.set("rebind.shop.internal", () => Promise.resolve(["10.1.0.8"]));
+  await expect(vet("rebind.shop.internal", exemptionsOf([], ["10.1.0.0/16"]))).resolves.toHaveLength(1);
+  await expect(vet("rebind.shop.internal", exemptionsOf([]))).rejects.toThrow(/not a public name/);
+});
+
 test("a name is looked up once an attempt and connected to as it was vetted: what it says the next time does not count", async () => {
   const { port, connections } = await listen(createTcpServer((socket) => socket.end()));
   const answers = [["93.184.215.14"], ["127.0.0.1"]];
   let asked = 0;
   names.set("rebind.merchant.com", () => Promise.resolve(answers[Math.min(asked++, 1)] ?? []));
-  expect(await vet("rebind.merchant.com", new Set())).toEqual([{ address: "93.184.215.14", family: 4 }]);
-  await expect(vet("rebind.merchant.com", new Set())).rejects.toThrow(/not a public address/);
+  expect(await vet("rebind.merchant.com", exemptionsOf([]))).toEqual([{ address: "93.184.215.14", family: 4 }]);
+  await expect(vet("rebind.merchant.com", exemptionsOf([]))).rejects.toThrow(/not a public address/);
   // Public first, private at the attempt: refused before anything is sent.
   asked = 1;
   expectFailure(await sender().send(delivery(`https://rebind.merchant.com:${port}/`)), /^Refused: /);

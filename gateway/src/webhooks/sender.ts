@@ -10,6 +10,7 @@ import { sign } from "../ground/crypto.ts";
 import type { Book } from "../merchants/books.ts";
 import type { WebhookSecret } from "../merchants/directory.ts";
 import { watchAddress } from "./addresses.ts";
+import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
@@ -116,24 +117,24 @@ export class Sender {
   private readonly clock: Clock;
   private readonly prefix: string;
   private readonly serviceName: string;
-  private readonly allowed: ReadonlySet<string>;
+  private readonly exemptions: Exemptions;
   private readonly timing: SenderTiming;
 
-  /** `prefix` begins the service's own headers; `allowed` hosts are exempt from the public-address rule (development). */
+  /** `prefix` begins the service's own headers; `exemptions` are exempt from the public-address rule. */
   constructor(
     clock: Clock,
     prefix: string,
     serviceName: string,
-    allowed: ReadonlySet<string>,
+    exemptions: Exemptions,
     timing: SenderTiming = deliveryTiming,
   ) {
     this.clock = clock;
     this.prefix = prefix;
     this.serviceName = serviceName;
-    this.allowed = allowed;
+    this.exemptions = exemptions;
     this.timing = timing;
     this.agent = new Agent({
-      connect: guardedConnector(allowed, timing.deadlineMs),
+      connect: guardedConnector(exemptions, timing.deadlineMs),
       allowH2: false,
       connections: CONNECTIONS_PER_HOST,
       pipelining: 1,
@@ -159,7 +160,7 @@ export class Sender {
       result.durationMs = Math.round(stopwatchMs() - begun);
     };
     try {
-      const objection = objectionTo(delivery.url, this.allowed);
+      const objection = objectionTo(delivery.url, this.exemptions);
       if (objection !== undefined) throw new ForbiddenAddress(objection);
       const { origin, pathname, search } = new URL(delivery.url);
       const headers = delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders;
@@ -264,14 +265,14 @@ async function* inPieces(body: string, durationMs: number): AsyncGenerator<Buffe
 }
 
 /** Resolves once, vets every address, connects to a vetted one, and looks at where the socket really went. */
-function guardedConnector(allowed: ReadonlySet<string>, timeout: number): buildConnector.connector {
+function guardedConnector(exemptions: Exemptions, timeout: number): buildConnector.connector {
   const connect = buildConnector({ timeout, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
     const refuse = (cause: unknown): void => {
       callback(cause instanceof Error ? cause : new Error(String(cause)), null);
     };
-    vet(host, allowed)
+    vet(host, exemptions)
       .then((vetted) => {
         const chosen = vetted.find(({ family }) => family === 4) ?? vetted[0];
         if (!chosen) throw new ForbiddenAddress(`${host} leads nowhere`);

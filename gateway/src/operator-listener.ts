@@ -1,0 +1,57 @@
+// The operator's listener: /ops/v1 on an address of its own, with room, connections and limits that nobody on the public one can take.
+import type { FastifyInstance } from "fastify";
+import { UnauthenticatedCallers } from "./auth/rate.ts";
+import type { Foundation } from "./foundation.ts";
+import { version } from "./ground/version.ts";
+import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
+import { createServer, sendReply } from "./http/server.ts";
+import { Audit } from "./operator/audit.ts";
+import { operatorContract } from "./operator/openapi.ts";
+import { openOperatorApi, rolesOfTokens } from "./operator/operator.routes.ts";
+import type { Rooms } from "./rooms.ts";
+import { operatorSurface } from "./surfaces.ts";
+
+/** Of what an address may send unauthenticated on the public listener. People and their scripts need a few; whoever guesses tokens is slowed down. */
+const UNAUTHENTICATED_PART = 50;
+const CONNECTIONS_PER_ADDRESS = 256;
+
+/** A few people and their scripts: some 16 MiB with all their parts. */
+const OPERATOR_LOAD_LIMITS: LoadLimits = {
+  known: { requests: 512, bytes: 8 * 2 ** 20 },
+  strangers: { requests: 256, bytes: 4 * 2 ** 20 },
+  address: { requests: 128, bytes: 2 * 2 ** 20 },
+  connection: 32,
+};
+
+export interface OperatorListener {
+  server: FastifyInstance;
+  load: LoadShedding;
+  /** The OpenAPI document of /ops/v1. */
+  contract(): string;
+}
+
+/** The listener, not yet listening. `token`: that of the environment. */
+export function createOperatorListener(foundation: Foundation, rooms: Rooms, token: string): OperatorListener {
+  const { config, clock, log, metrics, database } = foundation;
+  const roleOf = rolesOfTokens(token, config.operatorViewerToken);
+  const load = new LoadShedding(OPERATOR_LOAD_LIMITS);
+  const limit = Math.ceil(config.unauthenticatedLimitPerMinute / UNAUTHENTICATED_PART);
+  const server = createServer({
+    load,
+    clock,
+    log,
+    metrics,
+    unauthenticated: new UnauthenticatedCallers(limit, clock),
+    trustProxy: config.operator.trustProxy,
+    statusUrl: config.statusUrl,
+    connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS, config.connectionsPerAddress),
+    isKnown: (bearer) => roleOf(bearer) !== undefined,
+  });
+  const audit = new Audit(database, clock);
+  const endpoints = operatorSurface(foundation, rooms, audit);
+  openOperatorApi(server, { roleOf, audit }, endpoints);
+  let made: string | undefined;
+  const contract = (): string => (made ??= operatorContract(endpoints, version));
+  server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
+  return { server, load, contract };
+}

