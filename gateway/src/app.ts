@@ -129,6 +129,7 @@ export function createApp(options: AppOptions): App {
     async start() {
       await foundation.start();
       await rooms.merchants.checkMasterKey();
+      await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
     },

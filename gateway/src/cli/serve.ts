@@ -150,10 +150,10 @@ async function refusePowerfulRole({ database }: App): Promise<void> {
   if (problem !== undefined) throw new ConfigError(problem);
 }
 
-/** Resolves at SIGTERM or SIGINT, listening from now on. */
+/** Resolves at SIGTERM, SIGINT, or SIGHUP of a terminal that was closed, listening from now on. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve());
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => resolve());
   });
 }
 

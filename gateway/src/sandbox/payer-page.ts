@@ -20,14 +20,15 @@ import type { Lanes } from "../store/lanes.ts";
 
 /** Names of payer pages: the payment and a mark that only this installation can make, so no page can be guessed. */
 export class PayerTokens {
-  private readonly key: Buffer;
+  private readonly keys: readonly [Buffer, ...Buffer[]];
 
-  constructor(key: Buffer) {
-    this.key = key;
+  /** The first key makes names; a name that one of the others made is good, too, while the master key is being replaced. */
+  constructor(keys: readonly [Buffer, ...Buffer[]]) {
+    this.keys = keys;
   }
 
   make(book: Book, reference: string): string {
-    return book.merchantId.slice(4) + reference.slice(4) + this.mark(book.merchantId, reference);
+    return book.merchantId.slice(4) + reference.slice(4) + mark(this.keys[0], book.merchantId, reference);
   }
 
   /** The payment a token names, or undefined when the token is not ours. */
@@ -35,13 +36,14 @@ export class PayerTokens {
     const merchantId = `mer_${token.slice(0, 26)}`;
     const reference = `pay_${token.slice(26, 52)}`;
     if (!isId("merchant", merchantId) || !isId("payment", reference)) return undefined;
-    return sameText(token.slice(52), this.mark(merchantId, reference)) ? { merchantId, reference } : undefined;
+    const isOurs = this.keys.some((key) => sameText(token.slice(52), mark(key, merchantId, reference)));
+    return isOurs ? { merchantId, reference } : undefined;
   }
+}
 
-  private mark(merchantId: string, reference: string): string {
-    const mac = createHmac("sha256", this.key).update(`${merchantId}/${reference}`).digest();
-    return encode(mac.subarray(0, 16));
-  }
+function mark(key: Buffer, merchantId: string, reference: string): string {
+  const mac = createHmac("sha256", key).update(`${merchantId}/${reference}`).digest();
+  return encode(mac.subarray(0, 16));
 }
 
 export interface PayerPageParts extends PaymentParts {
