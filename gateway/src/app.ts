@@ -9,6 +9,7 @@ import { RejectedRequests } from "./diagnostics/rejected-requests.ts";
 import { type Foundation, type FoundationOptions, layFoundation } from "./foundation.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
+import { openContract } from "./http/contract-route.ts";
 import { Edge } from "./http/edge.ts";
 import { closeServer } from "./http/closing.ts";
 import { Health } from "./http/health.ts";
@@ -94,7 +95,7 @@ export function createApp(options: AppOptions): App {
   const edge = openEdge(foundation, rooms, load, rejected);
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
   const contract = madeOnce(() => merchantContract(surface.endpoints, config.webhookHeaderPrefix));
-  server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
+  openContract(server, "/openapi.json", contract);
   openProbes(server, readiness);
   const health = openHealth(server, foundation, rooms);
   const operator = createOperatorListener(foundation, rooms, readiness, options.operatorToken);
@@ -110,9 +111,7 @@ export function createApp(options: AppOptions): App {
     openPages(server);
   }
   const portalsContract = madeOnce(() => portalContract(portal, version));
-  server.get("/portal/v1/openapi.json", (_request, reply) =>
-    sendReply(reply, { status: 200, body: portalsContract() }),
-  );
+  openContract(server, "/portal/v1/openapi.json", portalsContract);
   openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
@@ -141,6 +140,7 @@ export function createApp(options: AppOptions): App {
     async start() {
       await foundation.start();
       await rooms.merchants.checkMasterKey();
+      await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
     },

@@ -113,7 +113,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
       load.close(request.raw);
       if (reply.raw.writableFinished) answered(request, reply, parts);
     });
-    reply.header("x-request-id", request.id);
+    // What may be kept says so in its own handler: contracts, static files, logos.
+    reply.headers({ "x-request-id": request.id, "cache-control": "no-store" });
     // Probes are answered from memory, in this turn: neither the load nor anybody's limit may hide how the process is.
     if (isProbe(request.url) && !request.is404) return done();
     setAsideContentType(request);
@@ -246,7 +247,9 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     reply.rate = unauthenticated.rate(request.ip);
   }
   // Errors of the framework itself come here without passing any hook.
-  reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
+  reply
+    .headers({ "x-request-id": request.id, "cache-control": "no-store" })
+    .headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
   // The rest of the request is not waited for; or the client is to go elsewhere.
   if (fault.status === 408 || parts.readiness.leaving) reply.header("connection", "close");
