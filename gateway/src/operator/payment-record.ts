@@ -12,6 +12,7 @@ import { environmentField, exampleOf, identity, timestamp } from "../http/shapes
 import type { Directory } from "../merchants/directory.ts";
 import { type MerchantAuditEntry, merchantAuditOfRow } from "../people/audit.sql.ts";
 import { actions } from "../people/roles.ts";
+import type { PayerData } from "../payments/payer-data.ts";
 import { type Payment, type PaymentStanding, awaitsSettlement } from "../payments/payment.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import { storySchema } from "../story/story.schema.ts";
@@ -140,6 +141,7 @@ export type PaymentRecord = z.infer<typeof paymentRecordSchema>;
 
 export interface PaymentRecordParts {
   database: Database;
+  payers: PayerData;
   directory: Directory;
   audit: Audit;
   /** The day on which each payment is paid out as things stand, by reference, null when none. */
@@ -160,7 +162,7 @@ export class PaymentRecords {
 
   /** The record of a payment, whoever's it is. Throws PAYMENT_NOT_FOUND. */
   async read(reference: string): Promise<PaymentRecord> {
-    const { database, directory, audit } = this.parts;
+    const { database, payers, directory, audit } = this.parts;
     const [row] = isId("payment", reference) ? await database.query(selectAnyPayment(reference)) : [];
     const payment = row && paymentOfRow(row);
     const merchant = payment && (await directory.merchant(payment.book.merchantId));
@@ -168,7 +170,7 @@ export class PaymentRecords {
     const { book } = payment;
     const estimate = (): Promise<string | null> => this.payoutOf({ merchant, book }, payment);
     const [{ withheld: _, ...story }, risk] = await Promise.all([
-      readStory(database, book, reference, everything, estimate),
+      readStory({ database, payers }, book, reference, everything, estimate),
       readRiskSeen(database, payment, merchant.settings),
     ]);
     const subjects = [reference, ...idsIn(story.steps, "refunded"), ...idsIn(story.steps, "disputed")];

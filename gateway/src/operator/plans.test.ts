@@ -55,7 +55,7 @@ async function genericPlan({ text }: Statement): Promise<string> {
   });
 }
 
-const payment = aPayment({ customerKey: "00".repeat(16) });
+const payment = aPayment();
 const { book, reference } = payment;
 
 test.each<[string, string, Statement]>([

@@ -14,10 +14,12 @@ import type { Directory } from "../merchants/directory.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { exampleCustomer } from "../payments/payments.examples.ts";
 import { type Payment, createdView } from "../payments/payment.ts";
+import type { PayerData } from "../payments/payer-data.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import { amountMinor, createdPaymentSchema, customerSchema, paymentParams } from "../payments/payments.schema.ts";
 import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
 import { approvePayment, refusePayment } from "../payments/review.ts";
+import type { Customer } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -33,6 +35,7 @@ export interface ReviewParts {
   directory: Directory;
   lanes: Lanes;
   payments: PaymentParts;
+  payers: PayerData;
   records: PaymentRecords;
   figures: Figures;
 }
@@ -139,14 +142,14 @@ const reviewRecordSchema = paymentRecordSchema
 
 export function reviewEndpoints(parts: ReviewParts): OperatorEndpoint[] {
   return [
-    queueEndpoint(parts.database),
+    queueEndpoint(parts),
     oneEndpoint(parts),
     judgeEndpoint(parts, "approve", (owner, reference) => approvePayment(parts.payments, owner, reference)),
     judgeEndpoint(parts, "refuse", refusePayment),
   ];
 }
 
-function queueEndpoint(database: Database): OperatorEndpoint {
+function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
   return operatorEndpoint({
     method: "GET",
     operationId: "listReviews",
@@ -160,7 +163,10 @@ function queueEndpoint(database: Database): OperatorEndpoint {
     async handle({ query }) {
       const limit = limitOf(query);
       const rows = await database.query(selectUnderReview(undefined, query.starting_after, limit));
-      return page(rows.map(paymentOfRow), limit, reviewView, ({ reference }) => reference);
+      const reviewed = await Promise.all(
+        rows.map(paymentOfRow).map(async (payment) => ({ payment, customer: await payers.open(payment) })),
+      );
+      return page(reviewed, limit, reviewView, ({ payment }) => payment.reference);
     },
   });
 }
@@ -212,7 +218,7 @@ function judgeEndpoint(
       if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
       const judged = await parts.lanes.move(book.merchantId, command({ merchant, book }, reference));
       return reply(200, {
-        ...wholeView(judged, null), // it is not paid: nothing of it is settled
+        ...wholeView({ payment: judged, customer: await parts.payers.open(judged) }, null), // it is not paid: nothing of it is settled
         ...createdView(judged),
         reasons: judged.risk.reasons,
         merchant_id: book.merchantId,
@@ -227,7 +233,12 @@ async function findReviewed(database: Database, reference: string): Promise<Paym
   return paymentOfRow(row);
 }
 
-function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
+interface Reviewed {
+  payment: Payment;
+  customer: Customer | undefined;
+}
+
+function reviewView({ payment, customer }: Reviewed): z.infer<typeof reviewSchema> {
   return {
     reference: payment.reference,
     merchant_id: payment.book.merchantId,
@@ -236,7 +247,7 @@ function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
     currency: payment.currency,
     payment_method: payment.method,
     reference_id: payment.referenceId,
-    customer: payment.customer ? { ...payment.customer } : null,
+    customer: customer ? { ...customer } : null,
     score: payment.risk.score,
     reasons: payment.risk.reasons,
     created_at: wireTime(payment.createdAt),
