@@ -66,7 +66,7 @@ test("4,200 bodies that never come take no room from a merchant", { timeout: 60_
     await pays();
   }
   const held = await service.app.metrics.registry.getSingleMetric("gerbang_http_requests_in_flight")?.get();
-  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.strangers.requests);
+  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.unauthenticated.requests);
   const cut = await service.app.metrics.registry.getSingleMetric("gerbang_http_cut_connections")?.get();
   expect(cut?.values[0]?.value).toBeGreaterThan(3000);
 });
@@ -78,7 +78,7 @@ test("large bodies that stay unfinished take no bytes from a merchant", async ()
     );
   await pays();
   const held = await service.app.metrics.registry.getSingleMetric("gerbang_http_body_bytes_in_flight")?.get();
-  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.strangers.bytes);
+  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.unauthenticated.bytes);
 });
 
 test("one address has so many connections and no more; others have theirs", async () => {
@@ -154,7 +154,7 @@ test("the room of those who are known has an end, too", () => {
   const one = { requests: 1, bytes: 10 };
   const load = new LoadShedding({
     known: one,
-    strangers: { requests: 5, bytes: 10 },
+    unauthenticated: { requests: 5, bytes: 10 },
     address: { requests: 5, bytes: 10 },
     connection: 5,
   });
