@@ -52,6 +52,7 @@ interface Crowd {
 
 const ticketOf = Symbol("ticket");
 const unanswered = Symbol("unanswered requests");
+const proved = Symbol("proved");
 
 /** A request with what it holds: as a property, which costs a fraction of what a WeakMap costs the garbage collector. */
 interface Taken extends IncomingMessage {
@@ -60,6 +61,12 @@ interface Taken extends IncomingMessage {
 
 interface Connection extends Socket {
   [unanswered]?: number;
+  [proved]?: true;
+}
+
+/** True of a connection over which somebody has proved who they are. */
+export function hasProved(socket: Connection): boolean {
+  return socket[proved] === true;
 }
 
 export class LoadShedding {
@@ -116,6 +123,7 @@ export class LoadShedding {
     if (this.known.requests >= known.requests) throw full("requests");
     if (this.known.bytes + ticket.bytes > known.bytes) throw full("bytes");
     this.leaveUnauthenticated(ticket, ticket.neighbours);
+    (request.socket as Connection)[proved] = true;
     this.known.requests++;
     this.known.bytes += ticket.bytes;
   }
