@@ -7,6 +7,7 @@ import { insightsCommand, ledgerCommand, migrateCommand, openapiCommand, verifyC
 import { listenCommand } from "./cli/listen-command.ts";
 import { peopleCommand } from "./cli/people-command.ts";
 import { rolesCommand } from "./cli/roles-command.ts";
+import { secretsCommand } from "./cli/secrets-command.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { signCommand } from "./cli/sign-command.ts";
 
@@ -27,6 +28,10 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
   people: {
     run: peopleCommand,
     help: "let people into the portal: invite --merchant mer_… --role owner | sign-in-link | reset-link --email … | list --merchant mer_…",
+  },
+  secrets: {
+    run: secretsCommand,
+    help: "replace the master key: status | reseal",
   },
   sign: {
     run: signCommand,

@@ -95,6 +95,7 @@ export interface TestServiceOptions {
   watchClock?: boolean;
   roles?: ("api" | "worker")[];
   masterKey?: string;
+  secondMasterKey?: string;
   logLevel?: string;
   /** Any free one when left out. */
   port?: number;
@@ -110,6 +111,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     config: { ...readConfig({ NODE_ENV: "test" }), ...options.config },
     databaseUrl: options.database.url,
     masterKey: options.masterKey ?? MASTER_KEY,
+    secondMasterKey: options.secondMasterKey,
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
     watchClock: options.watchClock ?? options.clock === undefined,
