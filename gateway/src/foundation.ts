@@ -41,6 +41,8 @@ export interface Foundation {
   maySweep: () => boolean;
   /** False while the clock is too far from the database's to take requests. */
   mayServe: () => boolean;
+  /** False when the database has not answered lately. */
+  hears: () => boolean;
   writes: WriteHealth;
   vault: Vault;
   watch: SettingsWatch;
@@ -72,6 +74,7 @@ export function layFoundation({
     skewMs: () => watched?.skewMs ?? 0,
     maySweep: () => watched?.maySweep ?? true,
     mayServe: () => watched?.mayServe ?? true,
+    hears: () => watched?.hears ?? true,
     writes: new WriteHealth(database),
     vault: new Vault(masterKey, secondMasterKey),
     watch,

@@ -1,5 +1,4 @@
 // The command `gerbang secrets`: which keys have sealed what is in the database, and sealing it again when the master key is replaced.
-import { parseArgs } from "node:util";
 import { systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
 import { Vault } from "../ground/crypto.ts";
@@ -10,20 +9,16 @@ import { checkMasterKey, sealedColumns } from "../sealed-columns.ts";
 import { Database } from "../store/database.ts";
 import { countSeals, sealAgain } from "../store/seals.ts";
 import { readSecrets } from "./secrets.ts";
-import { openStore, say } from "./store-of-config.ts";
+import { say } from "./say.ts";
+import { openStore } from "./store-of-config.ts";
 
-const USAGE = `Usage:
-  gerbang secrets status   prints how many secrets the first master key has sealed, and how many another one
-  gerbang secrets reseal   seals every secret with MASTER_KEY that MASTER_KEY_SECOND has sealed; the service may run`;
+/** Gives the exit code: 0 when nothing is left to seal again, else 1. */
+export const statusCommand = (): Promise<number> => withVault(status);
 
-/** Gives the exit code: 0 done (of `status`: nothing is left to seal again), 1 something is, 2 the command was misunderstood. */
-export async function secretsCommand(args: string[]): Promise<number> {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
-  const work = positionals.length === 1 ? works.get(positionals[0] ?? "") : undefined;
-  if (!work) {
-    say(USAGE);
-    return 2;
-  }
+/** Gives the exit code. Throws `ConfigError` when a secret opens with neither key. */
+export const resealCommand = (): Promise<number> => withVault(reseal);
+
+async function withVault(work: (database: Database, vault: Vault) => Promise<number>): Promise<number> {
   const config = readConfig();
   const { masterKey, secondMasterKey } = readSecrets(config);
   const store = await openStore(config, false);
@@ -35,11 +30,6 @@ export async function secretsCommand(args: string[]): Promise<number> {
     await store.close();
   }
 }
-
-const works = new Map([
-  ["status", status],
-  ["reseal", reseal],
-]);
 
 async function status(database: Database, vault: Vault): Promise<number> {
   const counts = await countSeals(database, vault, sealedColumns);

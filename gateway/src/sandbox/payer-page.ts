@@ -1,7 +1,7 @@
 // The payer's page of the sandbox: what is owed, to whom, how long still, approve or decline. Plain HTML, no script.
 import { bookCommand } from "../commands/command-context.ts";
 import { createHmac } from "node:crypto";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, onRequestHookHandler } from "fastify";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { sameText } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
@@ -63,11 +63,16 @@ interface Found {
 }
 
 export function openPayerPages(server: FastifyInstance, parts: PayerPageParts): void {
-  server.get("/pay/:token", async (request, reply) => {
+  // The address is the key to the page: no site that is linked or redirected to from here is told it, by no answer.
+  const onRequest: onRequestHookHandler = (_request, reply, done) => {
+    reply.header("referrer-policy", "no-referrer");
+    done();
+  };
+  server.get("/pay/:token", { onRequest }, async (request, reply) => {
     const found = await find(parts, (request.params as { token: string }).token);
     return sendPage(reply, 200, page(parts.serviceName, found));
   });
-  server.post("/pay/:token", async (request, reply) => {
+  server.post("/pay/:token", { onRequest }, async (request, reply) => {
     const { token } = request.params as { token: string };
     const { payment } = await find(parts, token);
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString("utf8") : "");
@@ -121,8 +126,6 @@ function sendPage(reply: FastifyReply, status: number, html: string): FastifyRep
     .code(status)
     .headers({
       "content-type": "text/html; charset=utf-8",
-      "cache-control": "no-store",
-      "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
       "content-security-policy":
         "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
