@@ -26,8 +26,9 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "operator", "requests", "insights"],
+  ["sandbox", "requests", "insights"],
   ["diagnostics", "story", "search"],
+  ["operator"],
   ["portal"],
   [
     "foundation.ts",

@@ -97,6 +97,8 @@ export interface TestServiceOptions {
   masterKey?: string;
   secondMasterKey?: string;
   logLevel?: string;
+  /** Takes the lines of the log, in place of standard output. */
+  logTo?: { write(line: string): void };
   /** Any free one when left out. */
   port?: number;
   /** Acquirers beyond the simulated ones. */
@@ -115,7 +117,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
     watchClock: options.watchClock ?? options.clock === undefined,
-    log: createLog(options.logLevel ?? "silent"),
+    log: createLog(options.logLevel ?? "silent", options.logTo),
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
     deliveryTiming: { ...deliveryTiming, ...options.timing },
