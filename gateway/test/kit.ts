@@ -95,6 +95,7 @@ export interface TestServiceOptions {
   watchClock?: boolean;
   roles?: ("api" | "worker")[];
   masterKey?: string;
+  secondMasterKey?: string;
   logLevel?: string;
   /** Takes the lines of the log, in place of standard output. */
   logTo?: { write(line: string): void };
@@ -112,6 +113,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     config: { ...readConfig({ NODE_ENV: "test" }), ...options.config },
     databaseUrl: options.database.url,
     masterKey: options.masterKey ?? MASTER_KEY,
+    secondMasterKey: options.secondMasterKey,
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
     watchClock: options.watchClock ?? options.clock === undefined,

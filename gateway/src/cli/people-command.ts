@@ -61,13 +61,13 @@ async function link(people: People, root: string, email: string, purpose: LinkPu
 
 async function withPeople(work: Work): Promise<number> {
   const config = readConfig();
-  const { masterKey } = readSecrets(config);
+  const { masterKey, secondMasterKey } = readSecrets(config);
   const store = await openStore(config, false);
   const database = new Database(store.url, 2, createLog(config.logLevel));
   const root = rootOf(config);
   const people = new People({
     database,
-    vault: new Vault(masterKey),
+    vault: new Vault(masterKey, secondMasterKey),
     clock: systemClock,
     serviceName: config.serviceName,
     production: config.mode === "production",
