@@ -34,6 +34,8 @@ test.each([
   ["verify", "--merchant", merchant],
   ["ledger", "export", "--merchant", merchant, "--environment", "sandbox"],
   ["insights", "rebuild"],
+  ["secrets", "status"],
+  ["secrets", "reseal"],
   ["people", "list", "--merchant", merchant],
   ["people", "invite", "--merchant", merchant, "--role", "owner"],
   ["people", "sign-in-link"],

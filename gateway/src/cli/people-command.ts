@@ -76,9 +76,10 @@ async function withPeople(work: Work): Promise<number> {
   const database = new Database(store.url, 2, createLog(config.logLevel));
   const root = rootOf(config);
   try {
+    const { masterKey, secondMasterKey } = readSecrets(config, "existing");
     const people = new People({
       database,
-      vault: new Vault(readSecrets(config, "existing").masterKey),
+      vault: new Vault(masterKey, secondMasterKey),
       clock: systemClock,
       serviceName: config.serviceName,
       production: config.mode === "production",

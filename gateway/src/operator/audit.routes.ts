@@ -9,7 +9,7 @@ import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 
-const entrySchema = z
+export const auditEntrySchema = z
   .strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
     at: timestamp,
@@ -56,20 +56,24 @@ export function auditEndpoints(audit: Audit): OperatorEndpoint[] {
       tag: "Audit",
       role: "viewer",
       query: querySchema,
-      success: { status: 200, description: "A page of the audit.", schema: listSchema(entrySchema, "AuditEntryList") },
+      success: {
+        status: 200,
+        description: "A page of the audit.",
+        schema: listSchema(auditEntrySchema, "AuditEntryList"),
+      },
       errors: [],
       async handle({ query }) {
         const { merchant_id: merchantId, starting_after: after } = query;
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);
         const limit = limitOf(query);
         const entries = await audit.list({ merchantId, after, count: limit + 1 });
-        return page(entries, limit, view, (entry) => view(entry).request_id);
+        return page(entries, limit, auditEntryView, ({ requestId }) => requestId);
       },
     }),
   ];
 }
 
-function view(entry: AuditEntry): z.infer<typeof entrySchema> {
+export function auditEntryView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {
   return {
     request_id: entry.requestId,
     at: wireTime(entry.at),

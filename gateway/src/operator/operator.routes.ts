@@ -4,12 +4,13 @@ import { sameText, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
+import { checkKey } from "../idempotency/idempotency.ts";
 import { type SentBody, judgeInput, sentBody } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
-import { type OperatorEndpoint, type OperatorRole, isChange } from "./endpoint.ts";
+import { type KeyedRequest, type OperatorEndpoint, type OperatorRole, isChange } from "./endpoint.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -137,7 +138,19 @@ async function answer(
   if (endpoint.role === "admin" && role !== "admin") {
     throw new Fault("FORBIDDEN", { message: "This token may only read. Use the operator's own." });
   }
+  const keyed = endpoint.keyed ? keyedRequest(request) : unkeyed;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  return endpoint.handle({ params, body, query, requestId: request.id, role });
+  return endpoint.handle({ params, body, query, requestId: request.id, role, keyed });
+}
+
+const unkeyed: KeyedRequest = { key: "", endpoint: "", bodyDigest: Buffer.alloc(0) };
+
+/** Throws IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID. */
+function keyedRequest(request: FastifyRequest): KeyedRequest {
+  return {
+    key: checkKey(request.raw.headersDistinct["idempotency-key"]),
+    endpoint: `${request.method} ${request.url.split("?")[0] ?? ""}`,
+    bodyDigest: sha256(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
+  };
 }
