@@ -142,7 +142,7 @@ export function createApp(options: AppOptions): App {
       const closed = servers.map((one) => one.close());
       await Promise.all([...closed, rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
       await Promise.all([rejected.stop(), requestLog?.stop()]);
-      await rooms.lastUses.write();
+      await Promise.all([rooms.lastUses.write(), operator.stop()]);
       await rooms.lanes.idle();
       await foundation.stop();
     },

@@ -6,8 +6,12 @@ import { version } from "./ground/version.ts";
 import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
 import { createServer, sendReply } from "./http/server.ts";
 import { Audit } from "./operator/audit.ts";
+import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
-import { openOperatorApi, rolesOfTokens } from "./operator/operator.routes.ts";
+import { openOperatorApi } from "./operator/operator.routes.ts";
+import { Refusals } from "./operator/refusals.ts";
+import { TokenUses } from "./operator/token-uses.ts";
+import { OperatorTokens } from "./operator/tokens.ts";
 import type { Rooms } from "./rooms.ts";
 import { operatorSurface } from "./surfaces.ts";
 
@@ -28,12 +32,15 @@ export interface OperatorListener {
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
   contract(): string;
+  /** Writes down what is only noted yet. */
+  stop(): Promise<void>;
 }
 
 /** The listener, not yet listening. `token`: that of the environment. */
 export function createOperatorListener(foundation: Foundation, rooms: Rooms, token: string): OperatorListener {
-  const { config, clock, log, metrics, database } = foundation;
-  const roleOf = rolesOfTokens(token, config.operatorViewerToken);
+  const { config, clock, log, metrics, database, watch } = foundation;
+  const environment = { admin: token, viewer: config.operatorViewerToken };
+  const known = new KnownTokens({ database, watch, clock, environment });
   const load = new LoadShedding(OPERATOR_LOAD_LIMITS);
   const limit = Math.ceil(config.unauthenticatedLimitPerMinute / UNAUTHENTICATED_PART);
   const server = createServer({
@@ -45,13 +52,19 @@ export function createOperatorListener(foundation: Foundation, rooms: Rooms, tok
     trustProxy: config.operator.trustProxy,
     statusUrl: config.statusUrl,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS, config.connectionsPerAddress),
-    isKnown: (bearer) => roleOf(bearer) !== undefined,
+    isKnown: (bearer) => known.isKnown(bearer),
   });
   const audit = new Audit(database, clock);
-  const endpoints = operatorSurface(foundation, rooms, audit);
-  openOperatorApi(server, { roleOf, audit }, endpoints);
+  const tokens = new OperatorTokens({ database, clock, changed: () => watch.ask() });
+  const uses = new TokenUses(database, clock, log);
+  const refusals = new Refusals({ database, clock, metrics, log });
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens });
+  openOperatorApi(server, { tokens: known, uses, refusals, audit, clock }, endpoints);
   let made: string | undefined;
   const contract = (): string => (made ??= operatorContract(endpoints, version));
   server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
-  return { server, load, contract };
+  const stop = async (): Promise<void> => {
+    await Promise.all([uses.write(), refusals.write()]);
+  };
+  return { server, load, contract, stop };
 }

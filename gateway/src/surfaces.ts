@@ -21,7 +21,10 @@ import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { moneyEndpoints } from "./operator/money.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
+import type { Refusals } from "./operator/refusals.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { tokenEndpoints } from "./operator/tokens.routes.ts";
+import type { OperatorTokens } from "./operator/tokens.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -112,7 +115,7 @@ export function merchantSurface(
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
   { merchants, directory, router, lanes, payments, people, address, evidenceFiles }: Rooms,
-  audit: Audit,
+  { audit, refusals, tokens }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens },
 ): OperatorEndpoint[] {
   return [
     ...merchantEndpoints({
@@ -132,7 +135,8 @@ export function operatorSurface(
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
-    ...auditEndpoints(audit),
+    ...tokenEndpoints(tokens, clock),
+    ...auditEndpoints(audit, refusals),
   ];
 }
 

@@ -29,6 +29,8 @@ declare module "fastify" {
     sentContentType: string;
     /** The merchant's system that the request says it is from, once it is found. */
     sender: Client | undefined;
+    /** Who sent it, by name, once that is proved: the name of an operator's token. */
+    actor: string | undefined;
     /** True when it is from there: its signature was right, and new. */
     isProven: boolean;
   }
@@ -97,6 +99,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
   server.decorateRequest("sender", undefined);
+  server.decorateRequest("actor", undefined);
   server.decorateRequest("isProven", false);
   server.decorateReply("rate", undefined);
   server.decorateReply("proven", function proven(this: FastifyReply) {
@@ -180,11 +183,11 @@ function answered(request: FastifyRequest, reply: FastifyReply, { metrics, log }
   const ms = stopwatchMs() - request.begunAt;
   metrics.answered(request.method, route, reply.statusCode, ms / 1000);
   if (!log.isLevelEnabled("info")) return;
+  const { id, method, actor, ip } = request;
   const path = request.url.split("?")[0];
-  log.info(
-    { request_id: request.id, method: request.method, path, status: reply.statusCode, ms: Math.round(ms * 10) / 10 },
-    "request",
-  );
+  const who = actor === undefined ? {} : { actor };
+  const answer = { status: reply.statusCode, ms: Math.round(ms * 10) / 10 };
+  log.info({ request_id: id, method, path, ...who, address: ip, ...answer }, "request");
 }
 
 /** Opens an endpoint of the merchants' API. */

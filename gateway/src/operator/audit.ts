@@ -16,7 +16,7 @@ export const BODY_MAX_BYTES = 16_384;
 const FIELD_MAX_BYTES = 1_024;
 const DEPTH_MAX = 24;
 const secretName = /secret|token|password|passphrase|authorization|private|(^|_)key$/i;
-const secretValue = /(?<![a-z0-9])(sk_(test|live)_|whsec_|op_[0-9a-f]{8})/i;
+const secretValue = /(?<![a-z0-9])(sk_(test|live)_|whsec_|op_[0-9a-hjkmnp-tv-z]{8})/i;
 
 /** What is kept of a body: no secrets, nothing deep, at most 16 KiB of JSON; whatever is left out is named. */
 export function keptBody(body: unknown): string | null {

@@ -123,7 +123,7 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
       params: paymentParams,
       summary: word === "approve" ? "Let a payment under review go on" : "Refuse a payment under review",
       tag: "Reviews",
-      role: "admin",
+      role: "support",
       success: { status: 200, description: "The payment after it.", schema: judgedSchema },
       errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE", "NO_ROUTE_AVAILABLE"],
       async handle({ params }) {
