@@ -5,6 +5,7 @@ import { ConfigError } from "./ground/config.ts";
 import { stopWithParent } from "./ground/parent.ts";
 import { insightsCommand, ledgerCommand, migrateCommand, openapiCommand, verifyCommand } from "./cli/commands.ts";
 import { listenCommand } from "./cli/listen-command.ts";
+import { operatorCommand } from "./cli/operator-command.ts";
 import { peopleCommand } from "./cli/people-command.ts";
 import { rolesCommand } from "./cli/roles-command.ts";
 import { serveCommand } from "./cli/serve.ts";
@@ -23,6 +24,10 @@ const commands: Record<string, { run(args: string[]): Promise<number>; help: str
   listen: {
     run: listenCommand,
     help: "hand a sandbox's events on to this machine: --forward-to http://localhost:3000/hook",
+  },
+  operator: {
+    run: operatorCommand,
+    help: "tokens of the operator's API: token create --name … [--role viewer|support|admin] | list | rotate --name … | revoke --name …",
   },
   people: {
     run: peopleCommand,
