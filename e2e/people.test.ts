@@ -82,7 +82,7 @@ test("what cannot be done is said, with an exit code", async () => {
   ])
     expect(await gerbang(["people", ...args], env())).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("Usage:"),
+      stderr: expect.stringContaining("Help: gerbang people"),
     });
   const stranger = "mer_00000000000000000000000000";
   const invited = await gerbang(["people", "invite", "--merchant", stranger, "--role", "owner"], env());

@@ -24,7 +24,7 @@ const CONNECTIONS_PER_ADDRESS = 256;
 /** A few people and their scripts: some 16 MiB with all their parts. */
 const OPERATOR_LOAD_LIMITS: LoadLimits = {
   known: { requests: 512, bytes: 8 * 2 ** 20 },
-  strangers: { requests: 256, bytes: 4 * 2 ** 20 },
+  unauthenticated: { requests: 256, bytes: 4 * 2 ** 20 },
   address: { requests: 128, bytes: 2 * 2 ** 20 },
   connection: 32,
 };

@@ -1,5 +1,4 @@
 // The command `gerbang operator token`: named tokens of the operator's API, made, listed, rotated and revoked by whoever may reach the database.
-import { parseArgs } from "node:util";
 import { readConfig } from "../ground/config.ts";
 import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -7,62 +6,30 @@ import { newId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import { Audit } from "../operator/audit.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
-import { type OperatorRole, operatorRoles } from "../operator/roles.ts";
+import type { OperatorRole } from "../operator/roles.ts";
 import { EXPIRES_MAX_SECONDS, EXPIRES_MIN_SECONDS, OVERLAP_MAX_SECONDS } from "../operator/tokens.schema.ts";
 import { tokenView } from "../operator/tokens.routes.ts";
 import { type MadeToken, OperatorTokens } from "../operator/tokens.ts";
 import { Database } from "../store/database.ts";
-import { openStore, say } from "./store-of-config.ts";
-
-const USAGE = `Usage:
-  gerbang operator token create --name NAME [--role ${operatorRoles.join("|")}] [--expires-in 90d]
-      makes a token of the operator's API and prints it, this once
-  gerbang operator token list
-      prints the tokens, newest first, those that ended too, one line of JSON each
-  gerbang operator token rotate --name NAME [--overlap 1h]
-      gives a token a new secret and prints it, this once; the one before ends at once, or after the overlap
-  gerbang operator token revoke --name NAME
-      ends a token`;
-
-const options = {
-  name: { type: "string" },
-  role: { type: "string", default: "viewer" },
-  "expires-in": { type: "string" },
-  overlap: { type: "string", default: "0" },
-} as const;
-
-export async function operatorCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-  const [noun, verb, ...more] = positionals;
-  const { name, overlap } = values;
-  const role = operatorRoles.find((one) => one === values.role);
-  if (noun === "token" && more.length === 0) {
-    if (verb === "list") return listTokensCommand();
-    if (verb === "create" && name !== undefined && role) return createTokenCommand({ ...values, name, role });
-    if (verb === "rotate" && name !== undefined) return rotateTokenCommand({ name, overlap });
-    if (verb === "revoke" && name !== undefined) return revokeTokenCommand({ name });
-  }
-  say(USAGE);
-  return 2;
-}
+import { UsageError } from "./command.ts";
+import { say } from "./say.ts";
+import { openStore } from "./store-of-config.ts";
 
 interface Tools {
   tokens: OperatorTokens;
   audit: Audit;
 }
 
-/** These give the exit code: 0 done, 1 it cannot be done, 2 the command was misunderstood. */
+/** These give the exit code: 0 done, 1 it cannot be done. They throw UsageError for a time that is too short or too long. */
 export async function createTokenCommand(given: {
   name: string;
   role: OperatorRole;
-  "expires-in"?: string | undefined;
+  "expires-in": string | undefined;
 }): Promise<number> {
   const { name, role, "expires-in": lasts } = given;
   const seconds = lasts === undefined ? undefined : secondsOf(lasts);
-  if (lasts !== undefined && !isWithin(seconds, EXPIRES_MIN_SECONDS, EXPIRES_MAX_SECONDS)) {
-    say("--expires-in is a time from 1m to 3650d, such as 90d");
-    return 2;
-  }
+  if (lasts !== undefined && !isWithin(seconds, EXPIRES_MIN_SECONDS, EXPIRES_MAX_SECONDS))
+    throw new UsageError("--expires-in is a time from 1m to 3650d, such as 90d");
   const expiresAt = seconds === undefined ? undefined : systemClock.now() + seconds * SECOND;
   return withTokens(async ({ tokens, audit }) => {
     const body = { name, role, expires_in: seconds };
@@ -73,10 +40,8 @@ export async function createTokenCommand(given: {
 
 export async function rotateTokenCommand({ name, overlap }: { name: string; overlap: string }): Promise<number> {
   const seconds = secondsOf(overlap);
-  if (seconds === undefined || !isWithin(seconds, 0, OVERLAP_MAX_SECONDS)) {
-    say("--overlap is a time of at most 30d, such as 1h");
-    return 2;
-  }
+  if (seconds === undefined || !isWithin(seconds, 0, OVERLAP_MAX_SECONDS))
+    throw new UsageError("--overlap is a time of at most 30d, such as 1h");
   return withTokens(async ({ tokens, audit }) => {
     const rotate = async (): Promise<MadeToken> => (await tokens.rotate(name, seconds, COMMAND_LINE)) ?? missing(name);
     const made = await recorded(audit, "rotate", { name, overlap_seconds: seconds }, rotate);

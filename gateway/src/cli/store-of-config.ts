@@ -1,9 +1,7 @@
 // Where the command line finds its database: an outside one, or the embedded one, running or not.
 import type { Config } from "../ground/config.ts";
 import { startEmbedded } from "../store/embedded.ts";
-
-/** Words for people, on standard error. */
-export const say = (text: string): void => void process.stderr.write(`${text}\n`);
+import { say } from "./say.ts";
 
 export interface Store {
   url: string;

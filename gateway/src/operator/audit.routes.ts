@@ -13,7 +13,7 @@ import type { Refusals } from "./refusals.ts";
 import { roleField, tokenName } from "./tokens.schema.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
-const entrySchema = z
+export const auditEntrySchema = z
   .strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
     at: timestamp,
@@ -131,14 +131,18 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       tag: "Audit",
       role: "viewer",
       query: querySchema,
-      success: { status: 200, description: "A page of the audit.", schema: listSchema(entrySchema, "AuditEntryList") },
+      success: {
+        status: 200,
+        description: "A page of the audit.",
+        schema: listSchema(auditEntrySchema, "AuditEntryList"),
+      },
       errors: [],
       async handle({ query }) {
         const { merchant_id: merchantId, actor, starting_after: after } = query;
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);
         const limit = limitOf(query);
         const entries = await audit.list({ merchantId, actor, after, count: limit + 1 });
-        return page(entries, limit, view, (entry) => view(entry).request_id);
+        return page(entries, limit, auditEntryView, ({ requestId }) => requestId);
       },
     }),
   ];
@@ -156,7 +160,7 @@ function refusalView(one: Refusal): z.infer<typeof refusalSchema> {
   };
 }
 
-function view(entry: AuditEntry): z.infer<typeof entrySchema> {
+export function auditEntryView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {
   return {
     request_id: entry.requestId,
     at: wireTime(entry.at),

@@ -96,6 +96,21 @@ limit $2::integer`,
   };
 }
 
+/** So many changes of one object are told. */
+export const ABOUT_MAX = 100;
+
+/** Newest first: what was asked at exactly these addresses. */
+export function selectAuditAbout(paths: readonly string[]): Statement {
+  return {
+    name: "select audit of paths",
+    text: `${columns}
+where asked.status is null and asked.path = any($1::text[])
+order by asked.audit_id desc
+limit ${ABOUT_MAX}`,
+    values: [paths],
+  };
+}
+
 export function auditOfRow(row: Row): AuditEntry {
   return {
     requestId: idOf("request", row.request_id as string),

@@ -10,6 +10,7 @@ import {
   insertAudit,
   selectAsked,
   selectAudit,
+  selectAuditAbout,
 } from "./audit.sql.ts";
 
 export const BODY_MAX_BYTES = 16_384;
@@ -85,6 +86,11 @@ export class Audit {
   /** True when a change was asked for under this request's identity. */
   async has(requestId: string): Promise<boolean> {
     return (await this.database.query(selectAsked(requestId))).length > 0;
+  }
+
+  /** What was asked at exactly these addresses, newest first. */
+  async about(paths: readonly string[]): Promise<AuditEntry[]> {
+    return (await this.database.query(selectAuditAbout(paths))).map(auditOfRow);
   }
 
   /** Newest first, at most `count`, those before the request `after`. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { FaultCode } from "../ground/fault.ts";
 import { allOptional } from "../http/fields.ts";
 import type { Json } from "../http/json-schema.ts";
+import { idempotencyKey, replayReplies } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
 import { type OperatorEndpoint, isChange } from "./endpoint.ts";
 
@@ -13,12 +14,21 @@ const generalCodes: FaultCode[] = [
   "SERVICE_UNAVAILABLE",
   "INTERNAL_ERROR",
 ];
+const keyCodes: FaultCode[] = [
+  "IDEMPOTENCY_KEY_REQUIRED",
+  "IDEMPOTENCY_KEY_INVALID",
+  "IDEMPOTENCY_CONFLICT",
+  "IDEMPOTENCY_IN_PROGRESS",
+];
 const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
 
 const tags = [
   ["Merchants", "Merchants, their settings, their credentials and where their events go."],
   ["Acquirers", "The acquirers behind the gateway, and what they said that cannot be."],
   ["Routing", "Which acquirer takes a payment: rules in versions, tried before they decide."],
+  ["Payments", "Payments of all merchants: found, told whole, given back."],
+  ["Search", "Anything, by what people hold in their hands."],
+  ["Waiting", "Everything that waits for a person."],
   ["Reviews", "Payments that fraud detection leaves to a person."],
   ["Settlements", "What the bank did with the batches."],
   ["Receipts", "Money that acquirers reported and that no payment awaited."],
@@ -38,7 +48,7 @@ export function operatorContract(endpoints: readonly OperatorEndpoint[], version
 
 function operatorDocument(endpoints: readonly OperatorEndpoint[], version: string): Json {
   const document = new Document();
-  for (const endpoint of endpoints) document.add(operationOf(endpoint));
+  for (const endpoint of endpoints) document.add(operationOf(document, endpoint));
   document.addTold("/ops/v1/openapi.json", "get", {
     operationId: "getOperatorContract",
     summary: "Read this document",
@@ -77,7 +87,7 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
   );
 }
 
-function operationOf(endpoint: OperatorEndpoint): Operation {
+function operationOf(document: Document, endpoint: OperatorEndpoint): Operation {
   const { body, description } = endpoint;
   const rules = body instanceof z.ZodType ? { schema: body, order: [] } : body;
   const rights = `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`;
@@ -88,8 +98,12 @@ function operationOf(endpoint: OperatorEndpoint): Operation {
       ...generalCodes,
       ...(endpoint.role !== "viewer" ? (["FORBIDDEN"] as const) : []),
       ...(rules ? bodyCodes : []),
+      ...(endpoint.keyed ? keyCodes : []),
       ...endpoint.errors,
     ],
+    ...(endpoint.keyed
+      ? { headers: { IdempotencyKey: idempotencyKey }, replies: replayReplies(document, endpoint.success) }
+      : {}),
     body: rules && {
       schema: rules.schema,
       examples: endpoint.bodyExamples,

@@ -2,15 +2,17 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { PersonalRequests, tooMany } from "../auth/rate.ts";
 import type { Clock } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
+import { checkKey } from "../idempotency/idempotency.ts";
 import { type SentBody, judgeInput, sentBody } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
-import { type OperatorEndpoint, isChange } from "./endpoint.ts";
+import { type KeyedRequest, type OperatorEndpoint, isChange } from "./endpoint.ts";
 import type { KnownTokens, Operator } from "./known-tokens.ts";
 import type { Refusals } from "./refusals.ts";
 import { mayAct } from "./roles.ts";
@@ -152,7 +154,19 @@ async function answer(
   sent: SentBody,
 ): Promise<Reply> {
   if (!mayAct(operator.role, endpoint.role)) throw belowRole(operator, endpoint);
+  const keyed = endpoint.keyed ? keyedRequest(request) : unkeyed;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  return endpoint.handle({ params, body, query, requestId: request.id, operator });
+  return endpoint.handle({ params, body, query, requestId: request.id, operator, keyed });
+}
+
+const unkeyed: KeyedRequest = { key: "", endpoint: "", bodyDigest: Buffer.alloc(0) };
+
+/** Throws IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID. */
+function keyedRequest(request: FastifyRequest): KeyedRequest {
+  return {
+    key: checkKey(request.raw.headersDistinct["idempotency-key"]),
+    endpoint: `${request.method} ${request.url.split("?")[0] ?? ""}`,
+    bodyDigest: sha256(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
+  };
 }
