@@ -1,6 +1,4 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
-import type { Server } from "node:http";
-import type { Socket } from "node:net";
 import { Readable, finished } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
@@ -8,13 +6,13 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import { addressGroup } from "../ground/address-group.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
 import { watchConnections } from "./closing.ts";
+import { boundConnections } from "./connections.ts";
 import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
@@ -150,30 +148,11 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   malformed.watch(server.server);
   watchConnections(server.server);
-  boundConnections(server.server, parts);
+  // Behind a proxy all are the proxy's, and it has to bound them.
+  if (parts.trustProxy === 0) boundConnections(server.server, load, parts.connectionsPerAddress);
   server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
   return server;
-}
-
-/** Closes connections beyond what one address may hold. Behind a proxy all are the proxy's, and it has to bound them. */
-function boundConnections(server: Server, { trustProxy, connectionsPerAddress }: ServerParts): void {
-  if (trustProxy > 0) return;
-  const held = new Map<string, number>();
-  server.on("connection", (socket: Socket) => {
-    const group = addressGroup(socket.remoteAddress ?? "");
-    const count = (held.get(group) ?? 0) + 1;
-    if (count > connectionsPerAddress) {
-      socket.destroy();
-      return;
-    }
-    held.set(group, count);
-    socket.once("close", () => {
-      const left = (held.get(group) ?? 1) - 1;
-      if (left > 0) held.set(group, left);
-      else held.delete(group);
-    });
-  });
 }
 
 /**
