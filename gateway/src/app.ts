@@ -155,7 +155,7 @@ export function createApp(options: AppOptions): App {
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
       await Promise.all([...closed, rooms.worker.stop(), surface.close()]);
       await Promise.all([rejected.stop(), requestLog?.stop()]);
-      await rooms.lastUses.write();
+      await Promise.all([rooms.lastUses.write(), operator.stop()]);
       await rooms.lanes.idle();
       await foundation.stop();
     },
