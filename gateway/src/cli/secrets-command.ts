@@ -10,7 +10,7 @@ import { Database } from "../store/database.ts";
 import { countSeals, sealAgain } from "../store/seals.ts";
 import { readSecrets } from "./secrets.ts";
 import { say } from "./say.ts";
-import { openStore } from "./store-of-config.ts";
+import { openExistingStore } from "./store-of-config.ts";
 
 /** Gives the exit code: 0 when nothing is left to seal again, else 1. */
 export const statusCommand = (): Promise<number> => withVault(status);
@@ -20,10 +20,10 @@ export const resealCommand = (): Promise<number> => withVault(reseal);
 
 async function withVault(work: (database: Database, vault: Vault) => Promise<number>): Promise<number> {
   const config = readConfig();
-  const { masterKey, secondMasterKey } = readSecrets(config);
-  const store = await openStore(config, false);
+  const store = await openExistingStore(config);
   const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
   try {
+    const { masterKey, secondMasterKey } = readSecrets(config, "existing");
     return await work(database, new Vault(masterKey, secondMasterKey));
   } finally {
     await database.end();

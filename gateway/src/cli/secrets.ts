@@ -20,15 +20,20 @@ export interface Secrets extends KeptSecrets {
 }
 
 /**
- * From the configuration, or from `<data>/secrets.json`, which is made when it is missing. Production never makes any. Throws `ConfigError` for a
- * folder that others could have prepared, and for a damaged file.
+ * From the configuration, or from `<data>/secrets.json`, which the service makes when it is missing. Production never makes any, nor does a command
+ * that looks at what is there (`existing`): what is sealed in the database would not open with new ones. Throws `ConfigError` for that, for a folder that
+ * others could have prepared, and for a damaged file.
  */
-export function readSecrets(config: Config): Secrets {
+export function readSecrets(config: Config, wanted: "any" | "existing" = "any"): Secrets {
   const { masterKey, secondMasterKey, operatorToken } = config;
   if (masterKey !== undefined && operatorToken !== undefined) return { masterKey, secondMasterKey, operatorToken };
-  if (config.mode === "production") throw new Error("MASTER_KEY and OPERATOR_TOKEN are required in production");
-  ownFolder(config.dataDirectory);
+  if (config.mode === "production") throw new ConfigError("MASTER_KEY and OPERATOR_TOKEN are required in production");
   const file = join(config.dataDirectory, "secrets.json");
+  if (wanted === "existing" && !existsSync(file))
+    throw new ConfigError(
+      `There is no ${file}, so the master key of the database is missing. Set MASTER_KEY and OPERATOR_TOKEN, or GERBANG_DATA.`,
+    );
+  ownFolder(config.dataDirectory);
   let kept: KeptSecrets;
   if (existsSync(file)) {
     kept = readKept(file);
