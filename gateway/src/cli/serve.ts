@@ -148,10 +148,12 @@ async function listenForOperators({ operatorServer }: App, { operator }: Config)
   try {
     await operatorServer.listen({ port, host });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE")
-      throw new ConfigError(`The operators' port ${port} of ${host} is taken. Set OPS_PORT to another one.`);
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      code === "EADDRINUSE"
+        ? `The operators' port ${port} of ${host} is taken. Set OPS_PORT to another one.`
+        : `The operators' API cannot listen on port ${port} of ${host} (${message}). Set OPS_HOST and OPS_PORT.`,
+    );
   }
   return `${rootOf(operatorServer)}/ops/v1`;
 }
