@@ -86,7 +86,11 @@ test("what cannot be done is said, with an exit code", async () => {
     });
   const stranger = "mer_00000000000000000000000000";
   const invited = await gerbang(["people", "invite", "--merchant", stranger, "--role", "owner"], env());
-  expect(invited).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("no such merchant") });
+  expect(invited).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining(`There is no merchant ${stranger}`),
+  });
 });
 
 test("another link for the demo owner is printed, in development alone", async () => {

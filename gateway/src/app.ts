@@ -31,6 +31,7 @@ import { openPages } from "./portal/static.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
+import { checkMasterKey } from "./sealed-columns.ts";
 import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
 
@@ -67,7 +68,7 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const foundation = layFoundation(options);
-  const { config, database, clock, log, metrics, vault } = foundation;
+  const { config, database, clock, log, metrics, tracing, vault } = foundation;
   const rooms = openRooms(foundation, options);
   const surface = merchantSurface(foundation, rooms, options.deliveryTiming);
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
@@ -80,6 +81,7 @@ export function createApp(options: AppOptions): App {
   const server = createServer({
     load,
     readiness,
+    tracing,
     clock,
     log,
     metrics,
@@ -139,7 +141,7 @@ export function createApp(options: AppOptions): App {
     },
     async start() {
       await foundation.start();
-      await rooms.merchants.checkMasterKey();
+      await checkMasterKey(database, vault);
       await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
@@ -154,7 +156,7 @@ export function createApp(options: AppOptions): App {
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
       await Promise.all([...closed, rooms.worker.stop(), surface.close()]);
       await Promise.all([rejected.stop(), requestLog?.stop()]);
-      await rooms.lastUses.write();
+      await Promise.all([rooms.lastUses.write(), operator.stop()]);
       await rooms.lanes.idle();
       await foundation.stop();
     },

@@ -4,6 +4,7 @@ import type { Config } from "./ground/config.ts";
 import { Vault } from "./ground/crypto.ts";
 import type { Log } from "./ground/log.ts";
 import { type Metrics, createMetrics } from "./ground/metrics.ts";
+import { type Tracing, noTracing } from "./ground/tracing.ts";
 import { Database } from "./store/database.ts";
 import { DatabaseClock } from "./store/database-clock.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
@@ -15,17 +16,22 @@ export interface FoundationOptions {
   config: Config;
   databaseUrl: string;
   masterKey: string;
+  /** Opens as well, while the master key is being replaced. */
+  secondMasterKey?: string | undefined;
   /** The real time. */
   clock: Clock;
   /** False where a clock is to be believed whatever the database's says, as tests need it. */
   watchClock?: boolean;
   log: Log;
+  /** Where spans go; nowhere when left out. */
+  tracing?: Tracing | undefined;
 }
 
 export interface Foundation {
   config: Config;
   log: Log;
   metrics: Metrics;
+  tracing: Tracing;
   database: Database;
   /** The real time as this machine has it: signatures are held against it. */
   realClock: Clock;
@@ -53,9 +59,11 @@ export function layFoundation({
   config,
   databaseUrl,
   masterKey,
+  secondMasterKey,
   clock,
   watchClock,
   log,
+  tracing = noTracing,
 }: FoundationOptions): Foundation {
   const database = new Database(databaseUrl, CONNECTIONS, log);
   const watched = watchClock === false ? undefined : new DatabaseClock(clock, database, log);
@@ -64,6 +72,7 @@ export function layFoundation({
     config,
     log,
     metrics: createMetrics(),
+    tracing,
     database,
     realClock: clock,
     clock: watched ?? clock,
@@ -73,7 +82,7 @@ export function layFoundation({
     mayServe: () => watched?.mayServe ?? true,
     hears: () => watched?.hears ?? true,
     writes: new WriteHealth(database),
-    vault: new Vault(masterKey),
+    vault: new Vault(masterKey, secondMasterKey),
     watch,
     async start() {
       await watched?.start();
@@ -83,6 +92,7 @@ export function layFoundation({
       watched?.stop();
       watch.stop();
       await database.end();
+      await tracing.stop();
     },
   };
 }

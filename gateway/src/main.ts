@@ -3,4 +3,8 @@ import { runCommandLine } from "./cli/run.ts";
 import { stopWithParent } from "./ground/parent.ts";
 
 stopWithParent();
+// Whoever reads our output may have read enough, as head has: that is no mistake, and the work goes on to its end.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
 process.exitCode = await runCommandLine(process.argv.slice(2));

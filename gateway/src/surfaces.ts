@@ -23,11 +23,14 @@ import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { payerEndpoints as operatorPayerEndpoints } from "./operator/payers.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
+import type { Refusals } from "./operator/refusals.ts";
 import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
+import { tokenEndpoints } from "./operator/tokens.routes.ts";
+import type { OperatorTokens } from "./operator/tokens.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -120,7 +123,7 @@ export function merchantSurface(
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
   { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures }: Rooms,
-  audit: Audit,
+  { audit, refusals, tokens }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens },
 ): OperatorEndpoint[] {
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
@@ -154,7 +157,8 @@ export function operatorSurface(
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
-    ...auditEndpoints(audit),
+    ...tokenEndpoints(tokens, clock),
+    ...auditEndpoints(audit, refusals),
   ];
 }
 

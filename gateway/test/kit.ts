@@ -15,6 +15,7 @@ import type { Book, Environment } from "../src/merchants/books.ts";
 import type { Scope } from "../src/merchants/directory.ts";
 import type { SettingsChange } from "../src/merchants/settings.ts";
 import { createMetrics } from "../src/ground/metrics.ts";
+import type { Tracing } from "../src/ground/tracing.ts";
 import { Database } from "../src/store/database.ts";
 import { Lanes } from "../src/store/lanes.ts";
 import { type DeliveryTiming, deliveryTiming } from "../src/webhooks/timing.ts";
@@ -95,9 +96,11 @@ export interface TestServiceOptions {
   watchClock?: boolean;
   roles?: ("api" | "worker")[];
   masterKey?: string;
+  secondMasterKey?: string;
   logLevel?: string;
   /** Takes the lines of the log, in place of standard output. */
   logTo?: { write(line: string): void };
+  tracing?: Tracing;
   /** Any free one when left out. */
   port?: number;
   /** Acquirers beyond the simulated ones. */
@@ -112,10 +115,12 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     config: { ...readConfig({ NODE_ENV: "test" }), ...options.config },
     databaseUrl: options.database.url,
     masterKey: options.masterKey ?? MASTER_KEY,
+    secondMasterKey: options.secondMasterKey,
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
     watchClock: options.watchClock ?? options.clock === undefined,
     log: createLog(options.logLevel ?? "silent", options.logTo),
+    tracing: options.tracing,
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
     deliveryTiming: { ...deliveryTiming, ...options.timing },

@@ -12,8 +12,9 @@ import { readJournals, verifyBook } from "../ledger/verify.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
 import { type Book, type Environment, bookOfRow } from "../merchants/books.ts";
 import { UsageError } from "./command.ts";
+import { demandMerchant } from "./known-merchant.ts";
 import { say } from "./say.ts";
-import { openStore } from "./store-of-config.ts";
+import { openExistingStore, openStore } from "./store-of-config.ts";
 import { Database } from "../store/database.ts";
 import { migrate } from "../store/migrations.ts";
 
@@ -36,9 +37,10 @@ interface Selection {
 
 export async function verifyCommand({ merchant, environment }: Selection): Promise<number> {
   return withDatabase(async (database) => {
+    if (merchant !== undefined) await demandMerchant(database, merchant);
     const rows = await database.query(selectBooks(merchant, environment));
     if (rows.length === 0) {
-      say("There is no such book.");
+      say("There is no book yet: there are no merchants.");
       return 1;
     }
     return (await verifyBooks(database, rows.map(bookOfRow))) ? 0 : 1;
@@ -82,6 +84,7 @@ interface Selected {
 export async function ledgerCommand({ merchant, environment, format }: Selected): Promise<number> {
   const book: Book = { merchantId: merchant, environment };
   return withDatabase(async (database) => {
+    await demandMerchant(database, merchant);
     try {
       // The pipeline waits for a slow reader, and reads no further when the reader has gone.
       await pipeline(exportBook(format, book, readJournals(database, book)), process.stdout, { end: false });
@@ -106,7 +109,7 @@ export async function insightsCommand(): Promise<number> {
 /** Runs work that may take its time on the database of the configuration. */
 async function withDatabase(work: (database: Database) => Promise<number>): Promise<number> {
   const config = readConfig(undefined, undefined, "database");
-  const store = await openStore(config, false);
+  const store = await openExistingStore(config);
   const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
   try {
     return await work(database);

@@ -5,6 +5,8 @@ import { type Command, defineCommand } from "./command.ts";
 import { merchantForm } from "./merchant-option.ts";
 import { ofDatabase } from "./variables.ts";
 
+const ofSecrets = [...ofDatabase, "MASTER_KEY", "MASTER_KEY_SECOND"];
+
 export const databaseCommands: readonly Command[] = [
   defineCommand({
     name: "migrate",
@@ -25,6 +27,27 @@ export const databaseCommands: readonly Command[] = [
     examples: [["gerbang roles --sql > roles.sql", "keeps it in a file"]],
     environment: [],
     run: async () => (await import("./roles-command.ts")).rolesCommand(),
+  }),
+  defineCommand({
+    name: "secrets status",
+    summary: "Count the secrets that each master key has sealed",
+    details: ["It prints a line of JSON for each kind of secret, and changes nothing."],
+    options: {},
+    examples: [["gerbang secrets status", "is anything left for the old key?"]],
+    environment: ofSecrets,
+    exits: { 0: "MASTER_KEY has sealed everything", 1: "another key has sealed some, or it failed" },
+    run: async () => (await import("./secrets-command.ts")).statusCommand(),
+  }),
+  defineCommand({
+    name: "secrets reseal",
+    summary: "Seal every secret with MASTER_KEY that another key has sealed",
+    details: [
+      "It is the third of four steps: docs/guides/secrets.md has them. The service may run meanwhile, with both keys. Interrupted, it goes on when it is called again.",
+    ],
+    options: {},
+    examples: [["MASTER_KEY=$NEW MASTER_KEY_SECOND=$OLD gerbang secrets reseal", "after the keys were swapped"]],
+    environment: ofSecrets,
+    run: async () => (await import("./secrets-command.ts")).resealCommand(),
   }),
   defineCommand({
     name: "verify",

@@ -9,11 +9,18 @@ import { invitationPage, relyingPartyOf, signInLinkPage } from "../people/relyin
 import type { MemberRole } from "../people/roles.ts";
 import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
 import { Database } from "../store/database.ts";
+import { demandMerchant } from "./known-merchant.ts";
 import { readSecrets } from "./secrets.ts";
 import { say } from "./say.ts";
-import { openStore } from "./store-of-config.ts";
+import { openExistingStore } from "./store-of-config.ts";
 
-type Work = (people: People, root: string) => Promise<number>;
+interface Opened {
+  people: People;
+  database: Database;
+  /** Where the service is reached, without the /v1. */
+  root: string;
+}
+type Work = (opened: Opened) => Promise<number>;
 
 interface Invited {
   merchant: string;
@@ -23,7 +30,8 @@ interface Invited {
 
 /** These give the exit code: 0 done, 1 there is no such person or merchant. */
 export const inviteCommand = ({ merchant, role, email }: Invited): Promise<number> =>
-  withPeople(async (people, root) => {
+  withPeople(async ({ people, database, root }) => {
+    await demandMerchant(database, merchant);
     const { token, invitation } = await people.invite(merchant, { role, email }, undefined);
     say(`Good once, until ${wireTime(invitation.expiresAt)}:`);
     process.stdout.write(`${invitationPage(root)}#${token}\n`);
@@ -31,13 +39,16 @@ export const inviteCommand = ({ merchant, role, email }: Invited): Promise<numbe
   });
 
 export const listCommand = ({ merchant }: { merchant: string }): Promise<number> =>
-  withPeople((people) => list(people, merchant));
+  withPeople(async ({ people, database }) => {
+    await demandMerchant(database, merchant);
+    return list(people, merchant);
+  });
 
 export const signInLinkCommand = ({ email = DEMO_OWNER.email }: { email: string | undefined }): Promise<number> =>
-  withPeople((people, root) => link(people, root, email, "sign_in"));
+  withPeople(({ people, root }) => link(people, root, email, "sign_in"));
 
 export const resetLinkCommand = ({ email }: { email: string }): Promise<number> =>
-  withPeople((people, root) => link(people, root, email, "reset"));
+  withPeople(({ people, root }) => link(people, root, email, "reset"));
 
 async function list(people: People, merchantId: string): Promise<number> {
   for (const { personId, email, name, role, hasSecondFactor, since } of await people.members(merchantId)) {
@@ -61,20 +72,20 @@ async function link(people: People, root: string, email: string, purpose: LinkPu
 
 async function withPeople(work: Work): Promise<number> {
   const config = readConfig();
-  const { masterKey } = readSecrets(config);
-  const store = await openStore(config, false);
+  const store = await openExistingStore(config);
   const database = new Database(store.url, 2, createLog(config.logLevel));
   const root = rootOf(config);
-  const people = new People({
-    database,
-    vault: new Vault(masterKey),
-    clock: systemClock,
-    serviceName: config.serviceName,
-    production: config.mode === "production",
-    relyingParty: () => relyingPartyOf(root),
-  });
   try {
-    return await work(people, root);
+    const { masterKey, secondMasterKey } = readSecrets(config, "existing");
+    const people = new People({
+      database,
+      vault: new Vault(masterKey, secondMasterKey),
+      clock: systemClock,
+      serviceName: config.serviceName,
+      production: config.mode === "production",
+      relyingParty: () => relyingPartyOf(root),
+    });
+    return await work({ people, database, root });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     say(error.message);

@@ -1,7 +1,7 @@
 // Runs one command line: data to standard output, words to standard error, and an exit code.
-import { ConfigError } from "../ground/config.ts";
 import { versionLine } from "./built-in.commands.ts";
 import { UsageError } from "./command.ts";
+import { explain } from "./failures.ts";
 import { helpOf } from "./help.ts";
 import { named, parse } from "./parse.ts";
 import { say } from "./say.ts";
@@ -16,7 +16,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
     return 0;
   } catch (error) {
     if (error instanceof UsageError) return misunderstood(error, words);
-    say(error instanceof ConfigError ? error.message : ((error as Error).stack ?? String(error)));
+    say(explain(error) ?? (error as Error).stack ?? String(error));
     return 1;
   }
 }

@@ -3,12 +3,14 @@ import { builtInCommands } from "./built-in.commands.ts";
 import { databaseCommands } from "./database.commands.ts";
 import { developerCommands } from "./developer.commands.ts";
 import type { Command } from "./command.ts";
+import { operatorCommands } from "./operator.commands.ts";
 import { peopleCommands } from "./people.commands.ts";
 import { serviceCommands } from "./service.commands.ts";
 
 export const commands: readonly Command[] = [
   ...serviceCommands,
   ...databaseCommands,
+  ...operatorCommands,
   ...peopleCommands,
   ...developerCommands,
   ...builtInCommands(() => commands),

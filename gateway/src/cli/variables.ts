@@ -9,6 +9,7 @@ export const variables: Readonly<Record<string, string>> = {
   HOST: "the address that the API listens on (default: 127.0.0.1)",
   BASE_URL: "the public address of the API; ends in /v1 (default: the address listened on)",
   MASTER_KEY: "32 bytes, hex or base64, that seal secrets at rest; MASTER_KEY_FILE names a file that holds it",
+  MASTER_KEY_SECOND: "opens what it has sealed, while the master key is being replaced",
   OPERATOR_TOKEN: "the operator's bearer token; OPERATOR_TOKEN_FILE names a file that holds it",
   ACQUIRERS_FILE: "acquirers beyond the simulated ones (default: acquirers.json under GERBANG_DATA)",
   LOG_LEVEL: "trace to silent (default: info)",

@@ -55,6 +55,10 @@ const variables = z.object({
     .string()
     .refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM)
     .optional(),
+  MASTER_KEY_SECOND: z
+    .string()
+    .refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM)
+    .optional(),
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   ACQUIRERS_FILE: z.string().min(1).optional(),
@@ -75,6 +79,13 @@ const variables = z.object({
   DRAIN_SECONDS: count.refine((seconds) => seconds <= 5, "must be 0 to 5 seconds").optional(),
   CONNECTIONS_PER_ADDRESS: count.refine((most) => most >= 1, "must be 1 or more").default(1024),
   UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).max(100).optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, "must be a number from 0 to 1")
+    .transform(Number)
+    .default(1),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -96,6 +107,8 @@ export interface Config {
   serviceName: string;
   webhookHeaderPrefix: string;
   masterKey: string | undefined;
+  /** Opens what it has sealed, while the master key is being replaced. */
+  secondMasterKey: string | undefined;
   operatorToken: string | undefined;
   /** Reads everything of /ops/v1 and changes nothing; undefined means that there is no such token. */
   operatorViewerToken: string | undefined;
@@ -121,6 +134,8 @@ export interface Config {
   /** How many proxies stand in front of the service. */
   trustProxy: number;
   logLevel: string;
+  /** Where traces are sent, by OTLP over HTTP; undefined: nowhere. `ratio`: the part of them that is kept. */
+  tracing: { endpoint: string; serviceName: string; ratio: number } | undefined;
 }
 
 /** What names the files of the configuration: known even where other variables are wrong. */
@@ -156,6 +171,9 @@ export function readConfig(
   }
   if (parsed.success && operatorPort(parsed.data) > PORT_MAX) {
     problems.push("OPS_PORT: give one, PORT + 2 is no port number");
+  }
+  if (given.MASTER_KEY_SECOND !== undefined && given.MASTER_KEY_SECOND === given.MASTER_KEY) {
+    problems.push("MASTER_KEY_SECOND: must differ from MASTER_KEY");
   }
   const { GERBANG_CLIENT_ID: clientId, GERBANG_SECRET: secret } = given;
   if ((clientId === undefined) !== (secret === undefined)) {
@@ -193,6 +211,7 @@ export function readConfig(
     serviceName: value.SERVICE_NAME,
     webhookHeaderPrefix: value.WEBHOOK_HEADER_PREFIX,
     masterKey: value.MASTER_KEY,
+    secondMasterKey: value.MASTER_KEY_SECOND,
     operatorToken: value.OPERATOR_TOKEN,
     operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
     acquirersFile: files.acquirersFile,
@@ -215,5 +234,13 @@ export function readConfig(
     drainSeconds: value.DRAIN_SECONDS ?? (value.NODE_ENV === "production" ? 3 : 0),
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,
+    tracing:
+      value.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : {
+            endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT,
+            serviceName: value.OTEL_SERVICE_NAME ?? value.SERVICE_NAME,
+            ratio: value.OTEL_TRACES_SAMPLER_ARG,
+          },
   };
 }

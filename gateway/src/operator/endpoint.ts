@@ -3,9 +3,8 @@ import type { z } from "zod";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 import type { Described, Examples } from "../http/openapi.ts";
-
-/** A viewer reads; an admin changes things as well. */
-export type OperatorRole = "viewer" | "admin";
+import type { Operator } from "./known-tokens.ts";
+import type { OperatorRole } from "./roles.ts";
 
 /** A request of an authenticated operator whose query and body passed their rules. */
 export interface OperatorCall<Body = unknown, Query = unknown> {
@@ -14,7 +13,8 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   body: Body;
   query: Query;
   requestId: string;
-  role: OperatorRole;
+  /** Whose token it came with. */
+  operator: Operator;
   /** Of a keyed endpoint: what its `Idempotency-Key` is bound to. */
   keyed: KeyedRequest;
 }

@@ -37,7 +37,8 @@ const tags = [
   ["Disputes", "Contested payments: recorded, answered with evidence, decided."],
   ["Events", "What was sent to a merchant's receiver."],
   ["Books", "A merchant's ledger: totals, and the entries behind them."],
-  ["Audit", "Who changed what."],
+  ["Tokens", "Who may call this API: tokens by name and role."],
+  ["Audit", "Who changed what, and what was refused."],
   ["Contract", "This document."],
 ].map(([name, description]) => ({ name, description }));
 
@@ -70,8 +71,9 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
         title: "Gerbang operator API",
         version,
         description:
-          "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. A viewer's token " +
-          "reads, the operator's token changes things as well. Every change, a refused one too, is written into the audit.",
+          "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. Tokens have names and " +
+          "one of three roles: a viewer reads, support decides what moves no money, an admin does everything. Every change, a refused " +
+          "one too, is written into the audit with the token's name and the address it came from.",
         contact: { name: "Whoever runs this gateway" },
         license: { name: "MIT", identifier: "MIT" },
       },
@@ -95,7 +97,7 @@ function operationOf(document: Document, endpoint: OperatorEndpoint): Operation 
     description: description === undefined ? rights : `${description}\n\n${rights}`,
     errors: [
       ...generalCodes,
-      ...(endpoint.role === "admin" ? (["FORBIDDEN"] as const) : []),
+      ...(endpoint.role !== "viewer" ? (["FORBIDDEN"] as const) : []),
       ...(rules ? bodyCodes : []),
       ...(endpoint.keyed ? keyCodes : []),
       ...endpoint.errors,

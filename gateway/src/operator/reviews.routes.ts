@@ -209,7 +209,7 @@ function judgeEndpoint(
     params: paymentParams,
     summary: word === "approve" ? "Let a payment under review go on" : "Refuse a payment under review",
     tag: "Reviews",
-    role: "admin",
+    role: "support",
     success: { status: 200, description: "The whole payment after it.", schema: judgedSchema },
     errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE", "NO_ROUTE_AVAILABLE"],
     async handle({ params }) {
