@@ -9,8 +9,12 @@ import { RejectedRequests } from "./diagnostics/rejected-requests.ts";
 import { type Foundation, type FoundationOptions, layFoundation } from "./foundation.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
+import { openContract } from "./http/contract-route.ts";
 import { Edge } from "./http/edge.ts";
+import { closeServer } from "./http/closing.ts";
 import { Health } from "./http/health.ts";
+import { openProbes } from "./http/probes.ts";
+import { Readiness } from "./http/readiness.ts";
 import { openSecurityTxt } from "./http/security-txt.ts";
 import { LOAD_LIMITS, LoadShedding } from "./http/load-shedding.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
@@ -51,10 +55,12 @@ export interface App {
   readonly portalContract: string;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
-  /** From here on health answers 200. */
+  /** From here on health and readiness answer 200. */
   ready(): void;
   /** Tells the app where merchants reach it, once that is known. */
   setBaseUrl(url: string): void;
+  /** From here on readiness answers 503 and every answer ends its connection. Requests are still taken. */
+  drain(): void;
   /** Stops taking requests, finishes what is in flight, closes everything. */
   stop(): Promise<void>;
 }
@@ -67,11 +73,13 @@ export function createApp(options: AppOptions): App {
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
   const load = new LoadShedding(LOAD_LIMITS);
   const { trustProxy, statusUrl, connectionsPerAddress } = config;
+  const readiness = new Readiness(foundation);
   const isKnown = (clientId: string): boolean => rooms.directory.isKnown(clientId);
   const { directory } = rooms;
   const requestLog = config.requestLog ? new RequestLog({ database, directory, metrics, log }) : undefined;
   const server = createServer({
     load,
+    readiness,
     clock,
     log,
     metrics,
@@ -87,9 +95,10 @@ export function createApp(options: AppOptions): App {
   const edge = openEdge(foundation, rooms, load, rejected);
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
   const contract = madeOnce(() => merchantContract(surface.endpoints, config.webhookHeaderPrefix));
-  server.get("/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
+  openContract(server, "/openapi.json", contract);
+  openProbes(server, readiness);
   const health = openHealth(server, foundation, rooms);
-  const operator = createOperatorListener(foundation, rooms, options.operatorToken);
+  const operator = createOperatorListener(foundation, rooms, readiness, options.operatorToken);
   metrics.inFlight(() => ({
     requests: load.requests + operator.load.requests,
     bytes: load.bytes + operator.load.bytes,
@@ -102,9 +111,7 @@ export function createApp(options: AppOptions): App {
     openPages(server);
   }
   const portalsContract = madeOnce(() => portalContract(portal, version));
-  server.get("/portal/v1/openapi.json", (_request, reply) =>
-    sendReply(reply, { status: 200, body: portalsContract() }),
-  );
+  openContract(server, "/portal/v1/openapi.json", portalsContract);
   openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
@@ -126,21 +133,26 @@ export function createApp(options: AppOptions): App {
       return portalsContract();
     },
     setBaseUrl: (url) => rooms.address.listensOn(url),
-    ready: () => health.open(),
+    ready() {
+      health.open();
+      readiness.open();
+    },
     async start() {
       await foundation.start();
       await rooms.merchants.checkMasterKey();
+      await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
     },
+    drain() {
+      readiness.leave();
+    },
     async stop() {
+      readiness.leave();
       surface.stopListening();
       rooms.streams.stop();
-      // A connection whose last answer is given during the stop would be kept open for the next question.
-      const servers = [server, operator.server];
-      const idle = setInterval(() => servers.forEach((one) => one.server.closeIdleConnections()), 50);
-      const closed = servers.map((one) => one.close());
-      await Promise.all([...closed, rooms.worker.stop(), surface.close()]).finally(() => clearInterval(idle));
+      const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
+      await Promise.all([...closed, rooms.worker.stop(), surface.close()]);
       await Promise.all([rejected.stop(), requestLog?.stop()]);
       await rooms.lastUses.write();
       await rooms.lanes.idle();

@@ -110,7 +110,7 @@ const owners: Record<string, RegExp> = {
   events: /^(events|deliveries|delivery_attempts|retention_watermarks|retained_events)$/,
   people:
     /^(persons|memberships|recovery_codes|passkeys|passkey_challenges|sign_in_links|sessions|invitations|sign_in_failures|people_audit)$/,
-  payments: /^payments$/,
+  payments: /^(payments|payer_keys)$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
   refunds: /^refunds$/,
   disputes: /^(disputes|dispute_evidence|evidence_drafts|evidence_files|evidence_pieces)$/,

@@ -39,6 +39,8 @@ export interface Foundation {
   maySweep: () => boolean;
   /** False while the clock is too far from the database's to take requests. */
   mayServe: () => boolean;
+  /** False when the database has not answered lately. */
+  hears: () => boolean;
   writes: WriteHealth;
   vault: Vault;
   watch: SettingsWatch;
@@ -69,6 +71,7 @@ export function layFoundation({
     skewMs: () => watched?.skewMs ?? 0,
     maySweep: () => watched?.maySweep ?? true,
     mayServe: () => watched?.mayServe ?? true,
+    hears: () => watched?.hears ?? true,
     writes: new WriteHealth(database),
     vault: new Vault(masterKey),
     watch,

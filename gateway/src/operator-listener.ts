@@ -4,7 +4,9 @@ import { UnauthenticatedCallers } from "./auth/rate.ts";
 import type { Foundation } from "./foundation.ts";
 import { version } from "./ground/version.ts";
 import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
-import { createServer, sendReply } from "./http/server.ts";
+import { openContract } from "./http/contract-route.ts";
+import type { Readiness } from "./http/readiness.ts";
+import { createServer } from "./http/server.ts";
 import { Audit } from "./operator/audit.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi, rolesOfTokens } from "./operator/operator.routes.ts";
@@ -31,13 +33,19 @@ export interface OperatorListener {
 }
 
 /** The listener, not yet listening. `token`: that of the environment. */
-export function createOperatorListener(foundation: Foundation, rooms: Rooms, token: string): OperatorListener {
+export function createOperatorListener(
+  foundation: Foundation,
+  rooms: Rooms,
+  readiness: Readiness,
+  token: string,
+): OperatorListener {
   const { config, clock, log, metrics, database } = foundation;
   const roleOf = rolesOfTokens(token, config.operatorViewerToken);
   const load = new LoadShedding(OPERATOR_LOAD_LIMITS);
   const limit = Math.ceil(config.unauthenticatedLimitPerMinute / UNAUTHENTICATED_PART);
   const server = createServer({
     load,
+    readiness,
     clock,
     log,
     metrics,
@@ -52,6 +60,6 @@ export function createOperatorListener(foundation: Foundation, rooms: Rooms, tok
   openOperatorApi(server, { roleOf, audit }, endpoints);
   let made: string | undefined;
   const contract = (): string => (made ??= operatorContract(endpoints, version));
-  server.get("/ops/v1/openapi.json", (_request, reply) => sendReply(reply, { status: 200, body: contract() }));
+  openContract(server, "/ops/v1/openapi.json", contract);
   return { server, load, contract };
 }

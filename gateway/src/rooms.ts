@@ -16,6 +16,7 @@ import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpired } from "./payments/expiry.ts";
+import { PayerData } from "./payments/payer-data.ts";
 import { createdReply } from "./payments/payments.routes.ts";
 import type { PaymentParts } from "./payments/payments.ts";
 import { Router } from "./routing/router.ts";
@@ -67,6 +68,7 @@ export interface Rooms {
   lanes: Lanes;
   tokens: PayerTokens;
   payments: PaymentParts;
+  payers: PayerData;
   acquiringParts: AcquiringParts;
   paymentOperations: PaymentOperations;
   clocks: Clocks;
@@ -102,7 +104,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     deliverer && ((set) => deliverer.beforeWrite(set)),
   );
   metrics.state(() => ({ skewMs: foundation.skewMs(), quarantined: lanes.quarantine.size }));
-  const tokens = new PayerTokens(vault.derive("payer pages"));
+  const tokens = new PayerTokens(vault.deriveEach("payer pages"));
   const payments: PaymentParts = {
     routingTable: () => router.table,
     isOpen: (environment) => environment === "sandbox" || (config.productionActive && router.serves(environment)),
@@ -138,10 +140,12 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
       deliverer?.notify(book);
     },
   });
+  const payers = new PayerData({ database, vault, clock });
   const worker = new Worker({
     ...sweeping,
     config,
     merchants,
+    payers,
     clocks,
     deliverer,
     rotationMs: timing?.rotationMs,
@@ -158,6 +162,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     lanes,
     tokens,
     payments,
+    payers,
     acquiringParts,
     paymentOperations,
     clocks,

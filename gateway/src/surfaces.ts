@@ -20,6 +20,7 @@ import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { moneyEndpoints } from "./operator/money.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
+import { payerEndpoints as operatorPayerEndpoints } from "./operator/payers.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
@@ -36,6 +37,7 @@ import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
 import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
 import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
+import { payerEndpoints } from "./portal/payers.routes.ts";
 import { personEndpoints } from "./portal/person.routes.ts";
 import { requestEndpoints } from "./portal/requests.routes.ts";
 import { SessionViews } from "./portal/session-view.ts";
@@ -75,7 +77,7 @@ export function merchantSurface(
   rooms: Rooms,
   timing: DeliveryTiming | undefined,
 ): MerchantSurface {
-  const { directory, router, payments, paymentOperations, clocks } = rooms;
+  const { directory, router, payments, paymentOperations, clocks, payers } = rooms;
   const { webhookHeaderPrefix: headerPrefix, serviceName } = config;
   const exemptions = exemptionsOfConfig(config);
   const examiner = new Examiner(
@@ -89,6 +91,7 @@ export function merchantSurface(
     ...paymentEndpoints({
       ...payments,
       database,
+      payers,
       acquiring: paymentOperations,
       checkCallbackUrl: callbackUrlCheck(exemptions),
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
@@ -111,7 +114,7 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, people, address, evidenceFiles }: Rooms,
+  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles }: Rooms,
   audit: Audit,
 ): OperatorEndpoint[] {
   return [
@@ -124,8 +127,9 @@ export function operatorSurface(
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
-    ...moneyEndpoints({ database, directory, lanes, payments }),
+    ...moneyEndpoints({ database, directory, lanes, payments, payers }),
     ...bookEndpoints(database, directory),
+    ...operatorPayerEndpoints({ database, directory, lanes, payers }),
     ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
     ...receiptEndpoints(database, directory, lanes),
     ...exceptionEndpoints(database, lanes),
@@ -167,10 +171,15 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...insightsEndpoints(rooms),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
     ...bookPagesEndpoints(database),
-    ...searchEndpoints({ database, estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting) }),
+    ...searchEndpoints({
+      database,
+      payers: rooms.payers,
+      estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
+    }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),
     ...evidenceEndpoints({ database, lanes, files }),
+    ...payerEndpoints({ database, lanes, payers: rooms.payers }),
   ];
 }
 

@@ -13,6 +13,8 @@ import { forgetHistory } from "./events/history.ts";
 import { countCommitted } from "./insights/roll-up.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
+import type { PayerData } from "./payments/payer-data.ts";
+import { sealEarlierPayers } from "./payments/payer-sealing.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
@@ -28,6 +30,7 @@ const CLOCKS_MS = 5_000;
 const RETENTION_MS = 30_000;
 const NONCES_MS = 15_000;
 const ROLL_UP_MS = 500;
+const PAYERS_MS = 60_000;
 
 export interface WorkerParts {
   database: Database;
@@ -38,6 +41,7 @@ export interface WorkerParts {
   config: Config;
   operations: DueParts;
   merchants: Merchants;
+  payers: PayerData;
   clocks: Clocks;
   /** False while the clock is too far from the database's to delete anything or to end anything. */
   maySweep(): boolean;
@@ -72,6 +76,7 @@ export class Worker {
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
       new Loop("roll-up", ROLL_UP_MS, log, (signal) => countCommitted(database, log, signal)),
+      new Loop("payers", PAYERS_MS, log, (ending) => sealEarlierPayers(database, parts.payers, ending)),
       sweep("history", RETENTION_MS, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Throttle(signal)),
       ),

@@ -61,6 +61,8 @@ test("a process a minute and more from the database takes no requests, says so, 
   await beside(ahead, async (other) => {
     const health = (): Promise<Response> => fetch(`${other.origin}/v1/health`);
     expect((await health()).status).toBe(503);
+    const ready = await fetch(`${other.origin}/readyz`);
+    expect([ready.status, ((await ready.json()) as { reasons: unknown }).reasons]).toEqual([503, ["clock"]]);
     const elsewhere = Object.assign(Object.create(client) as typeof client, {
       credentials: { ...client.credentials, base_url: `${other.origin}/v1` },
     });

@@ -5,6 +5,7 @@ import { systemClock } from "../src/ground/clock.ts";
 import { createLog } from "../src/ground/log.ts";
 import { createMetrics } from "../src/ground/metrics.ts";
 import { LOAD_LIMITS, LoadShedding } from "../src/http/load-shedding.ts";
+import { Readiness } from "../src/http/readiness.ts";
 import { type ServerParts, createServer } from "../src/http/server.ts";
 
 export function bareServer(parts: Partial<ServerParts> = {}): FastifyInstance {
@@ -14,6 +15,7 @@ export function bareServer(parts: Partial<ServerParts> = {}): FastifyInstance {
     metrics: createMetrics(),
     unauthenticated: new UnauthenticatedCallers(1_000_000, systemClock),
     load: new LoadShedding(LOAD_LIMITS),
+    readiness: new Readiness({ hears: () => true, mayServe: () => true }),
     trustProxy: 0,
     statusUrl: undefined,
     connectionsPerAddress: 1024,

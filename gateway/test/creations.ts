@@ -3,10 +3,11 @@ import type { BookOwner } from "../src/commands/command-context.ts";
 import type { CreatePayment } from "../src/payments/payments.schema.ts";
 import { type Created, type PaymentParts, createPayment } from "../src/payments/payments.ts";
 import type { Customer } from "../src/risk/risk.ts";
-import { contactKeysOf, customerVelocity, merchantVelocity } from "../src/risk/velocity.sql.ts";
+import { customerVelocity, merchantVelocity } from "../src/risk/velocity.sql.ts";
 import type { Command } from "../src/store/lane.ts";
 import { type GivenRow, NOW, ownerWith, row } from "./given.ts";
 import { readsOnlyItsNeeds } from "./needs.ts";
+import { payers } from "./payers.ts";
 import { aRouter } from "./routing.ts";
 
 /** 1,000,000 minor units by QRIS of a customer nobody speaks against, but for these. */
@@ -25,8 +26,10 @@ export function creating(
   changes: Partial<CreatePayment> = {},
   { owner = ownerWith(), router = aRouter() }: { owner?: BookOwner; router?: PaymentParts } = {},
 ): Command<Created> {
-  const request = { idempotencyKey: "key-of-creation", realNow: NOW };
-  return readsOnlyItsNeeds(createPayment(router, owner, aCreation(changes), request));
+  const body = aCreation(changes);
+  const payer = payers.seal({ book: owner.book, referenceId: body.reference_id }, body.customer);
+  const request = { idempotencyKey: "key-of-creation", realNow: NOW, payer };
+  return readsOnlyItsNeeds(createPayment(router, owner, body, request));
 }
 
 /** Payments of the last minute of the merchant, and of the last hour of each of these customers. */
@@ -40,7 +43,7 @@ export function earlier(
   return [
     row(merchantVelocity, { key: ofMerchant, count: merchantPayments }),
     ...customers.flatMap(([customer, count]) => {
-      const { customerKey, phoneKey } = contactKeysOf(customer);
+      const { customerKey, phoneKey } = payers.seal({ book, referenceId: "earlier" }, customer);
       return [customerKey, phoneKey]
         .filter((contactKey) => contactKey !== null)
         .map((contactKey) =>

@@ -183,6 +183,7 @@ function operatorAt(opsUrl: string): { operate: Operate; hands: OperatorHands } 
 
 /** A service as a process of its own, on a database of the tests. `stop` kills it. */
 export interface TestProcess {
+  service: Service;
   app: OperatorHands;
   operate: Operate;
   origin: string;
@@ -190,17 +191,17 @@ export interface TestProcess {
   stop(): Promise<void>;
 }
 
-export async function startProcess(database: TestDatabase): Promise<TestProcess> {
+export async function startProcess(database: TestDatabase, env: Record<string, string> = {}): Promise<TestProcess> {
   const service = await Service.start({
     demo: false,
-    env: { DATABASE_URL: database.url, MASTER_KEY, OPERATOR_TOKEN, NODE_ENV: "development" },
+    env: { DATABASE_URL: database.url, MASTER_KEY, OPERATOR_TOKEN, NODE_ENV: "development", ...env },
   });
   const { operate, hands } = operatorAt(service.opsUrl);
   const stop = async (): Promise<void> => {
     await service.kill("SIGKILL");
     await service.discard();
   };
-  return { app: hands, operate, origin: service.url, database, stop };
+  return { service, app: hands, operate, origin: service.url, database, stop };
 }
 
 let counter = 0;

@@ -2,6 +2,7 @@
 import { SECOND } from "../src/ground/clock.ts";
 import { newId } from "../src/ground/ids.ts";
 import type { Payment } from "../src/payments/payment.ts";
+import { NO_PAYER } from "../src/payments/payer-data.ts";
 import { isPaid } from "../src/payments/states.ts";
 import { NOW, book } from "./given.ts";
 
@@ -26,8 +27,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     gatewayCode: "nusantara",
     callbackUrl: undefined,
     returnUrl: undefined,
-    customerKey: null,
-    customer: undefined,
+    payer: NO_PAYER,
     metadata: undefined,
     instructions: { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z", qr_string: "000201" },
     risk: { decision: "approve", score: 0, reasons: [] },

@@ -21,7 +21,7 @@ export function objectionToAddresses(instructions: Instructions, plainOnLoopback
 function objectionTo(text: string, plainOnLoopback: boolean): string | undefined {
   if (text.length > ADDRESS_MAX) return `has more than ${ADDRESS_MAX} characters`;
   // A browser drops or mends what its parser finds odd: what is not written as an address is none.
-  if (!/^https?:\/\/[^/?#][\x21-\x7e]*$/i.test(text) || text.includes("\\") || !URL.canParse(text))
+  if (!/^https?:\/\/(?![/?#])[\x21-\x7e]+$/i.test(text) || text.includes("\\") || !URL.canParse(text))
     return "is no https address";
   const url = new URL(text);
   const isPlain = url.protocol === "http:";

@@ -72,6 +72,7 @@ const variables = z.object({
     .regex(/^[^\r\n]*[^@\s]+@[^@\s]+$/, "must be an e-mail address, or a name and <address>")
     .optional(),
   TRUST_PROXY: count.default(0),
+  DRAIN_SECONDS: count.refine((seconds) => seconds <= 5, "must be 0 to 5 seconds").optional(),
   CONNECTIONS_PER_ADDRESS: count.refine((most) => most >= 1, "must be 1 or more").default(1024),
   UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -115,6 +116,8 @@ export interface Config {
   /** Connections that one address, or one /64 of IPv6, may hold. Without effect behind a proxy. */
   connectionsPerAddress: number;
   unauthenticatedLimitPerMinute: number;
+  /** How long requests are still taken after the service was told to stop, so that proxies learn of it. */
+  drainSeconds: number;
   /** How many proxies stand in front of the service. */
   trustProxy: number;
   logLevel: string;
@@ -209,6 +212,7 @@ export function readConfig(
         : { url: value.SMTP_URL, from: value.SMTP_FROM },
     connectionsPerAddress: value.CONNECTIONS_PER_ADDRESS,
     unauthenticatedLimitPerMinute: value.UNAUTHENTICATED_LIMIT_PER_MINUTE,
+    drainSeconds: value.DRAIN_SECONDS ?? (value.NODE_ENV === "production" ? 3 : 0),
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,
   };

@@ -1,7 +1,5 @@
 // Cryptography: digests, request and webhook signatures, and sealing of secrets at rest.
 import {
-  createCipheriv,
-  createDecipheriv,
   createHmac,
   createSecretKey,
   hash,
@@ -12,6 +10,7 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { encode } from "./ids.ts";
+import { KeyRing } from "./key-ring.ts";
 
 export function sha256(data: string | Uint8Array): Buffer {
   return hash("sha256", data, "buffer");
@@ -77,35 +76,53 @@ export function masterKeyBytes(text: string): Buffer | undefined {
 
 export const MASTER_KEY_FORM = "must be 32 bytes, as 64 hex digits or in base64";
 
-/** Seals secrets with AES-256-GCM under keys derived from the master key, one for each purpose. */
+/**
+ * Seals secrets under keys derived from the master key, one for each purpose. While the master key is being replaced there are two of them:
+ * the first seals, both open.
+ */
 export class Vault {
-  private readonly master: Buffer;
+  private readonly masters: readonly [Buffer, ...Buffer[]];
+  private readonly ring: KeyRing;
 
-  /** `master`: 32 bytes in hex or base64. Throws when it is neither. */
-  constructor(master: string) {
-    const bytes = masterKeyBytes(master);
-    if (!bytes) throw new Error(`MASTER_KEY ${MASTER_KEY_FORM}`);
-    this.master = bytes;
+  /** Each 32 bytes in hex or base64. Throws when one is neither. */
+  constructor(master: string, second?: string) {
+    this.masters = second === undefined ? [masterOf(master)] : [masterOf(master), masterOf(second)];
+    this.ring = new KeyRing(this.deriveEach("seal"));
   }
 
   /** A key for one purpose, so that the same master never serves two. */
   derive(purpose: string): Buffer {
-    return Buffer.from(hkdfSync("sha256", this.master, "gerbang", purpose, 32));
+    return derived(this.masters[0], purpose);
   }
 
-  /** version byte, 12-byte nonce, ciphertext, 16-byte tag; bound to `owner`, so that a sealed value moved to another row fails. */
+  /** The key of a purpose from each master key, that of the first one first. */
+  deriveEach(purpose: string): [Buffer, ...Buffer[]] {
+    const [first, ...others] = this.masters;
+    return [derived(first, purpose), ...others.map((master) => derived(master, purpose))];
+  }
+
+  /** See `KeyRing.head`. */
+  get head(): Buffer {
+    return this.ring.head;
+  }
+
+  /** See `KeyRing.seal`. */
   seal(secret: string, owner: string): Buffer {
-    const nonce = randomBytes(12);
-    const cipher = createCipheriv("aes-256-gcm", this.derive("seal"), nonce).setAAD(Buffer.from(owner));
-    return Buffer.concat([Buffer.of(1), nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
+    return this.ring.seal(secret, owner);
   }
 
-  /** The secret, or an error when the bytes were changed, belong to another owner or another master key. */
+  /** See `KeyRing.open`. */
   open(sealed: Uint8Array, owner: string): string {
-    const bytes = Buffer.from(sealed);
-    if (bytes[0] !== 1) throw new Error("unknown seal version");
-    const decipher = createDecipheriv("aes-256-gcm", this.derive("seal"), bytes.subarray(1, 13));
-    decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(bytes.length - 16));
-    return decipher.update(bytes.subarray(13, bytes.length - 16), undefined, "utf8") + decipher.final("utf8");
+    return this.ring.open(sealed, owner);
   }
+}
+
+function masterOf(text: string): Buffer {
+  const bytes = masterKeyBytes(text);
+  if (!bytes) throw new Error(`MASTER_KEY ${MASTER_KEY_FORM}`);
+  return bytes;
+}
+
+function derived(master: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", master, "gerbang", purpose, 32));
 }

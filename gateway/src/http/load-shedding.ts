@@ -129,6 +129,11 @@ export class LoadShedding {
     this.leave(ticket);
   }
 
+  /** Whether a connection has requests that are not answered. */
+  isWaiting(socket: Connection): boolean {
+    return (socket[unanswered] ?? 0) > 0;
+  }
+
   /** Counts bytes that have arrived. Where they are too many: why, and all of this request are given back. */
   hold(request: IncomingMessage, bytes: number): Fault | undefined {
     const ticket = (request as Taken)[ticketOf];

@@ -79,6 +79,7 @@ export class Malformed {
     const headers = {
       "content-type": "application/json; charset=utf-8",
       "content-length": String(Buffer.byteLength(body)),
+      "cache-control": "no-store",
       "x-request-id": requestId,
       ...rateHeaders(unauthenticated.rate(address)),
       connection: "close",

@@ -13,12 +13,14 @@ import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
+import { watchConnections } from "./closing.ts";
 import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
 import { KnownPaths } from "./known-paths.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 import { Malformed } from "./malformed.ts";
+import { type Readiness, isProbe } from "./readiness.ts";
 import { canonicalTarget } from "./request-target.ts";
 import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
 
@@ -53,6 +55,7 @@ export interface ServerParts {
   metrics: Metrics;
   unauthenticated: UnauthenticatedCallers;
   load: LoadShedding;
+  readiness: Readiness;
   /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
@@ -110,7 +113,10 @@ export function createServer(parts: ServerParts): FastifyInstance {
       load.close(request.raw);
       if (reply.raw.writableFinished) answered(request, reply, parts);
     });
-    reply.header("x-request-id", request.id);
+    // What may be kept says so in its own handler: contracts, static files, logos.
+    reply.headers({ "x-request-id": request.id, "cache-control": "no-store" });
+    // Probes are answered from memory, in this turn: neither the load nor anybody's limit may hide how the process is.
+    if (isProbe(request.url) && !request.is404) return done();
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
     // Before the body is looked at: what does not exist is not too large either.
@@ -124,13 +130,15 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   server.addHook("onSend", (request, reply, payload, done) => {
     // Errors have been counted. Whoever is well answered without being known counts as well; probes do not.
-    if (reply.rate === undefined && request.url !== HEALTH) unauthenticated.count(request.ip);
+    if (reply.rate === undefined && !isAboutHealth(request)) unauthenticated.count(request.ip);
     reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
+    if (parts.readiness.leaving) reply.header("connection", "close");
     load.end(request.raw);
     parts.onAnswer?.(request, reply, payload);
     done();
   });
   malformed.watch(server.server);
+  watchConnections(server.server);
   boundConnections(server.server, parts);
   server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
@@ -174,12 +182,17 @@ function refuseOnArrival(request: FastifyRequest, reply: FastifyReply, parts: Se
   throw tooMany(reply.rate.reset, clock);
 }
 
+/** Asked again and again, by whoever looks after the process. */
+function isAboutHealth({ url }: FastifyRequest): boolean {
+  return url === HEALTH || isProbe(url);
+}
+
 /** Meters and logs an answer that was sent. */
 function answered(request: FastifyRequest, reply: FastifyReply, { metrics, log }: ServerParts): void {
   const route = request.routeOptions.url ?? "unknown";
   const ms = stopwatchMs() - request.begunAt;
   metrics.answered(request.method, route, reply.statusCode, ms / 1000);
-  if (!log.isLevelEnabled("info")) return;
+  if (!log.isLevelEnabled("info") || isAboutHealth(request)) return;
   const path = request.url.split("?")[0];
   log.info(
     { request_id: request.id, method: request.method, path, status: reply.statusCode, ms: Math.round(ms * 10) / 10 },
@@ -234,9 +247,12 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     reply.rate = unauthenticated.rate(request.ip);
   }
   // Errors of the framework itself come here without passing any hook.
-  reply.header("x-request-id", request.id).headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
+  reply
+    .headers({ "x-request-id": request.id, "cache-control": "no-store" })
+    .headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
-  if (fault.status === 408) reply.header("connection", "close"); // the rest of the request is not waited for
+  // The rest of the request is not waited for; or the client is to go elsewhere.
+  if (fault.status === 408 || parts.readiness.leaving) reply.header("connection", "close");
   if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));

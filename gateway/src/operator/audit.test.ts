@@ -35,6 +35,7 @@ test.each([
     { secret: "(secret)", token: "(secret)", api_key: "(secret)", keyboard: "c" },
   ],
   [{ name: ["whsec_x", "key sk_live_1"] }, { name: ["(secret)", "(secret)"] }],
+  [{ payer: { email: "sari@pelanggan.id" } }, { payer: "(personal)" }],
   [{ name: "task_test_1" }, { name: "task_test_1" }],
   [{ url: "https://a.example/hook?token=b#c" }, { url: "https://a.example/hook?(secret)" }],
   [{ url: " HTTPS://me:pass@a.example/@b" }, { url: " HTTPS://(secret)@a.example/@b" }],

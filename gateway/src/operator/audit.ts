@@ -16,6 +16,8 @@ export const BODY_MAX_BYTES = 16_384;
 const FIELD_MAX_BYTES = 1_024;
 const DEPTH_MAX = 24;
 const secretName = /secret|token|password|passphrase|authorization|private|(^|_)key$/i;
+/** Whoever is erased is not named by the record of it. */
+const personal = new Set(["payer", "customer"]);
 const secretValue = /(?<![a-z0-9])(sk_(test|live)_|whsec_|op_[0-9a-f]{8})/i;
 
 /** What is kept of a body: no secrets, nothing deep, at most 16 KiB of JSON; whatever is left out is named. */
@@ -45,7 +47,7 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [
       secretValue.test(name) ? "(secret)" : name,
-      secretName.test(name) ? "(secret)" : withoutSecrets(part, depth + 1),
+      secretName.test(name) ? "(secret)" : personal.has(name) ? "(personal)" : withoutSecrets(part, depth + 1),
     ]),
   );
 }

@@ -15,7 +15,9 @@ import type { Directory } from "../merchants/directory.ts";
 import { amountMinor, createdPaymentSchema, customerSchema, paymentParams } from "../payments/payments.schema.ts";
 import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
 import { type Payment, createdView } from "../payments/payment.ts";
+import type { PayerData } from "../payments/payer-data.ts";
 import type { PaymentParts } from "../payments/payments.ts";
+import type { Customer } from "../risk/risk.ts";
 import { approvePayment, refusePayment } from "../payments/review.ts";
 import { settlementView } from "../settlements/settlement.ts";
 import { listSettlements, readSettlement } from "../settlements/settlements.routes.ts";
@@ -40,6 +42,7 @@ export interface MoneyParts {
   directory: Directory;
   lanes: Lanes;
   payments: PaymentParts;
+  payers: PayerData;
 }
 
 const riskReasonSchema = z
@@ -148,12 +151,20 @@ function reviewEndpoints(parts: MoneyParts): OperatorEndpoint[] {
       async handle({ query }) {
         const limit = limitOf(query);
         const rows = await parts.database.query(selectUnderReview(undefined, query.starting_after, limit));
-        return page(rows.map(paymentOfRow), limit, reviewView, ({ reference }) => reference);
+        const reviewed = await Promise.all(
+          rows.map(paymentOfRow).map(async (payment) => ({ payment, customer: await parts.payers.open(payment) })),
+        );
+        return page(reviewed, limit, reviewView, ({ payment }) => payment.reference);
       },
     }),
     judge("approve", (owner, reference) => approvePayment(parts.payments, owner, reference)),
     judge("refuse", refusePayment),
   ];
+}
+
+interface Reviewed {
+  payment: Payment;
+  customer: Customer | undefined;
 }
 
 async function findReviewed(database: Database, reference: string): Promise<Payment> {
@@ -162,7 +173,7 @@ async function findReviewed(database: Database, reference: string): Promise<Paym
   return paymentOfRow(row);
 }
 
-function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
+function reviewView({ payment, customer }: Reviewed): z.infer<typeof reviewSchema> {
   return {
     reference: payment.reference,
     merchant_id: payment.book.merchantId,
@@ -171,7 +182,7 @@ function reviewView(payment: Payment): z.infer<typeof reviewSchema> {
     currency: payment.currency,
     payment_method: payment.method,
     reference_id: payment.referenceId,
-    customer: payment.customer ? { ...payment.customer } : null,
+    customer: customer ? { ...customer } : null,
     score: payment.risk.score,
     reasons: payment.risk.reasons,
     created_at: wireTime(payment.createdAt),

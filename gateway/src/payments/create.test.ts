@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aCreation, creating } from "../../test/creations.ts";
 import { NOW, given, ownerWith, row } from "../../test/given.ts";
+import { payers } from "../../test/payers.ts";
 import { PAY_URL, aRouter } from "../../test/routing.ts";
 import { operations } from "../acquiring/operations.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
@@ -38,7 +39,7 @@ test("what was asked for is kept, nothing moves, and the merchant is notified", 
         referenceId: "order-1",
         description: asked.description,
         metadata: asked.metadata,
-        customer: asked.customer,
+        payer: { customerKey: payers.contactKey("sari@pelanggan.id"), phoneKey: payers.contactKey("+628123456789") },
         gatewayCode: "nusantara",
         risk: { decision: "approve", score: 0, reasons: [] },
         createdAt: NOW,
@@ -307,9 +308,9 @@ describe("instructions", () => {
   });
 });
 
-test("the same creation on the same rows is the same, but for its identity", () => {
+test("the same creation on the same rows is the same, but for its identity and the seal of its customer", () => {
   const [one, two] = [given().when(creating()).answer.payment, given().when(creating()).answer.payment];
   expect(aCreation()).toEqual(aCreation());
-  const rest = ({ reference: _reference, instructions: _instructions, ...payment }: typeof one): object => payment;
+  const rest = ({ reference: _r, instructions: _i, payer: _p, ...payment }: typeof one): object => payment;
   expect(rest(one)).toEqual(rest(two));
 });

@@ -5,7 +5,7 @@ import { assert } from "../ground/fault.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
-import type { Customer, RiskVerdict } from "../risk/risk.ts";
+import type { RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type PaymentStatus, isPaid } from "./states.ts";
 
@@ -36,6 +36,18 @@ export interface PaymentStanding {
   expiresAt: Micros;
 }
 
+/** What stands in a payment's row for who pays. `PayerData` makes and opens it. */
+export interface StoredPayer {
+  /** Stands for the e-mail address, else the telephone, in hex; null when neither was given. */
+  customerKey: string | null;
+  /** Stands for the telephone where an e-mail address was given too. */
+  phoneKey: string | null;
+  /** Name, e-mail address and telephone; null when none was given, or they were erased. */
+  sealed: Buffer | null;
+  /** When it was erased; null when it was not. Real time. */
+  erasedAt: Micros | null;
+}
+
 export interface Payment extends PaymentStanding {
   /** Reversed already for refunds whose acquirer has not answered yet. */
   refundPendingMinor: Minor;
@@ -45,8 +57,7 @@ export interface Payment extends PaymentStanding {
   callbackUrl: string | undefined;
   /** Where the payer's browser goes back to. */
   returnUrl: string | undefined;
-  customerKey: string | null;
-  customer: Customer | undefined;
+  payer: StoredPayer;
   metadata: Record<string, string> | undefined;
   risk: RiskVerdict;
   routing: RoutingDecision;

@@ -19,6 +19,7 @@ import {
   type PaymentStanding,
   awaitsSettlement,
   canceledView,
+  type StoredPayer,
   createdView,
   statusView,
 } from "./payment.ts";
@@ -44,6 +45,7 @@ import {
   standingOfRow,
   selectStandings,
 } from "./payments.sql.ts";
+import type { PayerData } from "./payer-data.ts";
 import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
 /** What the room above does for payments whose acquirer must be asked. */
@@ -57,6 +59,7 @@ export interface OpensPayments {
 export interface PaymentRouteParts extends PaymentParts {
   database: Database;
   acquiring: OpensPayments;
+  payers: PayerData;
   /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. Waits a moment at most. */
   checkCallbackUrl(url: string, merchantId: string): Promise<string>;
   /** The day on which each payment is paid out as things stand, by reference, null when none: of the room above that settles. */
@@ -113,8 +116,10 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       bodyExamples: createPaymentExamples,
       judge: (call, input, found) => judgeCreation(parts, call, input, found),
       command: (call, body) =>
-        answering(createPayment(parts, call, body, call), ({ payment, awaitsAcquirer }) =>
-          awaitsAcquirer ? { status: 201, body: "", continues: payment.reference } : createdReply(payment),
+        answering(
+          createPayment(parts, call, body, { ...call, payer: payerOf(parts, call, body) }),
+          ({ payment, awaitsAcquirer }) =>
+            awaitsAcquirer ? { status: 201, body: "", continues: payment.reference } : createdReply(payment),
         ),
       lane: "create",
       finish: (call, reference) => parts.acquiring.finish(call.book, reference),
@@ -167,6 +172,10 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
 /** What a creation answers, as its key keeps it. */
 export function createdReply(payment: Payment): Reply {
   return reply(201, createdView(payment));
+}
+
+function payerOf({ payers }: PaymentRouteParts, { book }: Call, body: CreatePayment): StoredPayer {
+  return payers.seal({ book, referenceId: body.reference_id }, body.customer);
 }
 
 /** The rules of creation that need the merchant's settings, merged into the order of the interface's table. */

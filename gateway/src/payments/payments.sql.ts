@@ -5,14 +5,13 @@ import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, type Environment, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
-import type { Customer, RiskVerdict } from "../risk/risk.ts";
-import { contactKeysOf } from "../risk/velocity.sql.ts";
+import type { RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import { binaryArray } from "../store/arrays.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { DisputeStatus, Payment, PaymentStanding } from "./payment.ts";
+import type { DisputeStatus, Payment, PaymentStanding, StoredPayer } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
 
 type PaymentKey = { book: Book; reference: string };
@@ -51,9 +50,9 @@ const birthColumns = {
   description: ["text", (payment: Payment) => payment.description],
   callback_url: ["text", (payment: Payment) => payment.callbackUrl],
   return_url: ["text", (payment: Payment) => payment.returnUrl],
-  customer_key: ["bytea", (payment: Payment) => bytes(payment.customerKey)],
-  phone_key: ["bytea", (payment: Payment) => bytes(contactKeysOf(payment.customer).phoneKey)],
-  customer: ["json", (payment: Payment) => json(payment.customer)],
+  customer_key: ["bytea", ({ payer }: Payment) => bytes(payer.customerKey)],
+  phone_key: ["bytea", ({ payer }: Payment) => bytes(payer.phoneKey)],
+  customer_sealed: ["bytea", ({ payer }: Payment) => payer.sealed],
   metadata: ["json", (payment: Payment) => json(payment.metadata)],
   instructions: ["json", (payment: Payment) => json(payment.instructions)],
   risk_decision: ["text", (payment: Payment) => payment.risk.decision],
@@ -140,8 +139,7 @@ export function paymentOfRow(row: Row): Payment {
     description: optional<string>(row.description),
     callbackUrl: optional<string>(row.callback_url),
     returnUrl: optional<string>(row.return_url),
-    customerKey: row.customer_key === null ? null : (row.customer_key as Buffer).toString("hex"),
-    customer: parsed<Customer>(row.customer),
+    payer: payerOfRow(row),
     metadata: parsed<Record<string, string>>(row.metadata),
     risk: {
       decision: row.risk_decision as RiskVerdict["decision"],
@@ -152,6 +150,16 @@ export function paymentOfRow(row: Row): Payment {
     expiresIn: optional<number>(row.expires_in),
     canceledAt: optional<Micros>(row.canceled_at),
     cancelReason: optional<string>(row.cancel_reason),
+  };
+}
+
+function payerOfRow(row: Row): StoredPayer {
+  const hex = (value: unknown): string | null => (value === null ? null : (value as Buffer).toString("hex"));
+  return {
+    customerKey: hex(row.customer_key),
+    phoneKey: hex(row.phone_key),
+    sealed: row.customer_sealed as Buffer | null,
+    erasedAt: row.payer_erased_at as Micros | null,
   };
 }
 

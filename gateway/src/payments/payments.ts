@@ -15,13 +15,12 @@ import {
   CUSTOMER_WINDOW,
   MERCHANT_WINDOW,
   type VelocityKey,
-  contactKeysOf,
   customerVelocity,
   merchantVelocity,
 } from "../risk/velocity.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import { type DisputeStatus, type Payment, eventView } from "./payment.ts";
+import { type DisputeStatus, type Payment, type StoredPayer, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
 import { payments, routedPayments, takenReferenceIds } from "./payments.sql.ts";
 import { type RouteParts, type RouteSelection, selectRoute } from "./route-selection.ts";
@@ -46,6 +45,8 @@ export interface PaymentParts extends RouteParts {
 export interface CreationRequest {
   idempotencyKey: string;
   realNow: Micros;
+  /** Its customer, sealed for the payment's row. */
+  payer: StoredPayer;
 }
 
 /** What a creation gives. */
@@ -66,7 +67,7 @@ export function createPayment(
   request: CreationRequest,
 ): Command<Created> {
   const { book, merchant } = owner;
-  const velocities = velocityKeys(owner, body, request.realNow);
+  const velocities = velocityKeys(owner, request);
   return bookCommand(owner, {
     name: "create payment",
     needs: [
@@ -90,7 +91,7 @@ export function createPayment(
         },
         merchant.settings.risk,
       );
-      const asked = newPayment(context, body, risk, parts.routingTable().version);
+      const asked = newPayment(context, { body, payer: request.payer, risk }, parts.routingTable().version);
       set.insert(takenReferenceIds, asked);
       return begin(parts, context, asked, request.idempotencyKey);
     },
@@ -99,11 +100,9 @@ export function createPayment(
 
 function velocityKeys(
   { book, merchant }: BookOwner,
-  body: CreatePayment,
-  realNow: Micros,
+  { realNow, payer: { customerKey, phoneKey } }: CreationRequest,
 ): { merchant: VelocityKey; contacts: VelocityKey[] } {
   const { merchant_per_minute: perMinute, customer_per_hour: perHour } = merchant.settings.risk;
-  const { customerKey, phoneKey } = contactKeysOf(body.customer);
   return {
     merchant: { book, contactKey: null, realSince: realNow - MERCHANT_WINDOW, most: perMinute },
     contacts: [customerKey, phoneKey]
@@ -114,8 +113,7 @@ function velocityKeys(
 
 function newPayment(
   context: CommandContext,
-  body: CreatePayment,
-  risk: Payment["risk"],
+  { body, payer, risk }: { body: CreatePayment } & Pick<Payment, "payer" | "risk">,
   rulesVersion: number,
 ): Payment {
   const { book, merchant, now } = context;
@@ -137,8 +135,7 @@ function newPayment(
     gatewayCode: undefined,
     callbackUrl: body.callback_url,
     returnUrl: body.return_url,
-    customerKey: contactKeysOf(body.customer).customerKey,
-    customer: body.customer,
+    payer,
     metadata: body.metadata,
     instructions: undefined,
     risk,

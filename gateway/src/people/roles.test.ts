@@ -47,7 +47,7 @@ describe("the rules behind the table", () => {
   });
 
   test("only an owner changes who else may do what", () => {
-    for (const action of ["team:write", "settings:write", "audit:read"] as const)
+    for (const action of ["team:write", "settings:write", "audit:read", "payers:erase"] as const)
       expect(memberRoles.filter((role) => may(role, action))).toEqual(["owner"]);
   });
 });

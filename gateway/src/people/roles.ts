@@ -18,6 +18,7 @@ export const peopleActions = [
   "team:read",
   "team:write",
   "audit:read",
+  "payers:erase",
 ] as const;
 export type PeopleAction = (typeof peopleActions)[number];
 export type Action = Scope | PeopleAction;
@@ -49,6 +50,7 @@ const rights: Readonly<Record<Action, Readonly<Record<MemberRole, Extent>>>> = {
   "team:read": { owner: "both", developer: "both", finance: "both", support: "both", viewer: "both" },
   "team:write": { owner: "both", developer: "none", finance: "none", support: "none", viewer: "none" },
   "audit:read": { owner: "both", developer: "none", finance: "none", support: "none", viewer: "none" },
+  "payers:erase": { owner: "both", developer: "none", finance: "none", support: "none", viewer: "none" },
 };
 
 export function extentOf(role: MemberRole, action: Action): Extent {

@@ -56,11 +56,7 @@ function route(
     method,
     config,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
-    handler: async (request, reply) => {
-      // Whatever the answer is, it is one person's: nothing on the way may keep it.
-      reply.header("cache-control", "no-store");
-      return sendReply(reply, await answer(request, reply));
-    },
+    handler: async (request, reply) => sendReply(reply, await answer(request, reply)),
   });
 }
 

@@ -3,6 +3,7 @@ import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { reply } from "../ground/reply.ts";
 import { type Payment, type PaymentStanding, awaitsSettlement, statusView } from "../payments/payment.ts";
+import type { PayerData } from "../payments/payer-data.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { foundPaymentsSchema, hitsSchema, paymentSearchQuery, searchQuery } from "../search/search.schema.ts";
 import { searchAnything, searchPayments } from "../search/search.ts";
@@ -13,6 +14,7 @@ import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
 export interface SearchEndpointParts {
   database: Database;
+  payers: PayerData;
   /** The day on which each payment is paid out as things stand, by reference, null when none. */
   estimatePayouts: (
     owner: BookOwner,
@@ -23,7 +25,6 @@ export interface SearchEndpointParts {
 const tag = "Search";
 
 export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
-  const { database } = parts;
   const estimate = async (owner: BookOwner, shown: readonly Payment[]) => {
     const waiting = shown.filter(awaitsSettlement);
     const dates = waiting.length === 0 ? undefined : await parts.estimatePayouts(owner, waiting);
@@ -41,7 +42,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       success: { status: 200, description: "What was found and the role may read.", schema: hitsSchema },
       errors: [],
       handle: async ({ query, book, principal }) =>
-        reply(200, { data: await searchAnything(database, book, query.q, principal.scopes) }),
+        reply(200, { data: await searchAnything(parts, book, query.q, principal.scopes) }),
     }),
     memberEndpoint({
       method: "GET",
@@ -49,7 +50,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       operationId: "searchPayments",
       summary: "Find payments by reference, payer, amount, metadata, state and time, newest first",
       description:
-        "References and payers are found by an index. Everything else is looked for among the newest twenty thousand payments that are left, or those of " +
+        "References and payers are found by an index. Everything else is looked for among the newest ten thousand payments that are left, or those of " +
         "the time that is asked for; the search goes on from `next_cursor`.",
       tag,
       action: "payments:read",
@@ -58,7 +59,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       errors: [],
       async handle({ query, book, merchant }) {
         const limit = Number(query.limit ?? 25);
-        const { payments, stoppedAt } = await searchPayments(database, book, merchant, query, limit);
+        const { payments, stoppedAt } = await searchPayments(parts, { book, merchant }, query, limit);
         const shown = payments.slice(0, limit);
         const dateOf = await estimate({ merchant, book }, shown);
         const more = payments.length > limit ? shown.at(-1)?.reference : stoppedAt?.reference;
@@ -82,7 +83,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       async handle({ params, book, merchant, principal }) {
         const dateOf = async (payment: Payment) => (await estimate({ merchant, book }, [payment]))(payment);
-        return reply(200, await readStory(database, book, params.reference ?? "", principal.scopes, dateOf));
+        return reply(200, await readStory(parts, book, params.reference ?? "", principal.scopes, dateOf));
       },
     }),
   ];

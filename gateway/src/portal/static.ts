@@ -176,6 +176,6 @@ const NOT_BUILT = `<!doctype html>
 function sendNotBuilt(reply: FastifyReply): FastifyReply {
   return reply
     .code(503)
-    .headers({ ...HEADERS, "cache-control": "no-store", "retry-after": "5", "content-type": TYPES[".html"] })
+    .headers({ ...HEADERS, "retry-after": "5", "content-type": TYPES[".html"] })
     .send(NOT_BUILT);
 }

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { defaultSettings } from "../merchants/settings.ts";
 import { type RiskFacts, assess } from "./risk.ts";
-import { contactKeysOf } from "./velocity.sql.ts";
 
 const settings = defaultSettings.risk;
 const calm: RiskFacts = {
@@ -155,24 +154,6 @@ test("whatever the weights, the score is the sum of the signs' points up to 100,
       expect(verdict.reasons.reduce((total, reason) => total + reason.points, 0)).toBe(sum);
     }),
   );
-});
-
-test("a customer is the same person in either spelling of the address", () => {
-  expect(contactKeysOf({ email: "Sari@Pelanggan.ID" })).toEqual(contactKeysOf({ email: "sari@pelanggan.id" }));
-});
-
-test("each contact has a key of its own, and a telephone the same one with and without an address", () => {
-  const [email, phone] = ["sari@pelanggan.id", "+628123456789"];
-  const both = contactKeysOf({ email, phone });
-  expect(both).toEqual({
-    customerKey: contactKeysOf({ email }).customerKey,
-    phoneKey: contactKeysOf({ phone }).customerKey,
-  });
-  expect(both.customerKey).not.toBe(both.phoneKey);
-  expect(contactKeysOf({ phone }).phoneKey).toBeNull();
-  for (const customer of [{ name: "Sari" }, undefined]) {
-    expect(contactKeysOf(customer)).toEqual({ customerKey: null, phoneKey: null });
-  }
 });
 
 test("an amount is large in its own currency's units, and in none where nothing was said", () => {

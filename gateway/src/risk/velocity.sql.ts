@@ -1,17 +1,19 @@
 // How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound.
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { digestOf } from "../ground/crypto.ts";
 import { type Book, bookClocks, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { LockedTable } from "../store/lock-order.ts";
 import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
-import type { Customer } from "./risk.ts";
 
 export const MERCHANT_WINDOW: Micros = 60 * SECOND;
 export const CUSTOMER_WINDOW: Micros = 3600 * SECOND;
 
 export interface VelocityKey {
   book: Book;
-  /** 16 bytes in hex that stand for a contact of the customer; null counts all payments of the merchant. */
+  /**
+   * 16 bytes in hex that stand for a contact of the customer; null counts all payments of the merchant. A payment is found again by both
+   * of its contacts, so one with both needs a second key and an entry in a second index. One key that stands for either contact would save
+   * the entry, and let whoever varies the other one pass.
+   */
   contactKey: string | null;
   /** Start of the window in real time; the book's own clock is added where it is counted. */
   realSince: Micros;
@@ -22,33 +24,6 @@ export interface VelocityKey {
 export interface Velocity {
   key: VelocityKey;
   count: number;
-}
-
-/** What stands for each contact that was given. A customer with neither cannot be counted. */
-export interface ContactKeys {
-  /** The e-mail address, else the telephone; null when neither was given. */
-  customerKey: string | null;
-  /** The telephone where an e-mail address was given too. */
-  phoneKey: string | null;
-}
-
-/**
- * Each contact is counted for itself: one telephone under ever new addresses is one customer, and so is one address under
- * ever new telephones. A payment is found again by both, so one with both needs a second key and an entry in a second
- * index. One key that stands for either contact would save the entry, and let whoever varies the other one pass.
- */
-export function contactKeysOf(customer: Customer | undefined): ContactKeys {
-  const email = customer?.email?.toLowerCase();
-  const phone = customer?.phone;
-  const first = email ?? phone;
-  return {
-    customerKey: first === undefined ? null : keyOf(first),
-    phoneKey: email === undefined || phone === undefined ? null : keyOf(phone),
-  };
-}
-
-function keyOf(contact: string): string {
-  return digestOf("customer", contact).toString("hex").slice(0, 32);
 }
 
 const keyColumns: Columns<VelocityKey> = {

@@ -7,7 +7,7 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { type VelocityKey, contactKeysOf, customerVelocity, merchantVelocity } from "./velocity.sql.ts";
+import { type VelocityKey, customerVelocity, merchantVelocity } from "./velocity.sql.ts";
 
 const PER_HOUR = 4;
 let service: TestService;
@@ -164,8 +164,7 @@ from unnest($2::bigint[]) as ms`,
 test("both contacts are counted in one statement, and each through an index of its own", async () => {
   const { merchantId } = await merchant();
   const book = { merchantId, environment: "sandbox" } as const;
-  const { customerKey, phoneKey } = contactKeysOf({ email: "a@b.id", phone: "+628110000009" });
-  const keys = [customerKey, phoneKey].map((contactKey) => ({
+  const keys = ["0a".repeat(16), "0b".repeat(16)].map((contactKey) => ({
     book,
     contactKey,
     realSince: Date.now() * 1000 - SECOND,

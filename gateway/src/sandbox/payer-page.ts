@@ -1,7 +1,7 @@
 // The payer's page of the sandbox: what is owed, to whom, how long still, approve or decline. Plain HTML, no script.
 import { bookCommand } from "../commands/command-context.ts";
 import { createHmac } from "node:crypto";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, onRequestHookHandler } from "fastify";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { sameText } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
@@ -20,14 +20,15 @@ import type { Lanes } from "../store/lanes.ts";
 
 /** Names of payer pages: the payment and a mark that only this installation can make, so no page can be guessed. */
 export class PayerTokens {
-  private readonly key: Buffer;
+  private readonly keys: readonly [Buffer, ...Buffer[]];
 
-  constructor(key: Buffer) {
-    this.key = key;
+  /** The first key makes names; a name that one of the others made is good, too, while the master key is being replaced. */
+  constructor(keys: readonly [Buffer, ...Buffer[]]) {
+    this.keys = keys;
   }
 
   make(book: Book, reference: string): string {
-    return book.merchantId.slice(4) + reference.slice(4) + this.mark(book.merchantId, reference);
+    return book.merchantId.slice(4) + reference.slice(4) + mark(this.keys[0], book.merchantId, reference);
   }
 
   /** The payment a token names, or undefined when the token is not ours. */
@@ -35,13 +36,14 @@ export class PayerTokens {
     const merchantId = `mer_${token.slice(0, 26)}`;
     const reference = `pay_${token.slice(26, 52)}`;
     if (!isId("merchant", merchantId) || !isId("payment", reference)) return undefined;
-    return sameText(token.slice(52), this.mark(merchantId, reference)) ? { merchantId, reference } : undefined;
+    const isOurs = this.keys.some((key) => sameText(token.slice(52), mark(key, merchantId, reference)));
+    return isOurs ? { merchantId, reference } : undefined;
   }
+}
 
-  private mark(merchantId: string, reference: string): string {
-    const mac = createHmac("sha256", this.key).update(`${merchantId}/${reference}`).digest();
-    return encode(mac.subarray(0, 16));
-  }
+function mark(key: Buffer, merchantId: string, reference: string): string {
+  const mac = createHmac("sha256", key).update(`${merchantId}/${reference}`).digest();
+  return encode(mac.subarray(0, 16));
 }
 
 export interface PayerPageParts extends PaymentParts {
@@ -61,11 +63,16 @@ interface Found {
 }
 
 export function openPayerPages(server: FastifyInstance, parts: PayerPageParts): void {
-  server.get("/pay/:token", async (request, reply) => {
+  // The address is the key to the page: no site that is linked or redirected to from here is told it, by no answer.
+  const onRequest: onRequestHookHandler = (_request, reply, done) => {
+    reply.header("referrer-policy", "no-referrer");
+    done();
+  };
+  server.get("/pay/:token", { onRequest }, async (request, reply) => {
     const found = await find(parts, (request.params as { token: string }).token);
     return sendPage(reply, 200, page(parts.serviceName, found));
   });
-  server.post("/pay/:token", async (request, reply) => {
+  server.post("/pay/:token", { onRequest }, async (request, reply) => {
     const { token } = request.params as { token: string };
     const { payment } = await find(parts, token);
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString("utf8") : "");
@@ -119,8 +126,6 @@ function sendPage(reply: FastifyReply, status: number, html: string): FastifyRep
     .code(status)
     .headers({
       "content-type": "text/html; charset=utf-8",
-      "cache-control": "no-store",
-      "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
       "content-security-policy":
         "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",

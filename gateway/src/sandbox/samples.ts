@@ -5,6 +5,7 @@ import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { type Payment, eventView } from "../payments/payment.ts";
+import { NO_PAYER } from "../payments/payer-data.ts";
 import { type Refund, refundView } from "../refunds/refund.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
 
@@ -64,8 +65,7 @@ function payment(book: Book, now: Micros, stands: Partial<Payment> & Pick<Paymen
     gatewayCode: "nusantara",
     callbackUrl: undefined,
     returnUrl: undefined,
-    customerKey: null,
-    customer: undefined,
+    payer: NO_PAYER,
     metadata: { order: "sample" },
     instructions: {
       type: "qr_string",

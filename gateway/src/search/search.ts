@@ -1,4 +1,5 @@
 // Finding things in one book: payments by what people know of them, and anything by its identity. Reads only, and only what a role may.
+import type { BookOwner } from "../commands/command-context.ts";
 import { disputeOfRow, selectDispute } from "../disputes/disputes.sql.ts";
 import { eventOfRow, selectEvent } from "../events/events.sql.ts";
 import { wireTime, type Micros } from "../ground/clock.ts";
@@ -7,15 +8,19 @@ import { exponentOf, wireAmount, type Minor, MINOR_MAX } from "../ground/money.t
 import { rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Merchant } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
+import type { PayerData } from "../payments/payer-data.ts";
 import { paymentOfRow, selectPayment, selectPayments } from "../payments/payments.sql.ts";
 import { refundOfRow, selectRefund } from "../refunds/refunds.sql.ts";
-import { contactKeysOf } from "../risk/velocity.sql.ts";
 import { selectSettlement, settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import type { Hit, PaymentSearchQuery } from "./search.schema.ts";
 import { type PaymentSearch, selectFound, selectJournal, selectLookedTo, selectStartingLike } from "./search.sql.ts";
+
+export interface SearchParts {
+  database: Database;
+  payers: PayerData;
+}
 
 export interface FoundPayments {
   /** One more than were asked for, where there are more. */
@@ -26,9 +31,8 @@ export interface FoundPayments {
 
 /** A page of a book's payments, newest first, and one more than `limit`. Throws VALIDATION_ERROR. */
 export async function searchPayments(
-  database: Database,
-  book: Book,
-  merchant: Merchant,
+  { database, payers }: SearchParts,
+  { book, merchant }: BookOwner,
   query: PaymentSearchQuery,
   limit: number,
 ): Promise<FoundPayments> {
@@ -41,7 +45,7 @@ export async function searchPayments(
     book,
     reference: query.reference,
     referenceId: query.reference_id,
-    contactKey: query.payer === undefined ? undefined : contactKeyOf(query.payer),
+    contactKey: query.payer === undefined ? undefined : contactKeyOf(payers, query.payer),
     status: query.status,
     method: query.payment_method,
     amounts: query.amount === undefined ? undefined : amountsOf(query.amount, merchant.settings.currencies),
@@ -63,10 +67,9 @@ export async function searchPayments(
 }
 
 /** What stands for an e-mail address or a telephone. */
-function contactKeyOf(contact: string): string {
+function contactKeyOf(payers: PayerData, contact: string): string {
   const trimmed = contact.trim();
-  const { customerKey } = contactKeysOf(trimmed.includes("@") ? { email: trimmed } : { phone: trimmed });
-  return customerKey ?? "";
+  return payers.contactKey(trimmed.includes("@") ? trimmed.toLowerCase() : trimmed);
 }
 
 /** An amount as people write it, in minor units of each currency that has so many decimals. */
@@ -188,7 +191,7 @@ const PAYER_HITS = 8;
 
 /** What a text names in this book, as far as somebody with these rights may know. */
 export async function searchAnything(
-  database: Database,
+  { database, payers }: SearchParts,
   book: Book,
   q: string,
   scopes: ReadonlySet<string>,
@@ -201,15 +204,21 @@ export async function searchAnything(
     return row?.environment === book.environment ? [{ kind: finder.kind, ...finder.hit(row, book) }] : [];
   }
   if (text === "" || !scopes.has("payments:read")) return [];
-  const found = await database.pipeline(statementsFor(book, text));
+  const found = await database.pipeline(statementsFor(payers, book, text));
   const payments = new Map(found.flat().map((row) => [row.payment_id, paymentOfRow(row)]));
   return [...payments.values()].map((payment) => ({ kind: "payment" as const, ...paymentHit(payment) }));
 }
 
-function statementsFor(book: Book, text: string): Statement[] {
+function statementsFor(payers: PayerData, book: Book, text: string): Statement[] {
   const nothing = { book, reference: undefined, referenceId: undefined, contactKey: undefined, status: undefined };
   const anyTime = { createdFrom: undefined, createdBefore: undefined, after: undefined, method: undefined };
-  const byPayer = { ...nothing, ...anyTime, amounts: undefined, metadata: undefined, contactKey: contactKeyOf(text) };
+  const byPayer = {
+    ...nothing,
+    ...anyTime,
+    amounts: undefined,
+    metadata: undefined,
+    contactKey: contactKeyOf(payers, text),
+  };
   return [
     ...(text.length <= 64
       ? [selectPayments({ ...nothing, ...anyTime, referenceId: text, limit: 1 }), selectStartingLike(book, text)]

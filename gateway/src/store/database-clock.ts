@@ -12,6 +12,8 @@ const REQUESTS_MAX_MS = 60_000;
 /** Differences below this are the way to the database and back. */
 const NOISE_MS = 50;
 const INTERVAL_MS = 1_000;
+/** A database that was last heard of longer ago does not answer. */
+const SILENT_MAX_MS = 5_000;
 
 /** What was found at one moment. */
 interface Anchor {
@@ -72,6 +74,11 @@ export class DatabaseClock implements Clock {
   /** False while the clock is too far from the database's to take requests. */
   get mayServe(): boolean {
     return Math.abs(this.skewMs) <= REQUESTS_MAX_MS;
+  }
+
+  /** False when the last comparisons had no answer. */
+  get hears(): boolean {
+    return this.anchor !== undefined && stopwatchMs() - this.anchor.takenAtMs <= SILENT_MAX_MS;
   }
 
   /** Compares for the first time, and from then on once a second. Throws when the database cannot be asked. */

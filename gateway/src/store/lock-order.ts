@@ -27,6 +27,8 @@ export const lockOrder = [
 
   "routed payments",
   "payments",
+  // Under the locks of their payments.
+  "erased payers",
   "acquirer operations",
   // Counted from committed payments, without a lock.
   "merchant velocity",

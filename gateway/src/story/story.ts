@@ -15,12 +15,14 @@ import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Action } from "../people/roles.ts";
 import { type Payment, statusView } from "../payments/payment.ts";
+import type { PayerData } from "../payments/payer-data.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid } from "../payments/states.ts";
 import { type Refund, refundView } from "../refunds/refund.ts";
 import { refundOfRow } from "../refunds/refunds.sql.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
 import { settlementOfRow } from "../settlements/settlements.sql.ts";
+import type { Customer } from "../risk/risk.ts";
 import type { Database, Row } from "../store/database.ts";
 import { eventView } from "../webhooks/events.schema.ts";
 import { journalView } from "./journals.schema.ts";
@@ -70,8 +72,14 @@ const order: readonly StepKind[] = [
   "told",
 ];
 
+export interface StoryParts {
+  database: Database;
+  payers: PayerData;
+}
+
 interface Found {
   payment: Payment;
+  customer: Customer | undefined;
   operation: Operation | undefined;
   receipts: KeptReceipt[];
   refunds: Refund[];
@@ -105,18 +113,18 @@ interface Batch {
  * and ENVIRONMENT_MISMATCH.
  */
 export async function readStory(
-  database: Database,
+  { database, payers }: StoryParts,
   book: Book,
   reference: string,
   scopes: ReadonlySet<string>,
   estimate: (payment: Payment) => Promise<string | null>,
 ): Promise<Story> {
-  const found = await readAll(database, book, reference);
+  const found = await readAll({ database, payers }, book, reference);
   const { payment } = found;
   const steps = stepsOf(found).toSorted((a, b) => a.micros - b.micros || order.indexOf(a.kind) - order.indexOf(b.kind));
   const withheld = order.filter((kind) => actionOf[kind] !== undefined && !scopes.has(actionOf[kind]));
   return {
-    payment: wholeView(payment, await estimate(payment)),
+    payment: wholeView(found, await estimate(payment)),
     steps: steps
       .filter(({ kind }) => !withheld.includes(kind))
       .map((step) => ({
@@ -140,8 +148,9 @@ async function findPayment(database: Database, book: Book, reference: string): P
   return payment;
 }
 
-async function readAll(database: Database, book: Book, reference: string): Promise<Found> {
+async function readAll({ database, payers }: StoryParts, book: Book, reference: string): Promise<Found> {
   const payment = await findPayment(database, book, reference);
+  const customer = await payers.open(payment);
   const lists = await database.pipeline([
     selectRefundsOf(book, reference),
     selectDisputesOf(book, reference),
@@ -164,6 +173,7 @@ async function readAll(database: Database, book: Book, reference: string): Promi
   ]);
   return {
     payment,
+    customer,
     operation: operation && operationOfRow(operation),
     receipts: receiptRows.map(receiptOfRow),
     refunds,
@@ -235,12 +245,13 @@ function told(kind: StepKind, micros: Micros, object: object): Told {
 }
 
 /** What was asked, what the risk engine made of it, who was to take it, and how it is paid. */
-function beginning({ payment, operation, events }: Found): Told[] {
+function beginning(found: Found): Told[] {
+  const { payment, operation, events } = found;
   const { createdAt, routing, risk } = payment;
   // An acquirer over a network may have answered later, and a person may have judged later: the event says when.
   const openedAt = events.find(({ type }) => type === "payment.created")?.createdAt ?? createdAt;
   return [
-    told("asked", createdAt, askedView(payment)),
+    told("asked", createdAt, askedView(found)),
     told("judged", createdAt, { decision: risk.decision, score: risk.score }),
     ...(routing.candidates.length > 0
       ? [told("routed", createdAt, { gateway_code: payment.gatewayCode ?? null, ...routing })]
@@ -286,22 +297,23 @@ function batchSteps({ settlement, kind, item, amountMinor, feeMinor }: Batch): T
   return [told("settled", createdAt, object), ...(paidAt === undefined ? [] : [told("paid_out", paidAt, object)])];
 }
 
-function given(payment: Payment): Record<string, unknown> {
+function given({ payment, customer }: Pick<Found, "payment" | "customer">): Record<string, unknown> {
   return {
     description: payment.description ?? null,
-    customer: payment.customer ?? null,
+    customer: customer ?? null,
     metadata: payment.metadata ?? {},
     callback_url: payment.callbackUrl ?? null,
     return_url: payment.returnUrl ?? null,
   };
 }
 
-function wholeView(payment: Payment, estimatedDate: string | null): Story["payment"] {
+function wholeView(found: Found, estimatedDate: string | null): Story["payment"] {
+  const { payment } = found;
   const { amountMinor, refundedMinor, refundPendingMinor, lostMinor } = payment;
   const refundable = isPaid(payment.status) ? amountMinor - refundedMinor - refundPendingMinor - lostMinor : 0n;
   return {
     ...statusView(payment, estimatedDate),
-    ...given(payment),
+    ...given(found),
     risk: { decision: payment.risk.decision, score: payment.risk.score },
     canceled_at: payment.canceledAt === undefined ? null : wireTime(payment.canceledAt),
     cancel_reason: payment.cancelReason ?? null,
@@ -309,14 +321,15 @@ function wholeView(payment: Payment, estimatedDate: string | null): Story["payme
   } as Story["payment"];
 }
 
-function askedView(payment: Payment): object {
+function askedView(found: Found): object {
+  const { payment } = found;
   return {
     amount_minor: wireAmount(payment.amountMinor),
     currency: payment.currency,
     exponent: exponentOf(payment.currency),
     payment_method: payment.method,
     reference_id: payment.referenceId,
-    ...given(payment),
+    ...given(found),
     fee_minor: wireAmount(payment.feeMinor),
   };
 }

@@ -1,0 +1,124 @@
+// Reverse proxies before several processes, as installations have them: a small one that behaves as nginx does by default, and nginx itself.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, type IncomingMessage, type ServerResponse, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "./service.ts";
+
+export interface Proxy {
+  origin: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps connections to its upstreams and takes turns. Where a connection cannot be made it asks the next upstream, whatever the method. Where one
+ * breaks later it asks the next one for what may be asked twice; of all else nobody knows whether it was done, and the answer is 502.
+ */
+export async function startProxy(ports: readonly number[]): Promise<Proxy> {
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 32 });
+  let turn = 0;
+  const pass = (incoming: IncomingMessage, answer: ServerResponse, body: Buffer, from: number, tries: number): void => {
+    const port = ports[from % ports.length];
+    const { method = "GET", url, headers } = incoming;
+    const { connection: _own, ...passed } = headers;
+    let connected = false;
+    const outgoing = request({ agent, host: "127.0.0.1", port, method, path: url, headers: passed });
+    outgoing.on("socket", (socket) => {
+      if (outgoing.reusedSocket) connected = true;
+      else socket.once("connect", () => (connected = true));
+    });
+    outgoing.on("response", (response) => {
+      const { connection: _theirs, ...given } = response.headers;
+      answer.writeHead(response.statusCode ?? 502, given);
+      response.pipe(answer);
+    });
+    outgoing.on("error", () => {
+      const again = (!connected || method === "GET" || method === "HEAD") && tries > 1;
+      if (again) pass(incoming, answer, body, from + 1, tries - 1);
+      else answer.writeHead(502).end("bad gateway");
+    });
+    outgoing.end(body);
+  };
+  const server = createServer((incoming, answer) => {
+    const parts: Buffer[] = [];
+    incoming.on("data", (part: Buffer) => parts.push(part));
+    incoming.on("end", () => pass(incoming, answer, Buffer.concat(parts), turn++, ports.length));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** Whether nginx is installed here. */
+export const hasNginx = spawnSync("nginx", ["-v"], { env: pathWithSystem() }).status === 0;
+
+/** nginx with its own defaults for the next upstream, and connections that it keeps. Forgets within a second that one did not answer. */
+export async function startNginx(ports: readonly number[]): Promise<Proxy> {
+  const directory = mkdtempSync(join(tmpdir(), "nginx-"));
+  const port = await freePort();
+  const upstreams = ports.map((one) => `server 127.0.0.1:${one} fail_timeout=1s;`).join(" ");
+  writeFileSync(
+    join(directory, "nginx.conf"),
+    `daemon off; worker_processes 1; pid ${directory}/pid; error_log ${directory}/error.log;
+events { worker_connections 512; }
+http {
+  access_log off;
+  client_body_temp_path ${directory}; proxy_temp_path ${directory}; fastcgi_temp_path ${directory};
+  uwsgi_temp_path ${directory}; scgi_temp_path ${directory};
+  upstream gateway { ${upstreams} keepalive 16; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://gateway;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $host;
+      proxy_set_header X-Forwarded-For $remote_addr;
+    }
+  }
+}
+`,
+  );
+  const child = spawn("nginx", ["-c", join(directory, "nginx.conf"), "-e", join(directory, "error.log")], {
+    env: pathWithSystem(),
+    stdio: "ignore",
+  });
+  const origin = `http://127.0.0.1:${port}`;
+  await answers(origin, child);
+  return {
+    origin,
+    async close() {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answers(origin: string, child: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 200 && child.exitCode === null; tries++) {
+    try {
+      await (await fetch(`${origin}/livez`)).text();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 25)); // not listening yet
+    }
+  }
+  throw new Error("nginx did not start");
+}
+
+/** Debian keeps servers where only root looks. */
+function pathWithSystem(): Record<string, string> {
+  return { PATH: `${process.env.PATH ?? ""}:/usr/sbin:/sbin` };
+}

@@ -1,0 +1,89 @@
+// Sealing at rest: AES-256-GCM under the first key of a ring, opened by whichever of its keys the seal names.
+import { type KeyObject, createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from "node:crypto";
+
+const VERSION = 2;
+/** Seals of the first version do not name their key. */
+const UNNAMED = 1;
+const ID_BYTES = 4;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = "aes-256-gcm";
+const OPTIONS = { authTagLength: TAG_BYTES };
+
+interface RingKey {
+  id: Buffer;
+  key: KeyObject;
+}
+
+export class KeyRing {
+  private readonly keys: readonly RingKey[];
+
+  /** `keys`: 32 random bytes each. The first one seals; every one opens. */
+  constructor(keys: readonly [Buffer, ...Buffer[]]) {
+    this.keys = keys.map((key) => ({ id: keyIdOf(key), key: createSecretKey(key) }));
+  }
+
+  /** What every new seal begins with: the version byte and the id of the first key. */
+  get head(): Buffer {
+    return Buffer.concat([Buffer.of(VERSION), this.first.id]);
+  }
+
+  private get first(): RingKey {
+    return this.keys[0] as RingKey;
+  }
+
+  /**
+   * version byte, 4-byte key id, 12-byte nonce, ciphertext, 16-byte tag; bound to `owner`, so that a sealed value moved to another row
+   * does not open.
+   */
+  seal(secret: string, owner: string): Buffer {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.first.key, nonce, OPTIONS).setAAD(Buffer.from(owner));
+    return Buffer.concat([this.head, nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** The secret. Throws when the bytes were changed, belong to another owner, or were sealed with a key that is not in the ring. */
+  open(sealed: Uint8Array, owner: string): string {
+    const bytes = Buffer.from(sealed);
+    if (bytes[0] === UNNAMED) return this.openUnnamed(bytes.subarray(1), owner);
+    const holder = this.holderOf(bytes);
+    if (!holder) throw new Error(bytes[0] === VERSION ? "sealed with a key that is not here" : "unknown seal version");
+    return opened(holder.key, bytes.subarray(1 + ID_BYTES), owner);
+  }
+
+  /** True when one of the ring's keys made this seal, as far as the seal says. */
+  knows(sealed: Uint8Array): boolean {
+    return sealed[0] === UNNAMED || this.holderOf(Buffer.from(sealed)) !== undefined;
+  }
+
+  private holderOf(bytes: Buffer): RingKey | undefined {
+    if (bytes[0] !== VERSION) return undefined;
+    return this.keys.find(({ id }) => bytes.subarray(1, 1 + ID_BYTES).equals(id));
+  }
+
+  /** By the first key that fits: a wrong one is told by the tag. */
+  private openUnnamed(bytes: Buffer, owner: string): string {
+    let failure: unknown;
+    for (const { key } of this.keys) {
+      try {
+        return opened(key, bytes, owner);
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+}
+
+/** A name of a key that tells nothing of it. */
+function keyIdOf(key: Buffer): Buffer {
+  return hash("sha256", Buffer.concat([Buffer.from("gerbang key id"), key]), "buffer").subarray(0, ID_BYTES);
+}
+
+/** `bytes`: from the nonce on. */
+function opened(key: KeyObject, bytes: Buffer, owner: string): string {
+  const end = bytes.length - TAG_BYTES;
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), OPTIONS);
+  decipher.setAAD(Buffer.from(owner)).setAuthTag(bytes.subarray(end));
+  return decipher.update(bytes.subarray(NONCE_BYTES, end), undefined, "utf8") + decipher.final("utf8");
+}

@@ -1,0 +1,20 @@
+// Probes for whoever starts and routes to processes: does it live (/livez), may it be sent requests (/readyz). Neither asks the database
+// anything, takes room from requests, counts against an address or writes a log line.
+import type { FastifyInstance } from "fastify";
+import { Fault } from "../ground/fault.ts";
+import { type Reply, faultReply, reply } from "../ground/reply.ts";
+import type { Readiness, Unready } from "./readiness.ts";
+import { sendReply } from "./server.ts";
+
+/** Opens /livez and /readyz. What stands in their queries is ignored. */
+export function openProbes(server: FastifyInstance, readiness: Readiness): void {
+  server.get("/livez", (_request, answer) => sendReply(answer, reply(200, { status: "ok" })));
+  server.get("/readyz", (request, answer) => sendReply(answer, readyReply(readiness.reasons(), request.id)));
+}
+
+function readyReply(reasons: readonly Unready[], requestId: string): Reply {
+  if (reasons.length === 0) return reply(200, { status: "ok" });
+  const fault = faultReply(new Fault("SERVICE_UNAVAILABLE"), requestId);
+  const { error } = JSON.parse(fault.body) as { error: unknown };
+  return reply(503, { status: "unavailable", reasons, error });
+}

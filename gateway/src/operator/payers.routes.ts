@@ -1,0 +1,36 @@
+// What an operator does for a payer whom a merchant has to forget.
+import { reply } from "../ground/reply.ts";
+import type { Directory } from "../merchants/directory.ts";
+import {
+  ERASURE_DESCRIPTION,
+  ERASURE_SUMMARY,
+  erasePayerSchema,
+  erasedSchema,
+  erasedView,
+} from "../payments/payer-erasure.schema.ts";
+import { type ErasureParts, erasePayer } from "../payments/payer-erasure.ts";
+import { OF_BOOK, findBook } from "./books.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { bookParams } from "./params.ts";
+
+export function payerEndpoints(parts: ErasureParts & { directory: Directory }): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "POST",
+      operationId: "erasePayer",
+      path: `${OF_BOOK}/payers/erase`,
+      params: bookParams,
+      summary: ERASURE_SUMMARY,
+      description: `${ERASURE_DESCRIPTION} The audit says that it was done, not to whom.`,
+      tag: "Payers",
+      role: "admin",
+      body: erasePayerSchema,
+      success: { status: 200, description: "How many payments it was.", schema: erasedSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, body }) {
+        const owner = await findBook(parts.directory, params);
+        return reply(200, erasedView(await erasePayer(parts, owner, body.payer)));
+      },
+    }),
+  ];
+}
