@@ -2,6 +2,7 @@
 // machines differ. Without --json the results are kept in bench/results, with a table and a picture, if the tree is clean.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { attack } from "./attack.ts";
 import * as cases from "./cases.ts";
 import { CleanTree } from "./clean-tree.ts";
 import { portal } from "./portal.ts";
@@ -18,6 +19,7 @@ const all: Record<string, (options: Options) => Promise<Result>> = {
   processes,
   requestlog,
   portal,
+  attack,
 };
 
 const { values, positionals } = parseArgs({

@@ -224,7 +224,7 @@ test("it says what it cannot do, and why", { timeout: 60_000 }, async () => {
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("--forward-to")]);
   expect((await run(["--forward-to", "ftp://x"])).code).toBe(2);
   const half = await run([...to(), "--client-id", "ak_test_x"]);
-  expect([half.code, half.stderr]).toEqual([1, expect.stringContaining("belong together")]);
+  expect([half.code, half.stderr]).toEqual([2, expect.stringContaining("belong together")]);
   const homeless = await run(to(), { GERBANG_DATA: join(dataDirectory, "nowhere") });
   expect([homeless.code, homeless.stderr]).toEqual([1, expect.stringContaining("GERBANG_CLIENT_ID")]);
   const live = await run([...to(), "--client-id", "ak_live_0123456789abcdefghjkmnpqrs", "--secret", "sk_live_x"]);

@@ -4,11 +4,13 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client, operate } from "./kit/client.ts";
 import { Service } from "./kit/service.ts";
 
 const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
+const program = fileURLToPath(new URL("../gateway/bin/gerbang.js", import.meta.url));
 const guide = readFileSync(new URL("../docs/guides/operator.md", import.meta.url), "utf8");
 const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
 
@@ -35,18 +37,23 @@ describe.runIf(shell)("the operator's guide", () => {
   });
 
   test("every command of it runs", () => {
-    const script = ["set -e", ...blocks.map((block) => `${block}\necho; echo "--- next"`)].join("\n");
+    // The same words in a folder that is no checkout.
+    const npx = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`;
+    const script = ["set -e", npx, ...blocks.map((block) => `${block}\necho; echo "--- next"`)].join("\n");
     const env = { PATH: process.env.PATH ?? "" };
     const output = execFileSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
     const answers = output.split("--- next");
-    expect(answers[1]).toContain('"account":"acquirer:nusantara:receivable"');
-    expect(answers[2]).toContain('"figure_after_minor"');
-    expect(answers[3]).toContain('"has_more":false');
-    expect(answers[4]).toContain('"statement":"It came."');
-    expect(answers[4]).toContain('"outcome":"won"');
+    expect(answers[1]).toContain('"name":"sari","role":"support"');
+    expect(answers[1]).toContain('"gateway_code":"nusantara"');
+    expect(answers[2]).toContain('"actor":"environment"');
+    expect(answers[3]).toContain('"account":"acquirer:nusantara:receivable"');
+    expect(answers[4]).toContain('"figure_after_minor"');
+    expect(answers[5]).toContain('"has_more":false');
+    expect(answers[6]).toContain('"statement":"It came."');
+    expect(answers[6]).toContain('"outcome":"won"');
     expect(readFileSync(join(place, "file-1"), "utf8")).toBe("delivered");
-    expect(answers[5]).toContain('"payments":1');
-    expect(answers[5]).toContain('"active":true');
+    expect(answers[7]).toContain('"payments":1');
+    expect(answers[7]).toContain('"active":true');
     expect(output).not.toContain('"error"');
   });
 });

@@ -8,7 +8,8 @@ export interface QuickTiming extends Omit<ServeTiming, "delivery"> {
 }
 
 if (import.meta.main) {
-  const [given = "{}", ...args] = process.argv.slice(2);
+  const [given = "{}", option, value] = process.argv.slice(2);
   const { delivery, ...timing } = JSON.parse(given) as QuickTiming;
-  process.exitCode = await serveCommand(args, { ...timing, delivery: { ...deliveryTiming, ...delivery } });
+  const role = option === "--role" && (value === "api" || value === "worker") ? value : undefined;
+  process.exitCode = await serveCommand({ role }, { ...timing, delivery: { ...deliveryTiming, ...delivery } });
 }

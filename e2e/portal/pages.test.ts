@@ -52,6 +52,7 @@ const addresses: Record<Exclude<PathName, "start">, (place: At, things: Things) 
   settings: paths.settings,
   team: paths.team,
   branding: paths.branding,
+  payers: paths.payers,
   audit: paths.audit,
 };
 

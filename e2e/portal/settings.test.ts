@@ -3,6 +3,7 @@
 import { deflateSync, crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
+import { paymentBody } from "../../gateway/test/kit.ts";
 import { PASSWORD } from "../../gateway/test/portal.ts";
 import { type Member, usePortal } from "./kit/portal.ts";
 
@@ -238,4 +239,26 @@ test("a QRIS code goes round: composed, read, changed and caught; a payment's ow
   await page.getByRole("button", { name: "Read it", exact: true }).first().click();
   await page.getByText(/stands no tag and length/).waitFor();
   await isText(developer);
+});
+
+test("an owner has a payer forgotten: found by telephone, erased after a question, and found no more", async () => {
+  const { page, place, open, look, client } = await portal.member("owner");
+  const phone = "+628119998877";
+  const made = await client.post("/v1/payments", paymentBody({ customer: { name: ATTACK, phone } }));
+  const reference = made.json.reference as string;
+  await open(paths.payers(place));
+  await page.getByLabel("E-mail address or telephone").fill("nobody");
+  await page.getByRole("button", { name: "Find the payments" }).click();
+  await page.getByText("An e-mail address has one @").waitFor();
+  await page.getByLabel("E-mail address or telephone").fill(phone);
+  await page.getByRole("button", { name: "Find the payments" }).click();
+  await page.getByRole("link", { name: "one payment" }).waitFor();
+  await look("payer-found");
+  await page.getByRole("button", { name: "Erase this payer" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Erase the payer" }).click();
+  await page.getByText("Erased from one payment.").waitFor();
+  await page.getByText(`No payment here has ${phone}.`).waitFor();
+  await open(paths.payment(place, reference));
+  await page.getByText(reference).first().waitFor();
+  expect(await page.getByText(phone).count()).toBe(0);
 });

@@ -31,6 +31,7 @@ import { openPages } from "./portal/static.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openPayerPages } from "./sandbox/payer-page.ts";
+import { checkMasterKey } from "./sealed-columns.ts";
 import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
 
@@ -139,7 +140,7 @@ export function createApp(options: AppOptions): App {
     },
     async start() {
       await foundation.start();
-      await rooms.merchants.checkMasterKey();
+      await checkMasterKey(database, vault);
       await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
@@ -154,7 +155,7 @@ export function createApp(options: AppOptions): App {
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
       await Promise.all([...closed, rooms.worker.stop(), surface.close()]);
       await Promise.all([rejected.stop(), requestLog?.stop()]);
-      await rooms.lastUses.write();
+      await Promise.all([rooms.lastUses.write(), operator.stop()]);
       await rooms.lanes.idle();
       await foundation.stop();
     },

@@ -26,12 +26,14 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "operator", "requests", "insights"],
+  ["sandbox", "requests", "insights"],
   ["diagnostics", "story", "search"],
+  ["operator"],
   ["portal"],
   [
     "foundation.ts",
     "retention.ts",
+    "sealed-columns.ts",
     "worker.ts",
     "rooms.ts",
     "surfaces.ts",
@@ -120,7 +122,7 @@ const owners: Record<string, RegExp> = {
   routing: /^(routing_rule_sets|acquirer_states)$/,
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
-  operator: /^operator_audit$/,
+  operator: /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses)$/,
   insights: /^(payment_hours|roll_ups)$/,
   requests: /^(request_log|request_log_gaps)$/,
 };
@@ -128,6 +130,7 @@ const owners: Record<string, RegExp> = {
 /** Tables whose names the program puts together. */
 const namedByProgram = [
   "auth/nonces.sql.ts writes ${tableOf(kind, slot)}", // the slots of used_nonces and used_read_nonces
+  "store/seals.sql.ts writes ${table}", // the rooms that have sealed columns name them
   "store/table.ts writes ${table}", // bulkInsert: the room that calls it names the table, and is seen there
   "store/table.ts writes ${table}", // bulkUpdate: the same
 ];

@@ -15,6 +15,8 @@ export interface FoundationOptions {
   config: Config;
   databaseUrl: string;
   masterKey: string;
+  /** Opens as well, while the master key is being replaced. */
+  secondMasterKey?: string | undefined;
   /** The real time. */
   clock: Clock;
   /** False where a clock is to be believed whatever the database's says, as tests need it. */
@@ -53,6 +55,7 @@ export function layFoundation({
   config,
   databaseUrl,
   masterKey,
+  secondMasterKey,
   clock,
   watchClock,
   log,
@@ -73,7 +76,7 @@ export function layFoundation({
     mayServe: () => watched?.mayServe ?? true,
     hears: () => watched?.hears ?? true,
     writes: new WriteHealth(database),
-    vault: new Vault(masterKey),
+    vault: new Vault(masterKey, secondMasterKey),
     watch,
     async start() {
       await watched?.start();

@@ -8,8 +8,12 @@ import { openContract } from "./http/contract-route.ts";
 import type { Readiness } from "./http/readiness.ts";
 import { createServer } from "./http/server.ts";
 import { Audit } from "./operator/audit.ts";
+import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
-import { openOperatorApi, rolesOfTokens } from "./operator/operator.routes.ts";
+import { openOperatorApi } from "./operator/operator.routes.ts";
+import { Refusals } from "./operator/refusals.ts";
+import { TokenUses } from "./operator/token-uses.ts";
+import { OperatorTokens } from "./operator/tokens.ts";
 import type { Rooms } from "./rooms.ts";
 import { operatorSurface } from "./surfaces.ts";
 
@@ -20,7 +24,7 @@ const CONNECTIONS_PER_ADDRESS = 256;
 /** A few people and their scripts: some 16 MiB with all their parts. */
 const OPERATOR_LOAD_LIMITS: LoadLimits = {
   known: { requests: 512, bytes: 8 * 2 ** 20 },
-  strangers: { requests: 256, bytes: 4 * 2 ** 20 },
+  unauthenticated: { requests: 256, bytes: 4 * 2 ** 20 },
   address: { requests: 128, bytes: 2 * 2 ** 20 },
   connection: 32,
 };
@@ -30,6 +34,8 @@ export interface OperatorListener {
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
   contract(): string;
+  /** Writes down what is only noted yet. */
+  stop(): Promise<void>;
 }
 
 /** The listener, not yet listening. `token`: that of the environment. */
@@ -39,8 +45,9 @@ export function createOperatorListener(
   readiness: Readiness,
   token: string,
 ): OperatorListener {
-  const { config, clock, log, metrics, database } = foundation;
-  const roleOf = rolesOfTokens(token, config.operatorViewerToken);
+  const { config, clock, log, metrics, database, watch } = foundation;
+  const environment = { admin: token, viewer: config.operatorViewerToken };
+  const known = new KnownTokens({ database, watch, clock, environment });
   const load = new LoadShedding(OPERATOR_LOAD_LIMITS);
   const limit = Math.ceil(config.unauthenticatedLimitPerMinute / UNAUTHENTICATED_PART);
   const server = createServer({
@@ -53,13 +60,19 @@ export function createOperatorListener(
     trustProxy: config.operator.trustProxy,
     statusUrl: config.statusUrl,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS, config.connectionsPerAddress),
-    isKnown: (bearer) => roleOf(bearer) !== undefined,
+    isKnown: (bearer) => known.isKnown(bearer),
   });
   const audit = new Audit(database, clock);
-  const endpoints = operatorSurface(foundation, rooms, audit);
-  openOperatorApi(server, { roleOf, audit }, endpoints);
+  const tokens = new OperatorTokens({ database, clock, changed: () => watch.ask() });
+  const uses = new TokenUses(database, clock, log);
+  const refusals = new Refusals({ database, clock, metrics, log });
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens });
+  openOperatorApi(server, { tokens: known, uses, refusals, audit, clock }, endpoints);
   let made: string | undefined;
   const contract = (): string => (made ??= operatorContract(endpoints, version));
   openContract(server, "/ops/v1/openapi.json", contract);
-  return { server, load, contract };
+  const stop = async (): Promise<void> => {
+    await Promise.all([uses.write(), refusals.write()]);
+  };
+  return { server, load, contract, stop };
 }

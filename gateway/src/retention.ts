@@ -4,6 +4,7 @@ import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
+import { expiredRefusals } from "./operator/refusals.sql.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import { expiredGaps, expiredRequests } from "./requests/request-log.sql.ts";
 import type { Statement } from "./store/database.ts";
@@ -19,6 +20,7 @@ export function expiredAt(realNow: Micros): Statement[] {
     forgottenFiles(),
     expiredRequests(realNow),
     expiredGaps(realNow),
+    expiredRefusals(realNow),
     ...peopleExpiredAt(realNow),
   ];
 }

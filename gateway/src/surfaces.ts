@@ -18,11 +18,17 @@ import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
-import { moneyEndpoints } from "./operator/money.routes.ts";
+import { PaymentRecords } from "./operator/payment-record.ts";
+import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { payerEndpoints as operatorPayerEndpoints } from "./operator/payers.routes.ts";
 import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
+import type { Refusals } from "./operator/refusals.ts";
+import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
+import { tokenEndpoints } from "./operator/tokens.routes.ts";
+import type { OperatorTokens } from "./operator/tokens.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -114,9 +120,18 @@ export function merchantSurface(
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles }: Rooms,
-  audit: Audit,
+  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures }: Rooms,
+  { audit, refusals, tokens }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens },
 ): OperatorEndpoint[] {
+  const outlooks = new Outlooks(database, clock);
+  const records = new PaymentRecords({
+    database,
+    payers,
+    directory,
+    audit,
+    estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
+  });
+  const acquirer = (code: string) => router.acquirer(code);
   return [
     ...merchantEndpoints({
       merchants,
@@ -127,7 +142,9 @@ export function operatorSurface(
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
-    ...moneyEndpoints({ database, directory, lanes, payments, payers }),
+    ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
+    ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
+    ...operatorSettlementEndpoints({ database, directory, lanes }),
     ...bookEndpoints(database, directory),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),
     ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
@@ -136,7 +153,8 @@ export function operatorSurface(
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
-    ...auditEndpoints(audit),
+    ...tokenEndpoints(tokens, clock),
+    ...auditEndpoints(audit, refusals),
   ];
 }
 

@@ -95,7 +95,10 @@ export interface TestServiceOptions {
   watchClock?: boolean;
   roles?: ("api" | "worker")[];
   masterKey?: string;
+  secondMasterKey?: string;
   logLevel?: string;
+  /** Takes the lines of the log, in place of standard output. */
+  logTo?: { write(line: string): void };
   /** Any free one when left out. */
   port?: number;
   /** Acquirers beyond the simulated ones. */
@@ -110,10 +113,11 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     config: { ...readConfig({ NODE_ENV: "test" }), ...options.config },
     databaseUrl: options.database.url,
     masterKey: options.masterKey ?? MASTER_KEY,
+    secondMasterKey: options.secondMasterKey,
     operatorToken: OPERATOR_TOKEN,
     clock: options.clock ?? systemClock,
     watchClock: options.watchClock ?? options.clock === undefined,
-    log: createLog(options.logLevel ?? "silent"),
+    log: createLog(options.logLevel ?? "silent", options.logTo),
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
     deliveryTiming: { ...deliveryTiming, ...options.timing },

@@ -49,5 +49,6 @@ export const merchantPages: Record<string, Load> = {
   "/settings": () => import("./pages/settings.tsx"),
   "/settings/team": () => import("./pages/settings/team.tsx"),
   "/settings/branding": () => import("./pages/settings/branding.tsx"),
+  "/settings/payers": () => import("./pages/settings/payers.tsx"),
   "/settings/audit": () => import("./pages/settings/audit.tsx"),
 };

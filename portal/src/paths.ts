@@ -47,6 +47,7 @@ export const paths = {
   settings: (place: Place) => `${at(place)}/settings`,
   team: (place: Place) => `${at(place)}/settings/team`,
   branding: (place: Place) => `${at(place)}/settings/branding`,
+  payers: (place: Place) => `${at(place)}/settings/payers`,
   audit: (place: Place) => `${at(place)}/settings/audit`,
 };
 

@@ -1,12 +1,12 @@
-// Goal: quotas (section 8 of the interface and the rulings on limits): each client has its own, strangers share one by
-// address, and nobody pays for a stranger. Method: two instances on one database and a clock that tests move by windows.
+// Goal: quotas (section 8 of the interface and the rulings on limits): each client has its own, unauthenticated callers share one by
+// address, and nobody pays for one of them. Method: two instances on one database and a clock that tests move by windows.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, Client, operate, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { SECOND } from "../ground/clock.ts";
 
 const WINDOW = 60;
-const STRANGERS = 5;
+const UNAUTHENTICATED = 5;
 const base = Math.floor(Date.now() / 1000 / WINDOW) * WINDOW;
 let windowStart = base;
 let second = 10;
@@ -20,7 +20,12 @@ beforeAll(async () => {
   service = await startService({ clock, roles: ["api"] });
   const { database } = service;
   other = await startService({ clock, roles: ["api"], database });
-  tight = await startService({ clock, roles: ["api"], database, config: { unauthenticatedLimitPerMinute: STRANGERS } });
+  tight = await startService({
+    clock,
+    roles: ["api"],
+    database,
+    config: { unauthenticatedLimitPerMinute: UNAUTHENTICATED },
+  });
 });
 afterAll(() => Promise.all([service.stop(), other.stop(), tight.stop()]));
 
@@ -196,29 +201,29 @@ const bad: [string, (origin: string) => Promise<Response>][] = [
   ],
 ];
 
-/** Uses up what strangers have. */
+/** Uses up what unauthenticated callers have. */
 async function exhaust(): Promise<void> {
-  for (let count = 0; count < STRANGERS; count++) await (await fetch(`${tight.origin}/v1/nothing-here`)).text();
+  for (let count = 0; count < UNAUTHENTICATED; count++) await (await fetch(`${tight.origin}/v1/nothing-here`)).text();
 }
 
-test("strangers have one quota by address: each bad request counts, and then each is refused", async () => {
+test("unauthenticated callers have one quota by address: each bad request counts, and then each is refused", async () => {
   const reset = windowStart + WINDOW;
   for (const [index, [name, send]] of bad.entries()) {
     const answer = await readAnswer(await send(tight.origin));
     expect([401, 404, 413], name).toContain(answer.status);
-    expect(rate(answer), name).toEqual({ limit: STRANGERS, remaining: STRANGERS - 1 - index, reset });
+    expect(rate(answer), name).toEqual({ limit: UNAUTHENTICATED, remaining: UNAUTHENTICATED - 1 - index, reset });
   }
   for (const [name, send] of bad) {
     const answer = await readAnswer(await send(tight.origin));
     expectRefused(answer);
-    expect(rate(answer), name).toEqual({ limit: STRANGERS, remaining: 0, reset, retryAfter: WINDOW - second });
+    expect(rate(answer), name).toEqual({ limit: UNAUTHENTICATED, remaining: 0, reset, retryAfter: WINDOW - second });
   }
   nextWindow();
   const [, send] = bad[0] ?? expect.unreachable();
   expect((await send(tight.origin)).status).toBe(404);
 });
 
-test("when strangers have used theirs up: health, signed requests and the operator still pass", async () => {
+test("when unauthenticated callers have used theirs up: health, signed requests and the operator still pass", async () => {
   const { client, merchantId } = await limited(50);
   const known = at(tight, client);
   expect((await known.get("/v1/balances")).status).toBe(200);
@@ -235,7 +240,7 @@ test("when strangers have used theirs up: health, signed requests and the operat
   expectRefused(await readAnswer(await fetch(`${tight.origin}/v1/nothing-here`)));
 });
 
-test("when strangers have used theirs up: a merchant not heard of before, or just changed, still passes", async () => {
+test("when unauthenticated callers have used theirs up: a merchant not heard of before, or just changed, still passes", async () => {
   const { client, merchantId } = await limited(50);
   const known = at(tight, client);
   await exhaust();
@@ -244,12 +249,12 @@ test("when strangers have used theirs up: a merchant not heard of before, or jus
   expect((await known.get("/v1/balances")).status).toBe(200);
 });
 
-test("a forged request of a known client is a stranger's, and takes nothing from the client", async () => {
+test("a forged request of a known client is an unauthenticated caller's, and takes nothing from the client", async () => {
   const { client } = await limited(50);
   const known = at(tight, client);
   expect((await known.get("/v1/balances")).status).toBe(200);
   const forger = new Client({ ...known.credentials, secret: "sk_test_forged" });
-  for (let count = 0; count < STRANGERS; count++) {
+  for (let count = 0; count < UNAUTHENTICATED; count++) {
     expect((await forger.get("/v1/balances")).json.error.code).toBe("SIGNATURE_INVALID");
   }
   expectRefused(await forger.get("/v1/balances"));

@@ -120,6 +120,11 @@ export class PersonalRequests {
     this.clock = clock;
   }
 
+  /** Unix seconds at which the window of the last one counted ends. */
+  get reset(): number {
+    return this.start + WINDOW_SECONDS;
+  }
+
   /** Counts one. Gives the person's window after it, and whether it is within. */
   count(personId: string): { rate: Rate; isWithin: boolean } {
     const start = windowStart(Math.floor(this.clock.now() / SECOND));

@@ -2,24 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { type RemoteProfile, isLoopback, remoteProfilesSchema } from "../acquirers/remote-profile.ts";
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { startSimulator } from "./simulator/simulator.ts";
-import { say } from "./store-of-config.ts";
+import { say } from "./say.ts";
 
 const CODE = "rimba";
 
-export async function acquirerCommand(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: { port: { type: "string", default: "8090" }, host: { type: "string", default: "127.0.0.1" } },
-  });
-  const { port, host } = values;
-  if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535) {
-    say("--port is a number from 1 to 65535");
-    return 2;
-  }
+export async function acquirerCommand({ port, host }: { port: string; host: string }): Promise<number> {
   const config = readConfig();
   if (config.mode === "production") {
     say("This acquirer is for trying things out: it does not start with NODE_ENV=production.");

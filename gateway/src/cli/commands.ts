@@ -1,19 +1,20 @@
 // The other commands of the command line, one function each. They give the exit code.
 import { pipeline } from "node:stream/promises";
-import { parseArgs } from "node:util";
 import { createApp } from "../app.ts";
 import { stopwatchMs, systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
-import { isId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Json } from "../http/json-schema.ts";
 import { postmanCollection } from "../http/postman.ts";
 import { rebuild } from "../insights/roll-up.ts";
-import { exportBook, exportFormats } from "../ledger/export.ts";
+import { type ExportFormat, exportBook } from "../ledger/export.ts";
 import { readJournals, verifyBook } from "../ledger/verify.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
-import { type Book, bookOfRow, environments } from "../merchants/books.ts";
-import { openStore, say } from "./store-of-config.ts";
+import { type Book, type Environment, bookOfRow } from "../merchants/books.ts";
+import { UsageError } from "./command.ts";
+import { demandMerchant } from "./known-merchant.ts";
+import { say } from "./say.ts";
+import { openExistingStore, openStore } from "./store-of-config.ts";
 import { Database } from "../store/database.ts";
 import { migrate } from "../store/migrations.ts";
 
@@ -29,20 +30,17 @@ export async function migrateCommand(): Promise<number> {
   }
 }
 
-export async function verifyCommand(args: string[]): Promise<number> {
-  const { values } = parseArgs({ args, options: { merchant: { type: "string" }, environment: { type: "string" } } });
-  if (values.merchant !== undefined && !isId("merchant", values.merchant)) {
-    say("--merchant is not a merchant's id (mer_…)");
-    return 2;
-  }
-  if (values.environment !== undefined && !environments.includes(values.environment as never)) {
-    say("--environment is sandbox or production");
-    return 2;
-  }
+interface Selection {
+  merchant: string | undefined;
+  environment: Environment | undefined;
+}
+
+export async function verifyCommand({ merchant, environment }: Selection): Promise<number> {
   return withDatabase(async (database) => {
-    const rows = await database.query(selectBooks(values.merchant, values.environment));
+    if (merchant !== undefined) await demandMerchant(database, merchant);
+    const rows = await database.query(selectBooks(merchant, environment));
     if (rows.length === 0) {
-      say("There is no such book.");
+      say("There is no book yet: there are no merchants.");
       return 1;
     }
     return (await verifyBooks(database, rows.map(bookOfRow))) ? 0 : 1;
@@ -76,27 +74,17 @@ async function verifyBooks(database: Database, books: Book[]): Promise<boolean> 
   return wrong === 0;
 }
 
+interface Selected {
+  merchant: string;
+  environment: Environment;
+  format: ExportFormat;
+}
+
 /** A book as data, for other programs: a text of JSON lines, or for hledger and Ledger, or for Beancount. */
-export async function ledgerCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      merchant: { type: "string" },
-      environment: { type: "string" },
-      format: { type: "string", default: "jsonl" },
-    },
-  });
-  const { merchant, environment } = values;
-  const known = environments.find((name) => name === environment);
-  const format = exportFormats.find((name) => name === values.format);
-  if (positionals[0] !== "export" || merchant === undefined || !isId("merchant", merchant) || !known || !format) {
-    const formats = exportFormats.join("|");
-    say(`Usage: gerbang ledger export --merchant mer_… --environment sandbox|production --format ${formats}`);
-    return 2;
-  }
-  const book: Book = { merchantId: merchant, environment: known };
+export async function ledgerCommand({ merchant, environment, format }: Selected): Promise<number> {
+  const book: Book = { merchantId: merchant, environment };
   return withDatabase(async (database) => {
+    await demandMerchant(database, merchant);
     try {
       // The pipeline waits for a slow reader, and reads no further when the reader has gone.
       await pipeline(exportBook(format, book, readJournals(database, book)), process.stdout, { end: false });
@@ -109,12 +97,7 @@ export async function ledgerCommand(args: string[]): Promise<number> {
 }
 
 /** The figures that pages show, made anew from the payments. The service may run meanwhile: it shows the old ones until then. */
-export async function insightsCommand(args: string[]): Promise<number> {
-  const { positionals } = parseArgs({ args, allowPositionals: true });
-  if (positionals.length !== 1 || positionals[0] !== "rebuild") {
-    say("Usage: gerbang insights rebuild");
-    return 2;
-  }
+export async function insightsCommand(): Promise<number> {
   return withDatabase(async (database) => {
     const begun = stopwatchMs();
     await rebuild(database);
@@ -126,7 +109,7 @@ export async function insightsCommand(args: string[]): Promise<number> {
 /** Runs work that may take its time on the database of the configuration. */
 async function withDatabase(work: (database: Database) => Promise<number>): Promise<number> {
   const config = readConfig(undefined, undefined, "database");
-  const store = await openStore(config, false);
+  const store = await openExistingStore(config);
   const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
   try {
     return await work(database);
@@ -136,13 +119,15 @@ async function withDatabase(work: (database: Database) => Promise<number>): Prom
   }
 }
 
-export function openapiCommand(args: string[]): Promise<number> {
-  const flag = { type: "boolean", default: false } as const;
-  const { values } = parseArgs({ args, options: { operator: flag, portal: flag, postman: flag } });
-  if ([values.operator, values.portal, values.postman].filter(Boolean).length > 1) {
-    say("--operator, --portal and --postman are three documents: name one");
-    return Promise.resolve(2);
-  }
+interface Documents {
+  operator: boolean;
+  portal: boolean;
+  postman: boolean;
+}
+
+export function openapiCommand({ operator, portal, postman }: Documents): Promise<number> {
+  if ([operator, portal, postman].filter(Boolean).length > 1)
+    throw new UsageError("--operator, --portal and --postman are three documents: name one");
   const config = readConfig({});
   const app = createApp({
     config,
@@ -153,11 +138,11 @@ export function openapiCommand(args: string[]): Promise<number> {
     log: createLog("silent"),
     roles: new Set(),
   });
-  if (values.postman) {
+  if (postman) {
     const collection = postmanCollection(JSON.parse(app.contract) as Json);
     process.stdout.write(`${JSON.stringify(collection, null, 2)}\n`);
   } else {
-    process.stdout.write(values.operator ? app.operatorContract : values.portal ? app.portalContract : app.contract);
+    process.stdout.write(operator ? app.operatorContract : portal ? app.portalContract : app.contract);
   }
   return Promise.resolve(0);
 }

@@ -2,15 +2,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { Agent } from "undici";
 import { z } from "zod";
 import { systemClock } from "../ground/clock.ts";
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
+import { UsageError } from "./command.ts";
 import { Cursor } from "./listener/cursor.ts";
 import { Feed } from "./listener/feed.ts";
 import { Listener } from "./listener/listener.ts";
-import { say } from "./store-of-config.ts";
+import { say } from "./say.ts";
 
 /** After Ctrl-C a delivery that is under way may still be answered. */
 const GRACE_MS = 3_000;
@@ -21,29 +21,22 @@ interface Identity {
   secret: string;
 }
 
-export async function listenCommand(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      "forward-to": { type: "string" },
-      "base-url": { type: "string" },
-      "client-id": { type: "string" },
-      secret: { type: "string" },
-    },
-  });
-  const forwardTo = values["forward-to"];
-  if (forwardTo === undefined || !isHttp(forwardTo)) {
-    say(
-      "Usage: gerbang listen --forward-to http://localhost:3000/hook [--base-url … --client-id ak_test_… --secret …]",
-    );
-    return 2;
-  }
+interface Given {
+  "forward-to": string;
+  "base-url": string | undefined;
+  "client-id": string | undefined;
+  secret: string | undefined;
+}
+
+export async function listenCommand(given: Given): Promise<number> {
+  const { "forward-to": forwardTo, "base-url": baseUrl, "client-id": clientId, secret } = given;
+  if (!isHttp(forwardTo)) throw new UsageError("--forward-to is an address such as http://localhost:3000/hook");
+  if ((clientId === undefined) !== (secret === undefined))
+    throw new UsageError("--client-id and --secret belong together: give both, or neither");
   const config = readConfig();
-  const identity = identityOf(config, values["base-url"], values["client-id"], values.secret);
-  if (!identity.clientId.startsWith("ak_test_")) {
-    say("Only a sandbox can be listened to: use a key that begins with ak_test_.");
-    return 2;
-  }
+  const identity = identityOf(config, baseUrl, clientId, secret);
+  if (!identity.clientId.startsWith("ak_test_"))
+    throw new UsageError("only a sandbox can be listened to: use a key that begins with ak_test_");
   const { stop, cut } = signals();
   const cursor = new Cursor(join(config.dataDirectory, "listen"), identity.clientId);
   const agent = new Agent({ keepAliveTimeout: 4_000 });
@@ -89,9 +82,6 @@ function identityOf(
   clientId: string | undefined,
   secret: string | undefined,
 ): Identity {
-  if ((clientId === undefined) !== (secret === undefined)) {
-    throw new ConfigError("--client-id and --secret belong together: give both, or neither");
-  }
   const given = clientId !== undefined && secret !== undefined ? { clientId, secret } : config.credential;
   const url = baseUrl ?? config.baseUrl;
   if (given && url !== undefined) return { ...given, baseUrl: checked(url) };

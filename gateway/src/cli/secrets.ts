@@ -12,30 +12,44 @@ const secretsSchema = z.object({
   masterKey: z.string().refine((text) => masterKeyBytes(text) !== undefined),
   operatorToken: z.string().min(1),
 });
-export type Secrets = z.infer<typeof secretsSchema>;
+type KeptSecrets = z.infer<typeof secretsSchema>;
+
+export interface Secrets extends KeptSecrets {
+  /** Opens as well, while the master key is being replaced. It is given, never made. */
+  secondMasterKey: string | undefined;
+}
 
 /**
- * From the configuration, or from `<data>/secrets.json`, which is made when it is missing. Production never makes any. Throws `ConfigError` for a
- * folder that others could have prepared, and for a damaged file.
+ * From the configuration, or from `<data>/secrets.json`, which the service makes when it is missing. Production never makes any, nor does a command
+ * that looks at what is there (`existing`): what is sealed in the database would not open with new ones. Throws `ConfigError` for that, for a folder that
+ * others could have prepared, and for a damaged file.
  */
-export function readSecrets(config: Config): Secrets {
-  const { masterKey, operatorToken } = config;
-  if (masterKey !== undefined && operatorToken !== undefined) return { masterKey, operatorToken };
-  if (config.mode === "production") throw new Error("MASTER_KEY and OPERATOR_TOKEN are required in production");
-  ownFolder(config.dataDirectory);
+export function readSecrets(config: Config, wanted: "any" | "existing" = "any"): Secrets {
+  const { masterKey, secondMasterKey, operatorToken } = config;
+  if (masterKey !== undefined && operatorToken !== undefined) return { masterKey, secondMasterKey, operatorToken };
+  if (config.mode === "production") throw new ConfigError("MASTER_KEY and OPERATOR_TOKEN are required in production");
   const file = join(config.dataDirectory, "secrets.json");
-  let kept: Secrets;
+  if (wanted === "existing" && !existsSync(file))
+    throw new ConfigError(
+      `There is no ${file}, so the master key of the database is missing. Set MASTER_KEY and OPERATOR_TOKEN, or GERBANG_DATA.`,
+    );
+  ownFolder(config.dataDirectory);
+  let kept: KeptSecrets;
   if (existsSync(file)) {
     kept = readKept(file);
   } else {
     kept = { masterKey: randomBytes(32).toString("hex"), operatorToken: `op_${randomBytes(24).toString("hex")}` };
     writeWhole(file, `${JSON.stringify(kept, null, 2)}\n`);
   }
-  return { masterKey: masterKey ?? kept.masterKey, operatorToken: operatorToken ?? kept.operatorToken };
+  return {
+    masterKey: masterKey ?? kept.masterKey,
+    secondMasterKey,
+    operatorToken: operatorToken ?? kept.operatorToken,
+  };
 }
 
 /** Never made anew: what is sealed in the database opens with this key alone. Throws `ConfigError` when it is damaged. */
-function readKept(file: string): Secrets {
+function readKept(file: string): KeptSecrets {
   try {
     return secretsSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {

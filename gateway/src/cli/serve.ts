@@ -5,7 +5,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import type { FastifyInstance } from "fastify";
 import { type OpenAcquirer, readConfigAndAcquirers } from "./acquirers-of-config.ts";
@@ -16,7 +15,8 @@ import { type Config, ConfigError } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
 import { portalRoot } from "../people/relying-party.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
-import { type Store, openStore, say } from "./store-of-config.ts";
+import { say } from "./say.ts";
+import { type Store, openStore } from "./store-of-config.ts";
 import { roleProblem } from "../store/role-check.ts";
 import { migrate } from "../store/migrations.ts";
 import type { DeliveryTiming } from "../webhooks/timing.ts";
@@ -40,12 +40,10 @@ export interface ServeTiming {
   guardMs?: number;
 }
 
-export async function serveCommand(args: string[], timing: ServeTiming = {}): Promise<number> {
-  const { values } = parseArgs({ args, options: { role: { type: "string" } } });
-  if (values.role !== undefined && values.role !== "api" && values.role !== "worker") {
-    say("--role is api or worker");
-    return 2;
-  }
+export async function serveCommand(
+  { role }: { role: "api" | "worker" | undefined },
+  timing: ServeTiming = {},
+): Promise<number> {
   const { told, toldAgain } = stopSignals();
   const { config, acquirers } = readConfigAndAcquirers();
   const secrets = readSecrets(config);
@@ -55,7 +53,7 @@ export async function serveCommand(args: string[], timing: ServeTiming = {}): Pr
   }
   const store = await openStore(config, true);
   try {
-    const roles = new Set<"api" | "worker">(values.role === undefined ? ["api", "worker"] : [values.role]);
+    const roles = new Set<"api" | "worker">(role === undefined ? ["api", "worker"] : [role]);
     await serve({ config, acquirers, secrets, store, roles, told, toldAgain, timing });
   } finally {
     await store.close();

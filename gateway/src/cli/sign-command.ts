@@ -1,39 +1,32 @@
 // The command `gerbang sign`: prints the headers of a signed request, by the interface's own scheme or by RFC 9421.
 import { randomUUID } from "node:crypto";
-import { parseArgs } from "node:util";
 import { contentDigest } from "../auth/content-digest.ts";
 import { baseText, signBase } from "../auth/message-signature.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import { sign, signingKey } from "../ground/crypto.ts";
-import { say } from "./store-of-config.ts";
+import { UsageError } from "./command.ts";
 
-/** The exit code: 2 when something needed is not said. */
-export function signCommand(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      "client-id": { type: "string" },
-      secret: { type: "string" },
-      body: { type: "string", default: "" },
-      timestamp: { type: "string" },
-      rfc9421: { type: "boolean", default: false },
-      method: { type: "string" },
-      url: { type: "string" },
-      nonce: { type: "string" },
-      "idempotency-key": { type: "string" },
-    },
-  });
-  const { "client-id": clientId, secret, body } = values;
-  const wrong = objectionTo(values);
-  if (wrong !== undefined || clientId === undefined || secret === undefined) {
-    say(wrong ?? "");
-    return Promise.resolve(2);
-  }
-  const timestamp = values.timestamp ?? String(Math.floor(systemClock.now() / SECOND));
-  const method = (values.method ?? (body === "" ? "GET" : "POST")).toUpperCase();
-  const key = values["idempotency-key"] ?? (method !== "GET" || body !== "" ? randomUUID() : undefined);
-  const proof = values.rfc9421
-    ? messageHeaders({ clientId, secret, body, method, url: values.url ?? "", timestamp, nonce: values.nonce, key })
+interface Given {
+  "client-id": string;
+  secret: string;
+  body: string;
+  method: string | undefined;
+  timestamp: string | undefined;
+  "idempotency-key": string | undefined;
+  rfc9421: boolean;
+  url: string | undefined;
+  nonce: string | undefined;
+}
+
+export function signCommand(given: Given): Promise<number> {
+  const { "client-id": clientId, secret, body } = given;
+  const wrong = objectionTo(given);
+  if (wrong !== undefined) throw new UsageError(wrong);
+  const timestamp = given.timestamp ?? String(Math.floor(systemClock.now() / SECOND));
+  const method = (given.method ?? (body === "" ? "GET" : "POST")).toUpperCase();
+  const key = given["idempotency-key"] ?? (method !== "GET" || body !== "" ? randomUUID() : undefined);
+  const proof = given.rfc9421
+    ? messageHeaders({ clientId, secret, body, method, url: given.url ?? "", timestamp, nonce: given.nonce, key })
     : [`X-Timestamp: ${timestamp}`, `X-Signature: ${sign(signingKey(secret), timestamp, body)}`];
   const headers = [
     `Authorization: Bearer ${clientId}`,
@@ -45,26 +38,15 @@ export function signCommand(args: string[]): Promise<number> {
   return Promise.resolve(0);
 }
 
-interface Said {
-  "client-id"?: string | undefined;
-  secret?: string | undefined;
-  rfc9421: boolean;
-  method?: string | undefined;
-  url?: string | undefined;
-  nonce?: string | undefined;
-}
-
 /** What is missing or does not belong together. */
-function objectionTo(said: Said): string | undefined {
-  const { "client-id": clientId, secret, rfc9421, url } = said;
-  if (clientId === undefined || secret === undefined) return "--client-id and --secret are needed";
+function objectionTo({ rfc9421, url, nonce }: Given): string | undefined {
   if (!rfc9421)
-    return url === undefined && said.nonce === undefined
+    return url === undefined && nonce === undefined
       ? undefined
       : "--url and --nonce belong to --rfc9421: X-Signature covers neither";
   if (url === undefined || !/^https?:\/\/[^/?#\s]+[^#\s]*$/i.test(url) || !URL.canParse(url))
     return "--url is needed with --rfc9421: the whole address that you call, such as http://127.0.0.1:8080/v1/balances";
-  if (said.nonce !== undefined && !/^[!#-[\]-~]{16,64}$/.test(said.nonce))
+  if (nonce !== undefined && !/^[!#-[\]-~]{16,64}$/.test(nonce))
     return "--nonce has 16 to 64 characters, without quotes, backslashes and spaces";
   return undefined;
 }

@@ -1,9 +1,8 @@
 // Where the command line finds its database: an outside one, or the embedded one, running or not.
-import type { Config } from "../ground/config.ts";
-import { startEmbedded } from "../store/embedded.ts";
-
-/** Words for people, on standard error. */
-export const say = (text: string): void => void process.stderr.write(`${text}\n`);
+import { type Config, ConfigError } from "../ground/config.ts";
+import { hasCluster, startEmbedded } from "../store/embedded.ts";
+import { demandSchema } from "../store/migrations.ts";
+import { say } from "./say.ts";
 
 export interface Store {
   url: string;
@@ -33,4 +32,23 @@ export async function openStore(config: Config, own: boolean): Promise<Store> {
     revive: () => embedded.revive(),
     close: () => embedded.stop(),
   };
+}
+
+/**
+ * The same for a command that looks at what is there: it makes no database and no folder, and changes no schema. Throws `ConfigError` when there is
+ * no database yet, or one of another version.
+ */
+export async function openExistingStore(config: Config): Promise<Store> {
+  if (config.databaseUrl === undefined && !hasCluster(config.dataDirectory))
+    throw new ConfigError(
+      `There is no database under ${config.dataDirectory}. Start the service once (npm start); GERBANG_DATA names another folder, DATABASE_URL another database.`,
+    );
+  const store = await openStore(config, false);
+  try {
+    await demandSchema(store.url);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

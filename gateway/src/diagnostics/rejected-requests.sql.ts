@@ -38,7 +38,7 @@ on conflict do nothing`,
 }
 
 /**
- * Leaves these merchants their newest rows. What a stranger who knows a client_id can bring about goes first, so that no
+ * Leaves these merchants their newest rows. What an unauthenticated caller who knows a client_id can bring about goes first, so that no
  * flood of it pushes out what the merchant's own developers want to read.
  */
 export function trimDiagnoses(merchantIds: readonly string[]): Statement {

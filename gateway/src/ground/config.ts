@@ -55,6 +55,10 @@ const variables = z.object({
     .string()
     .refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM)
     .optional(),
+  MASTER_KEY_SECOND: z
+    .string()
+    .refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM)
+    .optional(),
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   ACQUIRERS_FILE: z.string().min(1).optional(),
@@ -96,6 +100,8 @@ export interface Config {
   serviceName: string;
   webhookHeaderPrefix: string;
   masterKey: string | undefined;
+  /** Opens what it has sealed, while the master key is being replaced. */
+  secondMasterKey: string | undefined;
   operatorToken: string | undefined;
   /** Reads everything of /ops/v1 and changes nothing; undefined means that there is no such token. */
   operatorViewerToken: string | undefined;
@@ -157,6 +163,9 @@ export function readConfig(
   if (parsed.success && operatorPort(parsed.data) > PORT_MAX) {
     problems.push("OPS_PORT: give one, PORT + 2 is no port number");
   }
+  if (given.MASTER_KEY_SECOND !== undefined && given.MASTER_KEY_SECOND === given.MASTER_KEY) {
+    problems.push("MASTER_KEY_SECOND: must differ from MASTER_KEY");
+  }
   const { GERBANG_CLIENT_ID: clientId, GERBANG_SECRET: secret } = given;
   if ((clientId === undefined) !== (secret === undefined)) {
     problems.push("GERBANG_CLIENT_ID and GERBANG_SECRET: belong together, give both or neither");
@@ -193,6 +202,7 @@ export function readConfig(
     serviceName: value.SERVICE_NAME,
     webhookHeaderPrefix: value.WEBHOOK_HEADER_PREFIX,
     masterKey: value.MASTER_KEY,
+    secondMasterKey: value.MASTER_KEY_SECOND,
     operatorToken: value.OPERATOR_TOKEN,
     operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
     acquirersFile: files.acquirersFile,

@@ -106,6 +106,11 @@ export class Vault {
     return this.ring.head;
   }
 
+  /** See `KeyRing.knows`. */
+  knows(sealed: Uint8Array): boolean {
+    return this.ring.knows(sealed);
+  }
+
   /** See `KeyRing.seal`. */
   seal(secret: string, owner: string): Buffer {
     return this.ring.seal(secret, owner);

@@ -19,6 +19,8 @@ const kinds = {
   invitation: "inv_",
   passkey: "psk_",
   file: "fil_",
+  operatorToken: "otk_",
+  refusal: "rej_",
 } as const;
 
 export type IdKind = keyof typeof kinds;

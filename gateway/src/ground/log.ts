@@ -1,18 +1,22 @@
 // The log: structured lines, one for each request, never a body, a secret or a signature.
-import { pino, type Logger } from "pino";
+import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
 
 export type Log = Logger;
 
-export function createLog(level: string): Log {
-  return pino({
+/** `to` takes the lines; standard output by default. */
+export function createLog(level: string, to?: { write(line: string): void }): Log {
+  const options: LoggerOptions = {
     level,
     base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
     redact: {
       paths: ["*.secret", "*.authorization", "*.signature", "authorization", "secret", "password", "*.password"],
       censor: "[redacted]",
     },
     serializers: { err: errorFacts },
-  });
+  };
+  return to ? pino(options, to) : pino(options);
 }
 
 /** What of an error may be logged: database errors carry row values in `detail`, which stay out. */

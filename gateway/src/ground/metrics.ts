@@ -13,6 +13,7 @@ export interface Metrics {
   deliveryLagSeconds: Histogram;
   deliveryOldestDueSeconds: Gauge;
   requestLog: Counter<"result">;
+  operatorAuthenticationFailures: Counter<"reason">;
   acquirerCalls: Counter<"gateway_code" | "call" | "outcome">;
   acquirerSeconds: Histogram<"gateway_code" | "call">;
   /** Has what is in flight looked up whenever the meters are read. */
@@ -154,6 +155,12 @@ export function createMetrics(): Metrics {
       name: "gerbang_request_log_total",
       help: "Requests for the log by result: written, dropped (there was no room, or the database did not take them).",
       labelNames: ["result"],
+      registers,
+    }),
+    operatorAuthenticationFailures: new Counter({
+      name: "gerbang_operator_authentication_failures_total",
+      help: "Calls of the operator's API without a good token by reason: missing, wrong, ended (revoked, replaced or expired).",
+      labelNames: ["reason"],
       registers,
     }),
     acquirerCalls: new Counter({

@@ -48,7 +48,7 @@ test("networks can be named in production too, but not without end", () => {
     MASTER_KEY: "3b1f6a0c9d2e47588f6b1c0d9e8a7f65443322110f0e0d0c1b2a394857667584",
     OPERATOR_TOKEN: "op_9f2c71e04d5b8a6630c1e7f2",
     BASE_URL: "https://pay.example/v1",
-    DATABASE_URL: "postgres://gerbang@db.example/gerbang",
+    DATABASE_URL: "postgres://gerbang@db.example/gerbang?sslmode=verify-full",
     WEBHOOK_ALLOW_NETWORKS: "10.1.0.0/16",
   };
   expect(readConfig(production).webhookAllowNetworks).toEqual(["10.1.0.0/16"]);

@@ -122,8 +122,8 @@ export function redactQuery(query: string): string {
     .join("&");
 }
 
-/** As far as it can be read. */
-function unescaped(text: string): string {
+/** Percent-encoded text, as far as it can be read. */
+export function unescaped(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {

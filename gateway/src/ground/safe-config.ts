@@ -30,9 +30,11 @@ export function productionProblems(given: Given, needs: "service" | "database"):
   for (const name of SECRETS)
     if (given[name] !== undefined && isWeak(given[name]))
       problems.push(`${name}: is too easy to guess; make one with: openssl rand -hex 32`);
-  const key = given.MASTER_KEY === undefined ? undefined : masterKeyBytes(given.MASTER_KEY);
-  if (key && isWeak(key.toString("latin1")))
-    problems.push("MASTER_KEY: is too easy to guess; make one with: openssl rand -hex 32");
+  for (const name of ["MASTER_KEY", "MASTER_KEY_SECOND"]) {
+    const key = given[name] === undefined ? undefined : masterKeyBytes(given[name]);
+    if (key && isWeak(key.toString("latin1")))
+      problems.push(`${name}: is too easy to guess; make one with: openssl rand -hex 32`);
+  }
   if (given.NODE_TLS_REJECT_UNAUTHORIZED === "0")
     problems.push(
       "NODE_TLS_REJECT_UNAUTHORIZED: certificates have to be checked; name your own by NODE_EXTRA_CA_CERTS",

@@ -3,6 +3,7 @@ import { type Stats, readFileSync, statSync } from "node:fs";
 
 const FROM_FILES = [
   "MASTER_KEY",
+  "MASTER_KEY_SECOND",
   "OPERATOR_TOKEN",
   "OPERATOR_VIEWER_TOKEN",
   "DATABASE_URL",

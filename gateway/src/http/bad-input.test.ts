@@ -10,7 +10,7 @@ import { ContractCheck } from "../../test/contract-check.ts";
 import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
 
 const unknownPayment = `pay_${"0".repeat(26)}`;
-const manyStrangers = { unauthenticatedLimitPerMinute: 100_000_000 };
+const manyRequests = { unauthenticatedLimitPerMinute: 100_000_000 };
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 
 let service: TestService;
@@ -18,7 +18,7 @@ let client: Client;
 let merchantId: string;
 
 beforeAll(async () => {
-  service = await startService({ roles: ["api"], config: manyStrangers });
+  service = await startService({ roles: ["api"], config: manyRequests });
   ({ client, merchantId } = await service.merchant());
 });
 afterAll(async () => {

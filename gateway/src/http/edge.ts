@@ -104,12 +104,14 @@ export class Edge {
     const known = { principal: client, client, ...this.verify(client, claim, request, body), body };
     this.parts.load.prove(request.raw);
     request.isProven = true;
+    name(request, client);
     try {
       return await this.serve(endpoint, request, reply, known);
     } catch (error) {
       // A replayed signature may be anybody's: it is charged to the address and not to the client.
       if (error instanceof Fault && error.code === "SIGNATURE_REPLAYED") {
         request.isProven = false;
+        request.actor = request.book = undefined;
         if (reply.rate) this.parts.admission.takeBack(client, reply.rate);
         reply.rate = undefined;
       }
@@ -125,6 +127,7 @@ export class Edge {
     reply: FastifyReply,
   ): Promise<Reply> {
     this.parts.load.prove(request.raw);
+    name(request, principal);
     const body = await this.bodyOf(request);
     this.refuseByWrongClock();
     return this.serve(endpoint, request, reply, {
@@ -140,6 +143,7 @@ export class Edge {
   async enterAs(principal: Principal, reply: FastifyReply): Promise<void> {
     this.refuseByWrongClock();
     this.parts.load.prove(reply.request.raw);
+    name(reply.request, principal);
     const { count, rate } = await this.parts.admission.admit(principal);
     reply.rate = rate;
     if (principal.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
@@ -360,6 +364,12 @@ export class Edge {
       log.warn({ err: error, request_id: call.requestId }, "what follows a change failed; the worker will do it");
     }
   }
+}
+
+/** For the log: who asks about whose book. */
+function name(request: FastifyRequest, { actor, book }: Principal): void {
+  request.actor = actor;
+  request.book = book;
 }
 
 function notFromHere(address: string): Fault {

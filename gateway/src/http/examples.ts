@@ -19,6 +19,8 @@ export const exampleIds: Readonly<Record<IdKind, string>> = {
   invitation: "inv_01kan2a9q6h4zt8cw2n5xb7ymd",
   passkey: "psk_01kan2d3m9r5wk7xe4q1tz8vcb",
   file: "fil_01kar9c2v7n4tx5bq8w3mz6hye",
+  operatorToken: "otk_01k9w7h2zq3t8nv5xb6c4m1rye",
+  refusal: "rej_01kan3w2h6z9tq4ym7c5b8xnde",
 };
 
 /** The example day, hour by hour. */

@@ -51,7 +51,7 @@ describe("a server that takes in three requests and a thousand bytes", () => {
 
   beforeEach(async () => {
     const room = { requests: 3, bytes: 1000 };
-    load = new LoadShedding({ known: room, strangers: room, address: room, connection: 2 });
+    load = new LoadShedding({ known: room, unauthenticated: room, address: room, connection: 2 });
     server = bareServer({ load });
     const door = new Promise<void>((resolve) => {
       open = resolve;

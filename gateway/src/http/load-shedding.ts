@@ -14,7 +14,7 @@ export interface LoadLimits {
   /** For requests whose sender has proved who they are. */
   known: Room;
   /** For all others together: every request begins here. */
-  strangers: Room;
+  unauthenticated: Room;
   /** For those others of one address. */
   address: Room;
   /** Requests of one connection that are not answered, whoever sends them. */
@@ -23,11 +23,11 @@ export interface LoadLimits {
 
 /**
  * Far beyond what one process answers in a second, and with all their parts some 150 MiB. When PostgreSQL hangs, this many wait for it and
- * the rest is told to come back. Clients that sign leave the strangers' room within a millisecond of their last byte.
+ * the rest is told to come back. Clients that sign leave the room of unauthenticated callers within a millisecond of their last byte.
  */
 export const LOAD_LIMITS: LoadLimits = {
   known: { requests: 3072, bytes: 48 * 2 ** 20 },
-  strangers: { requests: 1024, bytes: 16 * 2 ** 20 },
+  unauthenticated: { requests: 1024, bytes: 16 * 2 ** 20 },
   address: { requests: 512, bytes: 8 * 2 ** 20 },
   connection: 32,
 };
@@ -35,7 +35,7 @@ export const LOAD_LIMITS: LoadLimits = {
 interface Ticket {
   request: IncomingMessage;
   bytes: number;
-  /** Strangers of the same address, and this one among them; undefined once the sender is known. */
+  /** Unauthenticated callers of the same address, and this one among them; undefined once the sender is known. */
   neighbours: Crowd | undefined;
   /** The answer is not on its way yet, or the client still reads it. */
   open: boolean;
@@ -43,7 +43,7 @@ interface Ticket {
   working: boolean;
 }
 
-/** Strangers' tickets, the oldest first, and their bytes. */
+/** Tickets of unauthenticated callers, the oldest first, and their bytes. */
 interface Crowd {
   address: string;
   tickets: Set<Ticket>;
@@ -52,6 +52,7 @@ interface Crowd {
 
 const ticketOf = Symbol("ticket");
 const unanswered = Symbol("unanswered requests");
+const proved = Symbol("proved");
 
 /** A request with what it holds: as a property, which costs a fraction of what a WeakMap costs the garbage collector. */
 interface Taken extends IncomingMessage {
@@ -60,12 +61,18 @@ interface Taken extends IncomingMessage {
 
 interface Connection extends Socket {
   [unanswered]?: number;
+  [proved]?: true;
+}
+
+/** True of a connection over which somebody has proved who they are. */
+export function hasProved(socket: Connection): boolean {
+  return socket[proved] === true;
 }
 
 export class LoadShedding {
   private readonly limits: LoadLimits;
   private readonly known: Room = { requests: 0, bytes: 0 };
-  private readonly strangers: Crowd = crowdAt("");
+  private readonly unauthenticated: Crowd = crowdAt("");
   private readonly crowds = new Map<string, Crowd>();
   /** How many connections were cut to make room. */
   cut = 0;
@@ -76,16 +83,16 @@ export class LoadShedding {
 
   /** Requests taken in and not done with. */
   get requests(): number {
-    return this.known.requests + this.strangers.tickets.size;
+    return this.known.requests + this.unauthenticated.tickets.size;
   }
 
   /** Bytes of their bodies that have arrived. */
   get bytes(): number {
-    return this.known.bytes + this.strangers.bytes;
+    return this.known.bytes + this.unauthenticated.bytes;
   }
 
   /**
-   * Takes a request in, until its answer is given and nothing works for it. Where there is no room for it, the stranger that has been sending or
+   * Takes a request in, until its answer is given and nothing works for it. Where there is no room for it, the unauthenticated caller that has been sending or
    * reading longest is cut. Throws SERVICE_UNAVAILABLE when there is none: all are being worked for.
    */
   enter(request: IncomingMessage, address: string): void {
@@ -96,13 +103,14 @@ export class LoadShedding {
       throw full("requests on one connection");
     }
     const neighbours = this.crowdOf(addressGroup(address));
-    const { address: room, strangers: all } = this.limits;
+    const { address: room, unauthenticated: all } = this.limits;
     if (neighbours.tickets.size >= room.requests && !this.cutOldest(neighbours)) throw full("requests of one address");
-    if (this.strangers.tickets.size >= all.requests && !this.cutOldest(this.strangers)) throw full("requests");
+    if (this.unauthenticated.tickets.size >= all.requests && !this.cutOldest(this.unauthenticated))
+      throw full("requests");
     socket[unanswered] = pending;
     const ticket: Ticket = { request, bytes: 0, neighbours, open: true, working: false };
     (request as Taken)[ticketOf] = ticket;
-    this.strangers.tickets.add(ticket);
+    this.unauthenticated.tickets.add(ticket);
     neighbours.tickets.add(ticket);
     this.crowds.set(neighbours.address, neighbours);
   }
@@ -114,7 +122,8 @@ export class LoadShedding {
     const { known } = this.limits;
     if (this.known.requests >= known.requests) throw full("requests");
     if (this.known.bytes + ticket.bytes > known.bytes) throw full("bytes");
-    this.leaveStrangers(ticket, ticket.neighbours);
+    this.leaveUnauthenticated(ticket, ticket.neighbours);
+    (request.socket as Connection)[proved] = true;
     this.known.requests++;
     this.known.bytes += ticket.bytes;
   }
@@ -165,11 +174,11 @@ export class LoadShedding {
   }
 
   private hasRoomFor(ticket: Ticket, bytes: number): boolean {
-    const { known, strangers, address } = this.limits;
+    const { known, unauthenticated, address } = this.limits;
     if (!ticket.neighbours) return this.known.bytes + bytes <= known.bytes;
     if (ticket.neighbours.bytes + bytes > address.bytes) return false;
-    while (this.strangers.bytes + bytes > strangers.bytes) {
-      if (!this.cutOldest(this.strangers, (other) => other !== ticket && other.bytes > 0)) return false;
+    while (this.unauthenticated.bytes + bytes > unauthenticated.bytes) {
+      if (!this.cutOldest(this.unauthenticated, (other) => other !== ticket && other.bytes > 0)) return false;
     }
     return true;
   }
@@ -194,22 +203,22 @@ export class LoadShedding {
     ticket.bytes += bytes;
     if (!ticket.neighbours) this.known.bytes += bytes;
     else {
-      this.strangers.bytes += bytes;
+      this.unauthenticated.bytes += bytes;
       ticket.neighbours.bytes += bytes;
     }
   }
 
   private leave(ticket: Ticket): void {
     if (ticket.open || ticket.working) return;
-    if (ticket.neighbours) this.leaveStrangers(ticket, ticket.neighbours);
+    if (ticket.neighbours) this.leaveUnauthenticated(ticket, ticket.neighbours);
     else {
       this.known.requests--;
       this.known.bytes -= ticket.bytes;
     }
   }
 
-  private leaveStrangers(ticket: Ticket, neighbours: Crowd): void {
-    for (const crowd of [this.strangers, neighbours]) {
+  private leaveUnauthenticated(ticket: Ticket, neighbours: Crowd): void {
+    for (const crowd of [this.unauthenticated, neighbours]) {
       crowd.tickets.delete(ticket);
       crowd.bytes -= ticket.bytes;
     }

@@ -50,7 +50,8 @@ export class Malformed {
       return;
     }
     const fault = faultOf(error.code);
-    this.parts.log.info({ status: fault.status, reason: error.code }, "malformed request");
+    const { remoteAddress: address } = socket;
+    this.parts.log.info({ status: fault.status, code: fault.code, reason: error.code, address }, "malformed request");
     const before = this.latest.get(socket);
     if (before && !before.request.complete) this.refuseBody(before, socket, fault);
     // Its answer must arrive whole, and must not be taken for this one's.

@@ -5,7 +5,7 @@ import { type Endpoint, methodOf } from "./endpoint.ts";
 import { exampleClientId, exampleIds, exampleSignature } from "./examples.ts";
 import { allOptional } from "./fields.ts";
 import type { Json } from "./json-schema.ts";
-import { Document, type Operation } from "./openapi.ts";
+import { Document, type Operation, type Success } from "./openapi.ts";
 
 /** What is sent to a merchant's receiver for an event of this type. */
 export interface WebhookShape {
@@ -78,7 +78,7 @@ the stored answer and \`X-Idempotent-Replay: true\`.
 **Growth.** Answers and events may gain fields, and lists of values may gain members: ignore what you do not know. Requests may not carry
 fields that are not listed here; an optional field that is \`null\` counts as left out.`;
 
-const idempotencyKey: Json = {
+export const idempotencyKey: Json = {
   name: "Idempotency-Key",
   in: "header",
   required: true,
@@ -172,7 +172,6 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
     ],
   };
   if (endpoint.kind === "read") return { ...told, query: endpoint.query, body: undefined };
-  const replay = { ...success, status: 200, description: "Status 200: a replay of the stored answer." };
   return {
     ...told,
     body: {
@@ -182,10 +181,18 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
       nullIsAbsent: true,
     },
     headers: { IdempotencyKey: idempotencyKey },
-    // A replay of an operation that answers 200 anyway is told apart by its header alone. Of another one it is told as a range:
-    // tools take the lowest status for the usual answer, and a creation is answered 201.
-    replies: success.status === 200 ? {} : { "2XX": withReplayHeader(document, document.response(replay)) },
+    replies: replayReplies(document, success),
   };
+}
+
+/**
+ * A replay of an operation that answers 200 anyway is told apart by its header alone. Of another one it is told as a range: tools take the
+ * lowest status for the usual answer, and a creation is answered 201.
+ */
+export function replayReplies(document: Document, success: Success): Json {
+  if (success.status === 200) return {};
+  const replay = { ...success, status: 200, description: "Status 200: a replay of the stored answer." };
+  return { "2XX": withReplayHeader(document, document.response(replay)) };
 }
 
 function withReplayHeader(document: Document, response: Json): Json {

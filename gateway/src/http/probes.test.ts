@@ -83,7 +83,7 @@ test("probes are answered where nothing else is: no room, no quota left", async 
   const none = { requests: 0, bytes: 0 };
   const { server, readiness } = open({
     unauthenticated,
-    load: new LoadShedding({ known: none, strangers: none, address: none, connection: 1 }),
+    load: new LoadShedding({ known: none, unauthenticated: none, address: none, connection: 1 }),
   });
   readiness.open();
   expect((await server.inject("/work")).statusCode).toBe(503);

@@ -1,6 +1,4 @@
 // The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
-import type { Server } from "node:http";
-import type { Socket } from "node:net";
 import { Readable, finished } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
@@ -8,12 +6,13 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
-import { addressGroup } from "../ground/address-group.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
 import { watchConnections } from "./closing.ts";
+import { boundConnections } from "./connections.ts";
 import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
@@ -21,6 +20,7 @@ import { KnownPaths } from "./known-paths.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 import { Malformed } from "./malformed.ts";
 import { type Readiness, isProbe } from "./readiness.ts";
+import { lineOf } from "./request-line.ts";
 import { canonicalTarget } from "./request-target.ts";
 import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
 
@@ -33,6 +33,12 @@ declare module "fastify" {
     sender: Client | undefined;
     /** True when it is from there: its signature was right, and new. */
     isProven: boolean;
+    /** Who has proved to ask: a client_id, a person's id, the name of an operator's token. For logs and audits. */
+    actor: string | undefined;
+    /** What they ask about, where that is one merchant's. */
+    book: Book | undefined;
+    /** Of an answer that is an error. */
+    errorCode: string | undefined;
   }
   interface FastifyContextConfig {
     /** The handler reads the body itself, as it arrives. */
@@ -101,6 +107,9 @@ export function createServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest("sentContentType", "");
   server.decorateRequest("sender", undefined);
   server.decorateRequest("isProven", false);
+  server.decorateRequest("actor", undefined);
+  server.decorateRequest("book", undefined);
+  server.decorateRequest("errorCode", undefined);
   server.decorateReply("rate", undefined);
   server.decorateReply("proven", function proven(this: FastifyReply) {
     load.prove(this.request.raw);
@@ -139,30 +148,11 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   malformed.watch(server.server);
   watchConnections(server.server);
-  boundConnections(server.server, parts);
+  // Behind a proxy all are the proxy's, and it has to bound them.
+  if (parts.trustProxy === 0) boundConnections(server.server, load, parts.connectionsPerAddress);
   server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
   return server;
-}
-
-/** Closes connections beyond what one address may hold. Behind a proxy all are the proxy's, and it has to bound them. */
-function boundConnections(server: Server, { trustProxy, connectionsPerAddress }: ServerParts): void {
-  if (trustProxy > 0) return;
-  const held = new Map<string, number>();
-  server.on("connection", (socket: Socket) => {
-    const group = addressGroup(socket.remoteAddress ?? "");
-    const count = (held.get(group) ?? 0) + 1;
-    if (count > connectionsPerAddress) {
-      socket.destroy();
-      return;
-    }
-    held.set(group, count);
-    socket.once("close", () => {
-      const left = (held.get(group) ?? 1) - 1;
-      if (left > 0) held.set(group, left);
-      else held.delete(group);
-    });
-  });
 }
 
 /**
@@ -189,15 +179,11 @@ function isAboutHealth({ url }: FastifyRequest): boolean {
 
 /** Meters and logs an answer that was sent. */
 function answered(request: FastifyRequest, reply: FastifyReply, { metrics, log }: ServerParts): void {
-  const route = request.routeOptions.url ?? "unknown";
+  const { url: route } = request.routeOptions;
   const ms = stopwatchMs() - request.begunAt;
-  metrics.answered(request.method, route, reply.statusCode, ms / 1000);
+  metrics.answered(request.method, route ?? "unknown", reply.statusCode, ms / 1000);
   if (!log.isLevelEnabled("info") || isAboutHealth(request)) return;
-  const path = request.url.split("?")[0];
-  log.info(
-    { request_id: request.id, method: request.method, path, status: reply.statusCode, ms: Math.round(ms * 10) / 10 },
-    "request",
-  );
+  log.info(lineOf(request, reply, route, ms), "request");
 }
 
 /** Opens an endpoint of the merchants' API. */
@@ -216,6 +202,7 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
 
 export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
   const { status, body, replayed, contentType, file, stream, saveAs } = answer;
+  if (status >= 400) reply.request.errorCode = errorCodeOf(body);
   if (replayed) reply.header("x-idempotent-replay", "true");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "1");
   if (file) {
@@ -235,6 +222,11 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
     .code(status)
     .header("content-type", contentType ?? "application/json; charset=utf-8")
     .send(stream ?? body);
+}
+
+/** Of a body in the shape of all errors, stored ones too. */
+function errorCodeOf(body: string): string | undefined {
+  return /"error":\{"code":"([A-Z_]{1,64})"/.exec(body)?.[1];
 }
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, parts: ServerParts): FastifyReply {

@@ -99,11 +99,6 @@ where merchant_id = $1::uuid and environment = $2::environment and revoked_at is
   };
 }
 
-/** Of all merchants. */
-export const selectNewestCredential: Statement = {
-  text: "select client_id, secret_sealed from credentials order by created_at desc limit 1",
-};
-
 const columns = `c.client_id, c.environment, c.name, c.scopes, c.signature, c.allowed_addresses::text[] as allowed_addresses, c.created_at,
   c.expires_at, c.revoked_at, c.replaced_by, u.used_at, u.address`;
 

@@ -242,8 +242,8 @@ export class Directory {
 const LOOKUPS_MAX = 10_000;
 
 /**
- * Whose credential a client_id is. Names that wait are asked for together, one statement at a time: however many names a
- * stranger invents, the database hears one question at a time, and an honest new client waits for one or two of them.
+ * Whose credential a client_id is. Names that wait are asked for together, one statement at a time: however many names an
+ * unauthenticated caller invents, the database hears one question at a time, and an honest new client waits for one or two of them.
  */
 class Owners {
   private readonly database: Database;

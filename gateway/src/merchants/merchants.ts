@@ -8,8 +8,7 @@ import type { Database } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type Book, type Environment, environments } from "./books.ts";
 import { Credentials, type NewCredential, type Query } from "./credentials.ts";
-import { selectNewestCredential } from "./credentials.sql.ts";
-import { type Scope, type SignatureDemand, credentialOwner, webhookOwner } from "./directory.ts";
+import { type Scope, type SignatureDemand, webhookOwner } from "./directory.ts";
 import {
   type SettingsRow,
   insertBooks,
@@ -207,19 +206,6 @@ export class Merchants {
     if (taken.length > 0) return { taken: true, next };
     const [row] = await this.database.query<{ probe_at: Micros | null }>(selectNextProbe(book));
     return { taken: false, next: row?.probe_at ?? next };
-  }
-
-  /** Throws when the secrets in this database were sealed under another master key: nothing could be signed or verified. */
-  async checkMasterKey(): Promise<void> {
-    const [row] = await this.database.query<{ client_id: string; secret_sealed: Buffer }>(selectNewestCredential);
-    if (!row) return;
-    try {
-      this.vault.open(row.secret_sealed, credentialOwner(row.client_id));
-    } catch (cause) {
-      throw new Error("MASTER_KEY does not open the secrets in this database; use the key they were sealed with", {
-        cause,
-      });
-    }
   }
 
   /** True when no merchant exists yet: the first start. */

@@ -8,12 +8,24 @@ import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
+import { type Refusal, refusalReasons } from "./refusals.sql.ts";
+import type { Refusals } from "./refusals.ts";
+import { roleField, tokenName } from "./tokens.schema.ts";
+import { TOKEN_NAME } from "./tokens.ts";
 
-const entrySchema = z
+export const auditEntrySchema = z
   .strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
     at: timestamp,
-    role: z.enum(["viewer", "admin"]),
+    actor: tokenName.nullable().meta({
+      description:
+        "Name of the token; `command-line` for the command line. Null in entries of before tokens had names.",
+    }),
+    address: z
+      .string()
+      .nullable()
+      .meta({ description: "From where; null for the command line.", examples: ["192.0.2.17"] }),
+    role: roleField,
     method: z.string().meta({ examples: ["PATCH"] }),
     path: z.string().meta({ examples: [`/ops/v1/merchants/${exampleIds.merchant}`] }),
     merchant_id: identity("merchant").nullable().meta({ description: "Whom it was about; null for nobody." }),
@@ -30,6 +42,8 @@ const entrySchema = z
       {
         request_id: exampleIds.request,
         at: exampleTimes.created,
+        actor: "sari",
+        address: "192.0.2.17",
         role: "admin",
         method: "PATCH",
         path: `/ops/v1/merchants/${exampleIds.merchant}`,
@@ -43,11 +57,72 @@ const entrySchema = z
 
 const querySchema = z.strictObject({
   merchant_id: idField("merchant").meta({ description: "Only what was done to this merchant." }),
+  actor: tokenName
+    .regex(TOKEN_NAME, "is not the name of a token")
+    .optional()
+    .meta({ description: "Only what was done with the tokens of this name." }),
   ...pageFieldsOf("request", "request_id"),
 });
 
-export function auditEndpoints(audit: Audit): OperatorEndpoint[] {
+const refusalSchema = z
+  .strictObject({
+    refusal_id: identity("refusal"),
+    first_at: timestamp,
+    last_at: timestamp,
+    reason: z.enum(refusalReasons).meta({
+      description:
+        "The call had no token, one that never was, one that has ended, or one whose role is too low to read this.",
+    }),
+    actor: tokenName.nullable().meta({ description: "Name of the token, where it has one." }),
+    address: z
+      .string()
+      .nullable()
+      .meta({
+        description: "From where; null for addresses beyond the hundred that are told apart at a time.",
+        examples: ["203.0.113.9"],
+      }),
+    count: z
+      .int()
+      .min(1)
+      .meta({ description: "So many calls.", examples: [12] }),
+  })
+  .meta({
+    id: "Refusal",
+    description: "Calls of one kind that were refused before anything happened, from the first to the last.",
+    examples: [
+      {
+        refusal_id: exampleIds.refusal,
+        first_at: exampleTimes.created,
+        last_at: exampleTimes.paid,
+        reason: "wrong",
+        actor: null,
+        address: "203.0.113.9",
+        count: 12,
+      },
+    ],
+  });
+
+export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoint[] {
   return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listRefusals",
+      path: "/ops/v1/audit/refusals",
+      summary: "List calls without a good token, and reads beyond a role, newest first",
+      description: "Written down a second after the first and then once a minute, and kept for 30 days.",
+      tag: "Audit",
+      role: "viewer",
+      query: z.strictObject(pageFieldsOf("refusal", "refusal_id")),
+      success: { status: 200, description: "A page of them.", schema: listSchema(refusalSchema, "RefusalList") },
+      errors: [],
+      async handle({ query }) {
+        const { starting_after: after } = query;
+        if (after !== undefined && !(await refusals.has(after))) throw unknownCursor(after);
+        const limit = limitOf(query);
+        const found = await refusals.list(after, limit + 1);
+        return page(found, limit, refusalView, (one) => one.refusalId);
+      },
+    }),
     operatorEndpoint({
       method: "GET",
       operationId: "listAuditEntries",
@@ -56,23 +131,41 @@ export function auditEndpoints(audit: Audit): OperatorEndpoint[] {
       tag: "Audit",
       role: "viewer",
       query: querySchema,
-      success: { status: 200, description: "A page of the audit.", schema: listSchema(entrySchema, "AuditEntryList") },
+      success: {
+        status: 200,
+        description: "A page of the audit.",
+        schema: listSchema(auditEntrySchema, "AuditEntryList"),
+      },
       errors: [],
       async handle({ query }) {
-        const { merchant_id: merchantId, starting_after: after } = query;
+        const { merchant_id: merchantId, actor, starting_after: after } = query;
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);
         const limit = limitOf(query);
-        const entries = await audit.list({ merchantId, after, count: limit + 1 });
-        return page(entries, limit, view, (entry) => view(entry).request_id);
+        const entries = await audit.list({ merchantId, actor, after, count: limit + 1 });
+        return page(entries, limit, auditEntryView, ({ requestId }) => requestId);
       },
     }),
   ];
 }
 
-function view(entry: AuditEntry): z.infer<typeof entrySchema> {
+function refusalView(one: Refusal): z.infer<typeof refusalSchema> {
+  return {
+    refusal_id: one.refusalId,
+    first_at: wireTime(one.firstAt),
+    last_at: wireTime(one.lastAt),
+    reason: one.reason,
+    actor: one.actor ?? null,
+    address: one.address ?? null,
+    count: one.count,
+  };
+}
+
+export function auditEntryView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {
   return {
     request_id: entry.requestId,
     at: wireTime(entry.at),
+    actor: entry.actor ?? null,
+    address: entry.address ?? null,
     role: entry.role,
     method: entry.method,
     path: entry.path,

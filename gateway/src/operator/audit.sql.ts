@@ -2,10 +2,14 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { OperatorRole } from "./endpoint.ts";
+import type { OperatorRole } from "./roles.ts";
 
 export interface AuditedCall {
   requestId: string;
+  /** The name of the token. Undefined in entries of before tokens had names. */
+  actor: string | undefined;
+  /** From where; undefined for the command line. */
+  address: string | undefined;
   role: OperatorRole;
   method: string;
   /** As sent, without the query. */
@@ -24,20 +28,22 @@ export interface AuditEntry extends AuditedCall {
 
 export interface AuditFilter {
   merchantId: string | undefined;
+  actor: string | undefined;
   /** A request: only those before it. */
   after: string | undefined;
   count: number;
 }
 
 export const PATH_MAX = 512;
+const ADDRESS_MAX = 60;
 
 export function insertAudit(
   call: AuditedCall,
   row: { auditId: string; at: Micros; body: string | null; status: number | null },
 ): Statement {
   return {
-    text: `insert into operator_audit (audit_id, at, role, method, path, merchant_id, request_id, body, status)
-values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::json, $9::smallint)`,
+    text: `insert into operator_audit (audit_id, at, role, method, path, merchant_id, request_id, body, status, actor, address)
+values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::json, $9::smallint, $10::text, $11::text)`,
     values: [
       row.auditId,
       sqlTime(row.at),
@@ -48,6 +54,8 @@ values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::u
       uuidOf(call.requestId),
       row.body,
       row.status,
+      call.actor ?? null,
+      call.address?.slice(0, ADDRESS_MAX) ?? null,
     ],
   };
 }
@@ -60,24 +68,46 @@ export function selectAsked(requestId: string): Statement {
   };
 }
 
-const columns = `select asked.request_id, asked.at, asked.role, asked.method, asked.path, asked.body,
+const columns = `select asked.request_id, asked.at, asked.actor, asked.address, asked.role, asked.method, asked.path, asked.body,
   coalesce(answered.merchant_id, asked.merchant_id) as merchant_id, answered.status, answered.at as answered_at
 from operator_audit asked
 left join operator_audit answered on answered.request_id = asked.request_id and answered.status is not null`;
 
 /** Newest first. */
-export function selectAudit({ merchantId, after, count }: AuditFilter): Statement {
-  const ofMerchant = "\n  and asked.audit_id in (select request_id from operator_audit where merchant_id = $3::uuid)";
+export function selectAudit({ merchantId, actor, after, count }: AuditFilter): Statement {
+  const values: unknown[] = [after === undefined ? null : uuidOf(after), count];
+  const filters: string[] = [];
+  const filter = (condition: (parameter: string) => string, value: string): void => {
+    values.push(value);
+    filters.push(`\n  and ${condition(`$${values.length}`)}`);
+  };
+  if (merchantId !== undefined)
+    filter(
+      (id) => `asked.audit_id in (select request_id from operator_audit where merchant_id = ${id}::uuid)`,
+      uuidOf(merchantId),
+    );
+  if (actor !== undefined) filter((name) => `asked.actor = ${name}::text`, actor);
   return {
     text: `${columns}
-where asked.status is null and ($1::uuid is null or asked.audit_id < $1::uuid)${merchantId === undefined ? "" : ofMerchant}
+where asked.status is null and ($1::uuid is null or asked.audit_id < $1::uuid)${filters.join("")}
 order by asked.audit_id desc
 limit $2::integer`,
-    values: [
-      after === undefined ? null : uuidOf(after),
-      count,
-      ...(merchantId === undefined ? [] : [uuidOf(merchantId)]),
-    ],
+    values,
+  };
+}
+
+/** So many changes of one object are told. */
+export const ABOUT_MAX = 100;
+
+/** Newest first: what was asked at exactly these addresses. */
+export function selectAuditAbout(paths: readonly string[]): Statement {
+  return {
+    name: "select audit of paths",
+    text: `${columns}
+where asked.status is null and asked.path = any($1::text[])
+order by asked.audit_id desc
+limit ${ABOUT_MAX}`,
+    values: [paths],
   };
 }
 
@@ -85,6 +115,8 @@ export function auditOfRow(row: Row): AuditEntry {
   return {
     requestId: idOf("request", row.request_id as string),
     at: row.at as Micros,
+    actor: (row.actor as string | null) ?? undefined,
+    address: (row.address as string | null) ?? undefined,
     role: row.role as OperatorRole,
     method: row.method as string,
     path: row.path as string,

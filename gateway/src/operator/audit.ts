@@ -10,6 +10,7 @@ import {
   insertAudit,
   selectAsked,
   selectAudit,
+  selectAuditAbout,
 } from "./audit.sql.ts";
 
 export const BODY_MAX_BYTES = 16_384;
@@ -18,7 +19,7 @@ const DEPTH_MAX = 24;
 const secretName = /secret|token|password|passphrase|authorization|private|(^|_)key$/i;
 /** Whoever is erased is not named by the record of it. */
 const personal = new Set(["payer", "customer"]);
-const secretValue = /(?<![a-z0-9])(sk_(test|live)_|whsec_|op_[0-9a-f]{8})/i;
+const secretValue = /(?<![a-z0-9])(sk_(test|live)_|whsec_|op_[0-9a-hjkmnp-tv-z]{8})/i;
 
 /** What is kept of a body: no secrets, nothing deep, at most 16 KiB of JSON; whatever is left out is named. */
 export function keptBody(body: unknown): string | null {
@@ -85,6 +86,11 @@ export class Audit {
   /** True when a change was asked for under this request's identity. */
   async has(requestId: string): Promise<boolean> {
     return (await this.database.query(selectAsked(requestId))).length > 0;
+  }
+
+  /** What was asked at exactly these addresses, newest first. */
+  async about(paths: readonly string[]): Promise<AuditEntry[]> {
+    return (await this.database.query(selectAuditAbout(paths))).map(auditOfRow);
   }
 
   /** Newest first, at most `count`, those before the request `after`. */

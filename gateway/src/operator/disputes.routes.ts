@@ -157,7 +157,7 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
       params: { ...bookParams, ...disputeParams },
       summary: "Hand in the merchant's evidence, once",
       tag: "Disputes",
-      role: "admin",
+      role: "support",
       body: evidenceSchema,
       success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
       errors,

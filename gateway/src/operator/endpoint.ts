@@ -3,9 +3,8 @@ import type { z } from "zod";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 import type { Described, Examples } from "../http/openapi.ts";
-
-/** A viewer reads; an admin changes things as well. */
-export type OperatorRole = "viewer" | "admin";
+import type { Operator } from "./known-tokens.ts";
+import type { OperatorRole } from "./roles.ts";
 
 /** A request of an authenticated operator whose query and body passed their rules. */
 export interface OperatorCall<Body = unknown, Query = unknown> {
@@ -14,7 +13,19 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   body: Body;
   query: Query;
   requestId: string;
-  role: OperatorRole;
+  /** Whose token it came with. */
+  operator: Operator;
+  /** Of a keyed endpoint: what its `Idempotency-Key` is bound to. */
+  keyed: KeyedRequest;
+}
+
+/** A change that happens once for its key. */
+export interface KeyedRequest {
+  /** As sent. */
+  key: string;
+  /** Method and path. */
+  endpoint: string;
+  bodyDigest: Buffer;
 }
 
 export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Described {
@@ -23,6 +34,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Descr
   role: OperatorRole;
   /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
   changesNothing?: true;
+  /** True for a change that needs an `Idempotency-Key`, by the rules of section 4.11. */
+  keyed?: true;
   /** Without it whatever is sent as a body is ignored. No body at all means an empty object, where that is one. */
   body?: FieldRules<Body> | z.ZodType<Body>;
   /** Without it no query parameter is accepted. */

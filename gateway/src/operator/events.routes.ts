@@ -85,7 +85,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       params: { ...bookParams, event_id: eventParams.id },
       summary: "Try a merchant's event once more, now, at the address where it belongs today",
       tag: "Events",
-      role: "admin",
+      role: "support",
       success: { status: 200, description: "The event; its delivery is due.", schema: eventSchema },
       errors,
       async handle({ params }) {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { FaultCode } from "../ground/fault.ts";
 import { allOptional } from "../http/fields.ts";
 import type { Json } from "../http/json-schema.ts";
+import { idempotencyKey, replayReplies } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
 import { type OperatorEndpoint, isChange } from "./endpoint.ts";
 
@@ -13,12 +14,21 @@ const generalCodes: FaultCode[] = [
   "SERVICE_UNAVAILABLE",
   "INTERNAL_ERROR",
 ];
+const keyCodes: FaultCode[] = [
+  "IDEMPOTENCY_KEY_REQUIRED",
+  "IDEMPOTENCY_KEY_INVALID",
+  "IDEMPOTENCY_CONFLICT",
+  "IDEMPOTENCY_IN_PROGRESS",
+];
 const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
 
 const tags = [
   ["Merchants", "Merchants, their settings, their credentials and where their events go."],
   ["Acquirers", "The acquirers behind the gateway, and what they said that cannot be."],
   ["Routing", "Which acquirer takes a payment: rules in versions, tried before they decide."],
+  ["Payments", "Payments of all merchants: found, told whole, given back."],
+  ["Search", "Anything, by what people hold in their hands."],
+  ["Waiting", "Everything that waits for a person."],
   ["Reviews", "Payments that fraud detection leaves to a person."],
   ["Settlements", "What the bank did with the batches."],
   ["Receipts", "Money that acquirers reported and that no payment awaited."],
@@ -26,7 +36,8 @@ const tags = [
   ["Disputes", "Contested payments: recorded, answered with evidence, decided."],
   ["Events", "What was sent to a merchant's receiver."],
   ["Books", "A merchant's ledger: totals, and the entries behind them."],
-  ["Audit", "Who changed what."],
+  ["Tokens", "Who may call this API: tokens by name and role."],
+  ["Audit", "Who changed what, and what was refused."],
   ["Contract", "This document."],
 ].map(([name, description]) => ({ name, description }));
 
@@ -37,7 +48,7 @@ export function operatorContract(endpoints: readonly OperatorEndpoint[], version
 
 function operatorDocument(endpoints: readonly OperatorEndpoint[], version: string): Json {
   const document = new Document();
-  for (const endpoint of endpoints) document.add(operationOf(endpoint));
+  for (const endpoint of endpoints) document.add(operationOf(document, endpoint));
   document.addTold("/ops/v1/openapi.json", "get", {
     operationId: "getOperatorContract",
     summary: "Read this document",
@@ -59,8 +70,9 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
         title: "Gerbang operator API",
         version,
         description:
-          "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. A viewer's token " +
-          "reads, the operator's token changes things as well. Every change, a refused one too, is written into the audit.",
+          "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. Tokens have names and " +
+          "one of three roles: a viewer reads, support decides what moves no money, an admin does everything. Every change, a refused " +
+          "one too, is written into the audit with the token's name and the address it came from.",
         contact: { name: "Whoever runs this gateway" },
         license: { name: "MIT", identifier: "MIT" },
       },
@@ -75,7 +87,7 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
   );
 }
 
-function operationOf(endpoint: OperatorEndpoint): Operation {
+function operationOf(document: Document, endpoint: OperatorEndpoint): Operation {
   const { body, description } = endpoint;
   const rules = body instanceof z.ZodType ? { schema: body, order: [] } : body;
   const rights = `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`;
@@ -84,10 +96,14 @@ function operationOf(endpoint: OperatorEndpoint): Operation {
     description: description === undefined ? rights : `${description}\n\n${rights}`,
     errors: [
       ...generalCodes,
-      ...(endpoint.role === "admin" ? (["FORBIDDEN"] as const) : []),
+      ...(endpoint.role !== "viewer" ? (["FORBIDDEN"] as const) : []),
       ...(rules ? bodyCodes : []),
+      ...(endpoint.keyed ? keyCodes : []),
       ...endpoint.errors,
     ],
+    ...(endpoint.keyed
+      ? { headers: { IdempotencyKey: idempotencyKey }, replies: replayReplies(document, endpoint.success) }
+      : {}),
     body: rules && {
       schema: rules.schema,
       examples: endpoint.bodyExamples,

@@ -1,28 +1,40 @@
-// The door of /ops/v1: bearer tokens of two roles, the audit, and the way from a request to an endpoint's answer.
+// The door of /ops/v1: bearer tokens, their roles, the audit, and the way from a request to an endpoint's answer.
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { sameText, sha256 } from "../ground/crypto.ts";
-import { Fault } from "../ground/fault.ts";
+import { PersonalRequests, tooMany } from "../auth/rate.ts";
+import type { Clock } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
+import { checkKey } from "../idempotency/idempotency.ts";
 import { type SentBody, judgeInput, sentBody } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
-import { type OperatorEndpoint, type OperatorRole, isChange } from "./endpoint.ts";
+import { type KeyedRequest, type OperatorEndpoint, isChange } from "./endpoint.ts";
+import type { KnownTokens, Operator } from "./known-tokens.ts";
+import type { Refusals } from "./refusals.ts";
+import { mayAct } from "./roles.ts";
+import type { TokenUses } from "./token-uses.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The role of the token that the request came with, once that is known. */
-    operatorRole: OperatorRole | undefined;
+    /** Whose token the request came with, once that is found good. */
+    operator: Operator | undefined;
   }
 }
 
 export interface OperatorParts {
-  /** The role of a token, of which undefined is none. */
-  roleOf: (token: string) => OperatorRole | undefined;
+  tokens: Pick<KnownTokens, "find">;
+  uses: Pick<TokenUses, "note">;
+  refusals: Pick<Refusals, "note">;
   audit: Audit;
+  clock: Clock;
 }
+
+/** Changes beyond its role that a token may ask for in a minute: each of them is two rows of the audit. */
+const REFUSED_CHANGES_PER_MINUTE = 60;
 
 /** Opens the endpoints to whoever holds a token. */
 export function openOperatorApi(
@@ -30,24 +42,33 @@ export function openOperatorApi(
   parts: OperatorParts,
   endpoints: readonly OperatorEndpoint[],
 ): void {
-  server.decorateRequest("operatorRole", undefined);
+  const refusedChanges = new PersonalRequests(REFUSED_CHANGES_PER_MINUTE, parts.clock);
+  server.decorateRequest("operator", undefined);
   for (const endpoint of endpoints) {
     server.route({
       method: endpoint.method,
       url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
       // Before the body is read: nobody without a token has the service hold one.
       onRequest: async (request, response) => {
-        request.operatorRole = roleOf(request, parts);
+        const operator = await authenticate(request, parts);
+        request.operator = operator;
+        request.actor = operator.name;
         response.proven();
       },
       handler: async (request, response) => {
-        const role = request.operatorRole ?? "viewer";
+        const { operator } = request;
+        assert(operator, "a handler runs for nobody");
+        const isRefused = !mayAct(operator.role, endpoint.role);
+        if (isRefused && !(isChange(endpoint) && refusedChanges.count(operator.name).isWithin)) {
+          parts.refusals.note("role", request.ip, operator.name);
+          throw isChange(endpoint) ? tooMany(refusedChanges.reset, parts.clock) : belowRole(operator, endpoint);
+        }
         const sent = sentBody(request, endpoint.body);
-        const perform = () => answer(endpoint, request, role, sent);
+        const perform = () => answer(endpoint, request, operator, sent);
         return sendReply(
           response,
           isChange(endpoint)
-            ? await audited(parts.audit, auditedCall(endpoint, request, role), sent, perform)
+            ? await audited(parts.audit, auditedCall(endpoint, request, operator), sent, perform)
             : await perform(),
         );
       },
@@ -55,26 +76,22 @@ export function openOperatorApi(
   }
 }
 
-function roleOf({ headers }: FastifyRequest, parts: OperatorParts): OperatorRole {
+/** The operator whose token a request came with. Throws UNAUTHORIZED, and SERVICE_UNAVAILABLE when it cannot be looked up. */
+async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorParts): Promise<Operator> {
   const sent = /^bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
-  const role = sent === undefined ? undefined : parts.roleOf(sent);
-  if (role === undefined)
-    throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`." });
-  return role;
+  const found = sent === undefined ? undefined : await parts.tokens.find(sent);
+  if (found && "operator" in found) {
+    const { operator } = found;
+    if (operator.tokenId !== undefined) parts.uses.note(operator.tokenId, ip);
+    return operator;
+  }
+  if (found) parts.refusals.note("ended", ip, found.ended);
+  else parts.refusals.note(sent === undefined ? "missing" : "wrong", ip);
+  throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`, one that is good." });
 }
 
-/** Tells the roles of an admin's token and of a viewer's, where there is one. */
-export function rolesOfTokens(token: string, viewerToken: string | undefined): OperatorParts["roleOf"] {
-  // Digests have one length, so the comparison tells nothing of the tokens'. Both are always compared.
-  const digestOf = (text: string): string => sha256(text).toString("hex");
-  const admin = digestOf(token);
-  const viewer = viewerToken === undefined ? undefined : digestOf(viewerToken);
-  return (sent) => {
-    const digest = digestOf(sent);
-    const isAdmin = sameText(digest, admin);
-    const isViewer = viewer !== undefined && sameText(digest, viewer);
-    return isAdmin ? "admin" : isViewer ? "viewer" : undefined;
-  };
+function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
+  return new Fault("FORBIDDEN", { message: `This takes a token of the role ${endpoint.role}; yours is of ${role}.` });
 }
 
 /**
@@ -110,11 +127,13 @@ async function recorded(write: Promise<void>, message: string): Promise<void> {
   }
 }
 
-function auditedCall(endpoint: OperatorEndpoint, request: FastifyRequest, role: OperatorRole): AuditedCall {
+function auditedCall(endpoint: OperatorEndpoint, request: FastifyRequest, { name, role }: Operator): AuditedCall {
   const { id } = request.params as Record<string, string>;
   const named = endpoint.path.startsWith("/ops/v1/merchants/{id}") && id !== undefined && isId("merchant", id);
   return {
     requestId: request.id,
+    actor: name,
+    address: request.ip,
     role,
     method: endpoint.method,
     path: request.url.split("?")[0] ?? "",
@@ -131,13 +150,23 @@ function merchantOf({ body }: Reply): string | undefined {
 async function answer(
   endpoint: OperatorEndpoint,
   request: FastifyRequest,
-  role: OperatorRole,
+  operator: Operator,
   sent: SentBody,
 ): Promise<Reply> {
-  if (endpoint.role === "admin" && role !== "admin") {
-    throw new Fault("FORBIDDEN", { message: "This token may only read. Use the operator's own." });
-  }
+  if (!mayAct(operator.role, endpoint.role)) throw belowRole(operator, endpoint);
+  const keyed = endpoint.keyed ? keyedRequest(request) : unkeyed;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  return endpoint.handle({ params, body, query, requestId: request.id, role });
+  return endpoint.handle({ params, body, query, requestId: request.id, operator, keyed });
+}
+
+const unkeyed: KeyedRequest = { key: "", endpoint: "", bodyDigest: Buffer.alloc(0) };
+
+/** Throws IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID. */
+function keyedRequest(request: FastifyRequest): KeyedRequest {
+  return {
+    key: checkKey(request.raw.headersDistinct["idempotency-key"]),
+    endpoint: `${request.method} ${request.url.split("?")[0] ?? ""}`,
+    bodyDigest: sha256(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
+  };
 }

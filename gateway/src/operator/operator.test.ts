@@ -28,7 +28,7 @@ const endpoints = [
   ...exceptionEndpoints(none, none),
   ...operatorRefundEndpoints(none),
   ...routingEndpoints(none),
-  ...auditEndpoints(none),
+  ...auditEndpoints(none, none),
 ];
 
 let service: TestService;
@@ -263,6 +263,8 @@ describe("the audit", () => {
     const [entry] = await newest(1);
     expect(entry).toMatchObject({
       request_id: made.headers.get("x-request-id"),
+      actor: "environment",
+      address: "127.0.0.1",
       role: "admin",
       method: "POST",
       path: "/ops/v1/merchants",

@@ -17,7 +17,7 @@ import { limitOf, pageFieldsOf } from "./lists.ts";
 import { exceptionParams } from "./params.ts";
 
 const exampleNote = "The acquirer corrected its report; nothing moved.";
-const exceptionSchema = z
+export const exceptionSchema = z
   .strictObject({
     uuid: identity("exception"),
     merchant_id: identity("merchant"),
@@ -81,7 +81,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
         const limit = limitOf(query);
         const filter = { uuid: undefined, open: query.status && query.status === "open" };
         const rows = await database.query(selectExceptions(filter, query.starting_after, limit));
-        return page(rows.map(exceptionOfRow), limit, viewOf, ({ uuid }) => uuid);
+        return page(rows.map(exceptionOfRow), limit, exceptionView, ({ uuid }) => uuid);
       },
     }),
     operatorEndpoint({
@@ -110,13 +110,13 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
             return one;
           },
         });
-        return reply(200, viewOf(closed));
+        return reply(200, exceptionView(closed));
       },
     }),
   ];
 }
 
-function viewOf(one: ReconciliationException): z.infer<typeof exceptionSchema> {
+export function exceptionView(one: ReconciliationException): z.infer<typeof exceptionSchema> {
   return {
     uuid: one.uuid,
     merchant_id: one.book.merchantId,

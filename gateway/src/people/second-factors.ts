@@ -122,7 +122,8 @@ export async function lockedPerson(query: Query, personId: string): Promise<Pers
   return row && personOfRow(row);
 }
 
-function totpOwner(personId: string): string {
+/** What a person's authenticator is sealed for. */
+export function totpOwner(personId: string): string {
   return `totp/${personId}`;
 }
 

@@ -60,6 +60,7 @@ export class Door {
     const token = tokenOf(request.headers.cookie, this.parts.secure);
     const signedIn = token === undefined ? undefined : await this.parts.sessions.signedIn(token, merchantId);
     if (!signedIn) throw new Fault("UNAUTHORIZED", { message: "You are not signed in, or your session is over." });
+    request.actor = signedIn.person.personId;
     return signedIn;
   }
 

@@ -1,6 +1,7 @@
 // The programs of the embedded PostgreSQL: those of the npm package, or a copy where the user that runs them cannot reach the checkout.
 import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
+import { ConfigError } from "../ground/config.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type User, refuseUnlessOwned } from "../ground/private-folders.ts";
 
@@ -16,9 +17,12 @@ export async function findBinaries(runAs: User | undefined): Promise<Binaries> {
   try {
     found = (await import(name)) as Binaries;
   } catch (cause) {
-    throw new Error(`there is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL`, {
-      cause,
-    });
+    throw new ConfigError(
+      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL.`,
+      {
+        cause,
+      },
+    );
   }
   if (!runAs || traversable(dirname(found.postgres))) return found;
   // The checkout lies where only root can go (a private folder): run a copy that the other user can reach.

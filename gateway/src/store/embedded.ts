@@ -5,6 +5,7 @@ import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, r
 import { createServer } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
+import { ConfigError } from "../ground/config.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type User, ownFolder, ownPrivateFolder, writePrivateFile } from "../ground/private-folders.ts";
 import { type Binaries, findBinaries, traversable } from "./embedded-binaries.ts";
@@ -96,9 +97,22 @@ function hasSocket({ directory }: Place, port: number): boolean {
   return existsSync(join(directory, `.s.PGSQL.${port}`));
 }
 
+/** Whether a data directory has a database already. Makes nothing. */
+export function hasCluster(dataDirectory: string): boolean {
+  return existsSync(join(directoryOf(dataDirectory, runsAs()), "cluster", "PG_VERSION"));
+}
+
+function runsAs(): User | undefined {
+  return process.getuid?.() === 0 ? unprivileged() : undefined;
+}
+
+function directoryOf(dataDirectory: string, runAs: User | undefined): string {
+  return runAs && !traversable(dataDirectory) ? fallback(dataDirectory) : join(dataDirectory, "postgres");
+}
+
 async function prepare(dataDirectory: string): Promise<Place> {
-  const runAs = process.getuid?.() === 0 ? unprivileged() : undefined;
-  const directory = runAs && !traversable(dataDirectory) ? fallback(dataDirectory) : join(dataDirectory, "postgres");
+  const runAs = runsAs();
+  const directory = directoryOf(dataDirectory, runAs);
   ownFolder(dataDirectory);
   ownPrivateFolder(directory, runAs);
   return {
@@ -144,7 +158,7 @@ function createCluster({ directory, cluster, runAs, binaries }: Place): Password
     }
   }
   if (!existsSync(secrets))
-    throw new Error(`${cluster} holds a database whose passwords (gerbang.json) are missing; restore that file`);
+    throw new ConfigError(`${cluster} holds a database whose passwords (gerbang.json) are missing: restore that file.`);
   return JSON.parse(readFileSync(secrets, "utf8")) as Passwords;
 }
 
@@ -169,8 +183,8 @@ async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: nu
     }
     await pause(200);
   }
-  throw new Error(
-    `the embedded PostgreSQL did not start; its words are in ${join(place.directory, "server.log")}\n${lastWords}`,
+  throw new ConfigError(
+    `The embedded PostgreSQL did not start; its words are in ${join(place.directory, "server.log")}\n${lastWords}`,
   );
 }
 
@@ -308,7 +322,9 @@ function unprivileged(): User {
     const fields = users.find((line) => line.startsWith(`${name}:`))?.split(":");
     if (fields) return { uid: Number(fields[2]), gid: Number(fields[3]) };
   }
-  throw new Error("PostgreSQL cannot run as root, and neither `postgres` nor `nobody` exists here: set DATABASE_URL");
+  throw new ConfigError(
+    "PostgreSQL cannot run as root, and neither `postgres` nor `nobody` exists here: set DATABASE_URL.",
+  );
 }
 
 function fallback(dataDirectory: string): string {

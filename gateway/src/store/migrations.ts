@@ -36,8 +36,7 @@ const journalTable = `create table schema_migrations (
  */
 export async function migrate(url: string): Promise<string[]> {
   const migrations = readMigrations();
-  const client = new pg.Client({ connectionString: url, application_name: "gerbang migrate" });
-  await client.connect();
+  const client = await connect(url);
   try {
     await client.query("begin");
     await client.query("set local lock_timeout = '10s'");
@@ -51,14 +50,13 @@ export async function migrate(url: string): Promise<string[]> {
     const applied = new Map(rows.map((row) => [row.version, row]));
     const newest = migrations.at(-1)?.version ?? 0;
     const beyond = rows.find((row) => row.version > newest);
-    if (beyond)
-      throw new Error(`the database has migration ${beyond.name}, which this version does not know: upgrade first`);
+    if (beyond) throw newerSchema(beyond.name);
     await demandRole(client);
     const done: string[] = [];
     for (const migration of migrations) {
       const before = applied.get(migration.version);
       if (before && before.digest !== migration.digest)
-        throw new Error(`migration ${before.name} was changed after it was applied`);
+        throw new ConfigError(`Migration ${before.name} was changed after it was applied. Restore its file.`);
       if (before) continue;
       await client.query(migration.sql);
       await client.query("insert into schema_migrations (version, name, digest) values ($1, $2, $3)", [
@@ -70,6 +68,54 @@ export async function migrate(url: string): Promise<string[]> {
     }
     await client.query("commit");
     return done;
+  } finally {
+    await client.end();
+  }
+}
+
+/** An open connection. The driver says of some refusals, as of a password that is missing, by an event alone. */
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "gerbang migrate",
+    connectionTimeoutMillis: 10_000,
+  });
+  const refused = new Promise<never>((_resolve, reject) => {
+    client.on("error", reject); // later on, a connection that is lost fails the statement too
+  });
+  refused.catch(() => undefined); // the statement or the connecting has said it
+  try {
+    await Promise.race([client.connect(), refused]);
+    return client;
+  } catch (error) {
+    void client.end().catch(() => undefined); // it never was open
+    throw error;
+  }
+}
+
+function newerSchema(name: string): ConfigError {
+  return new ConfigError(
+    `The schema of the database is newer than this program: it has ${name}. Run the newer version of the program; there is no way back but a backup.`,
+  );
+}
+
+/** For what works on a database and does not migrate it: throws `ConfigError` unless its schema is this program's. */
+export async function demandSchema(url: string): Promise<void> {
+  const newest = readMigrations().at(-1);
+  const client = await connect(url);
+  try {
+    const known = await client.query("select from pg_tables where tablename = 'schema_migrations'");
+    if (known.rowCount === 0)
+      throw new ConfigError("The database is empty: run `gerbang migrate`, or start the service once.");
+    const { rows } = await client.query<{ version: number; name: string }>(
+      "select version, name from schema_migrations order by version desc limit 1",
+    );
+    const version = rows[0]?.version ?? 0;
+    if (newest && version > newest.version) throw newerSchema(rows[0]?.name ?? "");
+    if (newest && version < newest.version)
+      throw new ConfigError(
+        `The schema of the database is older than this program: ${newest.name} is missing. Run \`gerbang migrate\`.`,
+      );
   } finally {
     await client.end();
   }

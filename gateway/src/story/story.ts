@@ -307,7 +307,8 @@ function given({ payment, customer }: Pick<Found, "payment" | "customer">): Reco
   };
 }
 
-function wholeView(found: Found, estimatedDate: string | null): Story["payment"] {
+/** A payment with everything that was given with it. `estimatedDate`: as for `statusView`. */
+export function wholeView(found: Pick<Found, "payment" | "customer">, estimatedDate: string | null): Story["payment"] {
   const { payment } = found;
   const { amountMinor, refundedMinor, refundPendingMinor, lostMinor } = payment;
   const refundable = isPaid(payment.status) ? amountMinor - refundedMinor - refundPendingMinor - lostMinor : 0n;

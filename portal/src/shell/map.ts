@@ -39,6 +39,7 @@ const settings: Item[] = [
   ["business", paths.settings, "settings:read"],
   ["team", paths.team, "team:read"],
   ["branding", paths.branding, "settings:read"],
+  ["payers", paths.payers, "payers:erase"],
   ["audit", paths.audit, "audit:read"],
 ];
 

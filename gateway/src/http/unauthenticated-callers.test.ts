@@ -66,7 +66,7 @@ test("4,200 bodies that never come take no room from a merchant", { timeout: 60_
     await pays();
   }
   const held = await service.app.metrics.registry.getSingleMetric("gerbang_http_requests_in_flight")?.get();
-  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.strangers.requests);
+  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.unauthenticated.requests);
   const cut = await service.app.metrics.registry.getSingleMetric("gerbang_http_cut_connections")?.get();
   expect(cut?.values[0]?.value).toBeGreaterThan(3000);
 });
@@ -78,7 +78,7 @@ test("large bodies that stay unfinished take no bytes from a merchant", async ()
     );
   await pays();
   const held = await service.app.metrics.registry.getSingleMetric("gerbang_http_body_bytes_in_flight")?.get();
-  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.strangers.bytes);
+  expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.unauthenticated.bytes);
 });
 
 test("one address has so many connections and no more; others have theirs", async () => {
@@ -100,6 +100,65 @@ test("one address has so many connections and no more; others have theirs", asyn
   });
   for (const socket of attackers) socket.destroy();
   await server.close();
+});
+
+test("whoever shares an address with idle connections gets in, and whoever has proved themselves is not cut", async () => {
+  const server = bareServer({ connectionsPerAddress: 5 });
+  server.get("/", async (_request, reply) => {
+    reply.proven();
+    return "here";
+  });
+  await server.listen({ port: 0, host: "127.0.0.1" });
+  const { port } = server.server.address() as { port: number };
+  const say = async (socket: Socket): Promise<string> => {
+    socket.write(ask("/"));
+    const said = once(socket, "data").then(([data]) => String(data).split("\r\n")[0]);
+    return (await Promise.race([said, once(socket, "close").then(() => "cut")])) ?? "";
+  };
+  const kept = await attacker("127.0.0.2", "", port);
+  expect(await say(kept.resume())).toBe("HTTP/1.1 200 OK");
+  for (let round = 0; round < 3; round++) {
+    const idle = await Promise.all(Array.from({ length: 10 }, () => attacker("127.0.0.2", "", port)));
+    for (const socket of idle) socket.resume();
+    await vi.waitFor(() => expect(idle.filter((socket) => socket.closed)).toHaveLength(6));
+    const honest = await attacker("127.0.0.2", "", port);
+    expect(await say(honest.resume())).toBe("HTTP/1.1 200 OK");
+    honest.destroy();
+    expect(await say(kept)).toBe("HTTP/1.1 200 OK");
+  }
+  // Where all have proved themselves, there is no room for one more.
+  const proven = await Promise.all(Array.from({ length: 4 }, () => attacker("127.0.0.2", "", port)));
+  for (const socket of proven) expect(await say(socket.resume())).toBe("HTTP/1.1 200 OK");
+  const late = await attacker("127.0.0.2", "", port);
+  expect(await say(late.resume())).toBe("cut");
+  for (const socket of attackers) socket.destroy();
+  await server.close();
+});
+
+test("everything at once, from other addresses and from the merchant's own: each of its requests is answered", async () => {
+  const { client } = await service.merchant();
+  const seen = client.headers("");
+  expect((await fetch(`${service.origin}/v1/balances`, { headers: seen })).status).toBe(200);
+  const signed = (headers: Record<string, string>): string =>
+    `GET /v1/balances HTTP/1.1\r\nHost: x\r\n${Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("")}\r\n`;
+  const wrongKey = signed({ ...seen, authorization: "Bearer ak_test_of_nobody" });
+  const wrongSignature = signed({ ...seen, "x-signature": "0".repeat(64) });
+  for (const address of ["127.0.0.2", "127.0.0.3", "127.0.0.1"]) {
+    const unfinished = body(100, "{").replace("ak_x", client.credentials.client_id);
+    await Promise.all([
+      ...Array.from({ length: 9 }, () => attacker(address, ask("/openapi.json").repeat(500))),
+      ...Array.from({ length: 200 }, () => attacker(address, unfinished)),
+      ...[signed(seen), wrongKey, wrongSignature].map((one) => attacker(address, one.repeat(30))),
+    ]);
+    for (let n = 0; n < 3; n++) {
+      const { status, json } = await client.post("/v1/payments", paymentBody());
+      expect(status).toBe(201);
+      const paid = await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
+      expect([paid.status, (await client.get("/v1/balances")).status]).toEqual([200, 200]);
+    }
+  }
 });
 
 test("who is over the limit is refused on arrival: no handler runs, no body is read", async () => {
@@ -154,7 +213,7 @@ test("the room of those who are known has an end, too", () => {
   const one = { requests: 1, bytes: 10 };
   const load = new LoadShedding({
     known: one,
-    strangers: { requests: 5, bytes: 10 },
+    unauthenticated: { requests: 5, bytes: 10 },
     address: { requests: 5, bytes: 10 },
     connection: 5,
   });

@@ -1,0 +1,58 @@
+// The rows of the table of commands that speak of the table itself: help, version, completion.
+import { version } from "../ground/version.ts";
+import { type Command, UsageError, defineCommand } from "./command.ts";
+import { commandPage } from "./command-page.ts";
+import { completion, shells } from "./completion.ts";
+import { helpOf } from "./help.ts";
+
+/** `gerbang` and its version, and the Node that runs it. */
+export function versionLine(): string {
+  return `gerbang ${version} (Node ${process.versions.node})\n`;
+}
+
+/** `table` gives all commands, these among them. */
+export function builtInCommands(table: () => readonly Command[]): Command[] {
+  const print = (text: string): Promise<number> => {
+    process.stdout.write(text);
+    return Promise.resolve(0);
+  };
+  return [
+    defineCommand({
+      name: "help",
+      summary: "Explain a command, or list them all",
+      operand: { name: "command", many: true },
+      options: { markdown: { summary: "print the whole of docs/guides/command-line.md" } },
+      examples: [
+        ["gerbang help people invite", "the same as gerbang people invite --help"],
+        ["gerbang help", "every command"],
+      ],
+      environment: [],
+      run: ({ markdown }, words) => print(markdown ? commandPage(table()) : helpOf(table(), words)),
+    }),
+    defineCommand({
+      name: "version",
+      summary: "Print the version",
+      options: {},
+      examples: [["gerbang version", "the same as gerbang --version"]],
+      environment: [],
+      run: () => print(versionLine()),
+    }),
+    defineCommand({
+      name: "completion",
+      summary: "Print a script that completes commands and options in a shell",
+      operand: { name: "shell", choices: shells, required: true },
+      options: {},
+      examples: [
+        ['eval "$(gerbang completion bash)"', "in ~/.bashrc"],
+        ['eval "$(gerbang completion zsh)"', "in ~/.zshrc, after compinit"],
+        ["gerbang completion fish > ~/.config/fish/completions/gerbang.fish", "once"],
+      ],
+      environment: [],
+      run: (_values, [name]) => {
+        const shell = shells.find((one) => one === name);
+        if (!shell) throw new UsageError(`one of ${shells.join(", ")} is needed`);
+        return print(completion(shell, table()));
+      },
+    }),
+  ];
+}

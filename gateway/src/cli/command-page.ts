@@ -1,0 +1,59 @@
+// The page docs/guides/command-line.md, made from the table of commands. Pure.
+import { type Command, isSwitch, valueOf } from "./command.ts";
+import { exits, summaryOf, usageOf } from "./help.ts";
+import { variables } from "./variables.ts";
+
+const HEAD = `# The command line
+
+This page is made from the program: \`npx gerbang help --markdown > docs/guides/command-line.md\`.
+
+From the root of a checkout a command is \`npx gerbang <command>\`. It finds the database that \`npm start\` uses, running or not: \`DATABASE_URL\`, or the embedded one under
+\`GERBANG_DATA\`. A command that only reads makes neither a database nor a folder. Data goes to standard output, words to standard error.
+
+\`gerbang <command> --help\` and \`gerbang help <command>\` explain one. \`gerbang completion bash\`, \`zsh\` or \`fish\` prints a script that completes commands and options.
+
+`;
+
+/** The page, with every command. */
+export function commandPage(commands: readonly Command[]): string {
+  const contents = rows(
+    ["command", "what it does"],
+    commands.map(({ name, summary }) => [`[\`gerbang ${name}\`](#gerbang-${name.replaceAll(" ", "-")})`, summary]),
+  );
+  const codes = `Exit codes are ${Object.entries(exits)
+    .map(([code, meaning]) => `${code}: ${meaning}`)
+    .join("; ")}. Where a command means something else by them, it says so.\n`;
+  return `${HEAD}${contents}\n${codes}\n${commands.map(section).join("\n")}`;
+}
+
+function section(command: Command): string {
+  const { name, summary, details = [], options, examples, environment } = command;
+  const optionRows = Object.entries(options).map(([option, spec]) => [
+    `\`--${option}${isSwitch(spec) ? "" : ` ${valueOf(spec)}`}\``.replaceAll("|", "\\|"),
+    summaryOf(command, option),
+  ]);
+  const exitRows = Object.entries(command.exits ?? {}).map(([code, meaning]) => [code, meaning]);
+  const parts = [
+    `## gerbang ${name}\n`,
+    `${summary}.\n`,
+    ...details.map((text) => `${text}\n`),
+    `\`\`\`\n${usageOf(command)}\n\`\`\`\n`,
+    ...(optionRows.length === 0 ? [] : [rows(["option", "meaning"], optionRows)]),
+    ...(exitRows.length === 0 ? [] : [rows(["exit code", "meaning"], exitRows)]),
+    `\`\`\`sh\n${examples.map(([line, purpose]) => `${line}   # ${purpose}\n`).join("")}\`\`\`\n`,
+    ...(environment.length === 0
+      ? []
+      : [
+          rows(
+            ["variable", "meaning"],
+            environment.map((one) => [`\`${one}\``, variables[one] ?? ""]),
+          ),
+        ]),
+  ];
+  return parts.join("\n");
+}
+
+function rows(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  const all = [head, head.map(() => "---"), ...lines];
+  return all.map((cells) => `| ${cells.join(" | ")} |\n`).join("");
+}

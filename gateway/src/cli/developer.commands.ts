@@ -1,0 +1,61 @@
+// The rows of the table of commands that help developers of merchants: signatures, events, the contract.
+import { type Command, type Form, defineCommand } from "./command.ts";
+
+const httpAddress: Form = { pattern: /^https?:\/\/[^/\s]/, says: "begins with http:// or https://" };
+
+export const developerCommands: readonly Command[] = [
+  defineCommand({
+    name: "listen",
+    summary: "Hand each event of a sandbox on to this machine",
+    details: ["It goes on where it stopped, and loses none. It prints a line for each delivery. Ctrl-C stops it."],
+    options: {
+      "forward-to": { value: "URL", required: true, form: httpAddress, summary: "your program's address" },
+      "base-url": {
+        value: "URL",
+        form: httpAddress,
+        summary: "the service's address; ends in /v1 (default: BASE_URL, or the demo's)",
+      },
+      "client-id": { value: "ak_test_…", summary: "a key of the sandbox (default: GERBANG_CLIENT_ID, or the demo's)" },
+      secret: { value: "SECRET", summary: "its secret; GERBANG_SECRET keeps it out of the list of processes" },
+    },
+    examples: [["gerbang listen --forward-to http://localhost:3000/hook", "the demo merchant's events"]],
+    environment: ["BASE_URL", "GERBANG_CLIENT_ID", "GERBANG_SECRET", "GERBANG_DATA"],
+    run: async (values) => (await import("./listen-command.ts")).listenCommand(values),
+  }),
+  defineCommand({
+    name: "sign",
+    summary: "Print the headers of a signed request",
+    details: [
+      "It asks nobody and sends nothing. With --rfc9421 it signs by HTTP Message Signatures, else by X-Signature.",
+    ],
+    options: {
+      "client-id": { value: "ak_…", required: true, summary: "the key" },
+      secret: { value: "SECRET", required: true, summary: "its secret" },
+      body: { value: "JSON", default: "", summary: "the body, byte for byte as it is sent" },
+      method: { value: "METHOD", summary: "GET, POST … (default: POST with a body, else GET)" },
+      timestamp: { value: "SECONDS", summary: "seconds since 1970 (default: now)" },
+      "idempotency-key": { value: "KEY", summary: "default: one made anew for whatever is no GET" },
+      rfc9421: { summary: "sign by RFC 9421" },
+      url: { value: "URL", summary: "the whole address that is called; needed with --rfc9421" },
+      nonce: { value: "TEXT", summary: "with --rfc9421, 16 to 64 characters (default: made anew)" },
+    },
+    examples: [
+      ["gerbang sign --client-id ak_test_… --secret sk_test_…", "for a GET"],
+      ["gerbang sign --client-id ak_test_… --secret sk_test_… --body '{\"amount_minor\":150000}'", "for a POST"],
+    ],
+    environment: [],
+    run: async (values) => (await import("./sign-command.ts")).signCommand(values),
+  }),
+  defineCommand({
+    name: "openapi",
+    summary: "Print the contract of /v1",
+    options: {
+      operator: { summary: "of /ops/v1 instead" },
+      portal: { summary: "of /portal/v1 instead" },
+      postman: { summary: "of /v1 as a Postman collection that signs by itself" },
+    },
+    examples: [["gerbang openapi > merchant.json", "OpenAPI 3.1"]],
+    environment: [],
+    run: async (values) => (await import("./commands.ts")).openapiCommand(values),
+  }),
+];

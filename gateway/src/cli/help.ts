@@ -1,0 +1,96 @@
+// The help of the command line as text. Pure.
+import { type Command, UsageError, isSwitch, valueOf } from "./command.ts";
+import { nearest } from "./nearest.ts";
+import { followers, startsWith } from "./parse.ts";
+import { variables } from "./variables.ts";
+
+const WIDTH = 100;
+
+/** What every command's exit codes mean where it says nothing else. */
+export const exits: Readonly<Record<number, string>> = {
+  0: "done",
+  1: "it failed",
+  2: "the command was misunderstood",
+};
+
+/** The help of the command with this name, of those whose names begin so, or of all. Throws `UsageError` when there is none. */
+export function helpOf(commands: readonly Command[], words: readonly string[]): string {
+  const found = commands.filter(({ name }) => startsWith(name.split(" "), words));
+  const exact = found.find(({ name }) => name === words.join(" "));
+  if (exact) return helpOfOne(exact);
+  if (found.length === 0) throw new UsageError(noHelp(commands, words));
+  const about = words.length === 0 ? "Gerbang, a payment gateway that a team runs itself.\n\n" : "";
+  const usage = `Usage: gerbang ${[...words, "<command>"].join(" ")} [options]\n`;
+  const rows = found.map(({ name, summary }): [string, string] => [name, summary]);
+  const more = `gerbang ${[...words, "<command>"].join(" ")} --help explains one.`;
+  return `${about}${usage}\nCommands:\n${table(rows)}\n${more}\n`;
+}
+
+function noHelp(commands: readonly Command[], words: readonly string[]): string {
+  const wrong = words.findIndex((_, index) => !followers(commands, words.slice(0, index)).includes(words[index] ?? ""));
+  const known = followers(commands, words.slice(0, wrong));
+  const meant = nearest(words[wrong] ?? "", known);
+  const hint = meant === undefined ? "" : ` Did you mean ${[...words.slice(0, wrong), meant].join(" ")}?`;
+  return `there is no command ${JSON.stringify(words.join(" "))}.${hint}`;
+}
+
+/** How a command is written: what may be left out is in brackets. */
+export function usageOf({ name, options, operand }: Command): string {
+  const parts = Object.entries(options).map(([option, spec]) => {
+    const text = isSwitch(spec) ? `--${option}` : `--${option} ${valueOf(spec)}`;
+    return spec.required === true ? text : `[${text}]`;
+  });
+  const word = operand && (operand.choices?.join("|") ?? `<${operand.name}>`);
+  const last = word === undefined ? [] : [operand?.required === true ? word : `[${word}${operand?.many ? " …" : ""}]`];
+  return ["gerbang", name, ...last, ...parts].join(" ");
+}
+
+/** What an option says of itself, with its default. */
+export function summaryOf(command: Command, option: string): string {
+  const { summary = "", default: usual, required } = command.options[option] ?? {};
+  if (required === true) return `${summary} (needed)`;
+  return usual === undefined || usual === "" ? summary : `${summary} (default: ${usual})`;
+}
+
+function helpOfOne(command: Command): string {
+  const { summary, details = [], options, examples, environment } = command;
+  const optionRows = Object.entries(options).map(([name, option]): [string, string] => [
+    isSwitch(option) ? `--${name}` : `--${name} ${valueOf(option)}`,
+    summaryOf(command, name),
+  ]);
+  const sections = [
+    `${summary}.\n`,
+    ...details.map((text) => `${wrap(text, 0)}\n`),
+    `Usage: ${wrap(usageOf(command), 7)}\n`,
+    `Options:\n${table([...optionRows, ["-h, --help", "print this"]])}`,
+    `Examples:\n${examples.map(([line, purpose]) => `  ${line}\n      ${purpose}\n`).join("")}`,
+    ...(environment.length === 0
+      ? []
+      : [`Environment:\n${table(environment.map((name) => [name, variables[name] ?? ""]))}`]),
+    `Exit codes:\n${table(Object.entries({ ...exits, ...command.exits }))}`,
+  ];
+  return sections.join("\n");
+}
+
+/** Two columns; long names have a line of their own. */
+function table(rows: readonly (readonly [string, string])[]): string {
+  const left = Math.min(30, Math.max(...rows.map(([name]) => name.length)));
+  return rows
+    .map(([name, text]) => {
+      const words = wrap(text, left + 4);
+      return name.length > left ? `  ${name}\n${" ".repeat(left + 4)}${words}\n` : `  ${name.padEnd(left)}  ${words}\n`;
+    })
+    .join("");
+}
+
+/** Lines of the usual width; all but the first begin so far in. */
+function wrap(text: string, indent: number): string {
+  const lines: string[] = [""];
+  // An option in brackets stays with its value.
+  for (const word of text.split(/ (?![^[]*\])/)) {
+    const line = lines.at(-1) ?? "";
+    if (line !== "" && indent + line.length + 1 + word.length > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.join(`\n${" ".repeat(indent)}`);
+}

@@ -1,0 +1,135 @@
+// The command `gerbang operator token`: named tokens of the operator's API, made, listed, rotated and revoked by whoever may reach the database.
+import { readConfig } from "../ground/config.ts";
+import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { newId } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import { Audit } from "../operator/audit.ts";
+import { COMMAND_LINE } from "../operator/known-tokens.ts";
+import type { OperatorRole } from "../operator/roles.ts";
+import { EXPIRES_MAX_SECONDS, EXPIRES_MIN_SECONDS, OVERLAP_MAX_SECONDS } from "../operator/tokens.schema.ts";
+import { tokenView } from "../operator/tokens.routes.ts";
+import { type MadeToken, OperatorTokens } from "../operator/tokens.ts";
+import { Database } from "../store/database.ts";
+import { UsageError } from "./command.ts";
+import { say } from "./say.ts";
+import { openStore } from "./store-of-config.ts";
+
+interface Tools {
+  tokens: OperatorTokens;
+  audit: Audit;
+}
+
+/** These give the exit code: 0 done, 1 it cannot be done. They throw UsageError for a time that is too short or too long. */
+export async function createTokenCommand(given: {
+  name: string;
+  role: OperatorRole;
+  "expires-in": string | undefined;
+}): Promise<number> {
+  const { name, role, "expires-in": lasts } = given;
+  const seconds = lasts === undefined ? undefined : secondsOf(lasts);
+  if (lasts !== undefined && !isWithin(seconds, EXPIRES_MIN_SECONDS, EXPIRES_MAX_SECONDS))
+    throw new UsageError("--expires-in is a time from 1m to 3650d, such as 90d");
+  const expiresAt = seconds === undefined ? undefined : systemClock.now() + seconds * SECOND;
+  return withTokens(async ({ tokens, audit }) => {
+    const body = { name, role, expires_in: seconds };
+    print(await recorded(audit, "create", body, () => tokens.create({ name, role, expiresAt }, COMMAND_LINE)));
+    return 0;
+  });
+}
+
+export async function rotateTokenCommand({ name, overlap }: { name: string; overlap: string }): Promise<number> {
+  const seconds = secondsOf(overlap);
+  if (seconds === undefined || !isWithin(seconds, 0, OVERLAP_MAX_SECONDS))
+    throw new UsageError("--overlap is a time of at most 30d, such as 1h");
+  return withTokens(async ({ tokens, audit }) => {
+    const rotate = async (): Promise<MadeToken> => (await tokens.rotate(name, seconds, COMMAND_LINE)) ?? missing(name);
+    const made = await recorded(audit, "rotate", { name, overlap_seconds: seconds }, rotate);
+    const end = seconds === 0 ? "opens nothing any more" : `is good for ${overlap} more, unless it ends sooner`;
+    say(`The token before ${end}.`);
+    print(made);
+    return 0;
+  });
+}
+
+export const revokeTokenCommand = ({ name }: { name: string }): Promise<number> =>
+  withTokens(async ({ tokens, audit }) => {
+    await recorded(audit, "revoke", { name }, async () => (await tokens.revoke(name)) || missing(name));
+    say(`${name} opens nothing any more, in any process, within a second.`);
+    return 0;
+  });
+
+export const listTokensCommand = (): Promise<number> =>
+  withTokens(async ({ tokens }) => {
+    const PAGE = 100;
+    let after: string | undefined;
+    do {
+      const page = await tokens.list(after, PAGE);
+      for (const token of page) process.stdout.write(`${JSON.stringify(tokenView(token))}\n`);
+      after = page.length === PAGE ? page.at(-1)?.tokenId : undefined;
+    } while (after !== undefined);
+    return 0;
+  });
+
+/** The token goes to standard output and nowhere else: what is said of it goes to people. */
+function print({ token, secret }: MadeToken): void {
+  const until = token.expiresAt === undefined ? "until it is revoked" : `until ${wireTime(token.expiresAt)}`;
+  say(`${token.name}, role ${token.role}, good ${until}. It is shown this once:`);
+  process.stdout.write(`${secret}\n`);
+}
+
+function missing(name: string): never {
+  throw new Fault("OBJECT_NOT_FOUND", {
+    message: `There is no good token named ${name}. Those of the environment are changed there.`,
+  });
+}
+
+/** A change between two rows of the audit, as the API's are: nothing is changed that is not on record. */
+async function recorded<T>(audit: Audit, what: string, body: unknown, perform: () => Promise<T>): Promise<T> {
+  const call = {
+    requestId: newId("request", systemClock.now()),
+    actor: COMMAND_LINE.name,
+    address: undefined,
+    role: COMMAND_LINE.role,
+    method: "POST",
+    path: `gerbang operator token ${what}`,
+    merchantId: undefined,
+  };
+  await audit.asked(call, body);
+  try {
+    const done = await perform();
+    await audit.answered(call, 200);
+    return done;
+  } catch (error) {
+    await audit.answered(call, error instanceof Fault ? error.status : 500);
+    throw error;
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Seconds of a time such as 90d, 12h, 30m, 45s; undefined for anything else. */
+export function secondsOf(text: string): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  return count === undefined ? (text === "0" ? 0 : undefined) : Number(count) * (UNITS[unit] ?? Number.NaN);
+}
+
+const isWithin = (seconds: number | undefined, least: number, most: number): boolean =>
+  seconds !== undefined && seconds >= least && seconds <= most;
+
+async function withTokens(work: (tools: Tools) => Promise<number>): Promise<number> {
+  const config = readConfig(undefined, undefined, "database");
+  const store = await openStore(config, false);
+  const database = new Database(store.url, 2, createLog(config.logLevel));
+  const tokens = new OperatorTokens({ database, clock: systemClock, changed: () => Promise.resolve() });
+  try {
+    return await work({ tokens, audit: new Audit(database, systemClock) });
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    say(error.message);
+    return 1;
+  } finally {
+    await database.end();
+    await store.close();
+  }
+}

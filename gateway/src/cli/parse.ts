@@ -1,0 +1,120 @@
+// Words of the command line into a command and its values. Pure: `parse` throws `UsageError` and prints nothing.
+import { parseArgs } from "node:util";
+import { type Command, type Option, UsageError, isSwitch } from "./command.ts";
+import { nearest } from "./nearest.ts";
+
+export type Parsed =
+  | { kind: "run"; command: Command; values: Record<string, string | boolean | undefined>; operands: string[] }
+  /** Help for the commands whose names begin with these words; for all of them without any. */
+  | { kind: "help"; words: readonly string[] }
+  | { kind: "version" };
+
+/** A word that asks for help wherever it stands; after an option it is that option's value. */
+const HELP = ["--help", "-h"];
+
+/** What the words ask for. Throws `UsageError`, which names what was not understood. */
+export function parse(commands: readonly Command[], words: readonly string[]): Parsed {
+  const [first] = words;
+  if (first === undefined || HELP.includes(first)) return { kind: "help", words: [] };
+  if (first === "--version" || first === "-v") return { kind: "version" };
+  const { name, command } = named(commands, words);
+  const rest = words.slice(name.length);
+  if (!command) {
+    if (rest.some((word) => HELP.includes(word))) return { kind: "help", words: name };
+    throw new UsageError(unknownCommand(commands, name, rest[0]));
+  }
+  return valuesOf(command, rest);
+}
+
+/** The longest beginning of the words that is a command's name, or the beginning of one; and that command. */
+export function named(
+  commands: readonly Command[],
+  words: readonly string[],
+): { name: string[]; command: Command | undefined } {
+  const names = commands.map(({ name }) => name.split(" "));
+  let length = 0;
+  while (length < words.length && names.some((name) => startsWith(name, words.slice(0, length + 1)))) length++;
+  const name = words.slice(0, length);
+  return { name, command: commands.find((one) => one.name === name.join(" ")) };
+}
+
+export function startsWith(name: readonly string[], words: readonly string[]): boolean {
+  return words.every((word, index) => name[index] === word);
+}
+
+/** The words that may follow the beginning of a name, each once. */
+export function followers(commands: readonly Command[], beginning: readonly string[]): string[] {
+  const next = commands
+    .map(({ name }) => name.split(" "))
+    .filter((name) => startsWith(name, beginning) && name.length > beginning.length)
+    .map((name) => name[beginning.length] ?? "");
+  return [...new Set(next)];
+}
+
+function unknownCommand(commands: readonly Command[], name: readonly string[], word: string | undefined): string {
+  const known = followers(commands, name);
+  const whole = ["gerbang", ...name].join(" ");
+  if (word === undefined || word.startsWith("-")) return `${whole} needs one of: ${known.join(", ")}`;
+  const meant = nearest(word, known);
+  const hint = meant === undefined ? `There are: ${known.join(", ")}` : `Did you mean ${whole} ${meant}?`;
+  return `${whole} has no command ${JSON.stringify(word)}. ${hint}`;
+}
+
+function valuesOf(command: Command, words: readonly string[]): Parsed {
+  const { options, operand } = command;
+  const known = { ...options, help: { summary: "" }, h: { summary: "" } } as Record<string, Option>;
+  const { tokens } = parseArgs({
+    args: [...words],
+    strict: false,
+    tokens: true,
+    options: Object.fromEntries(
+      Object.entries(known).map(([name, option]) => [name, { type: isSwitch(option) ? "boolean" : "string" }] as const),
+    ),
+  });
+  const values: Record<string, string | boolean | undefined> = {};
+  for (const [name, option] of Object.entries(options)) values[name] = isSwitch(option) ? false : option.default;
+  const operands: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") operands.push(token.value);
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue } = token;
+    const option = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (!option) throw new UsageError(unknownOption(command, rawName));
+    if (name === "help" || name === "h") return { kind: "help", words: command.name.split(" ") };
+    if (isSwitch(option) && value !== undefined) throw new UsageError(`${rawName} takes no value`);
+    values[name] = isSwitch(option) ? true : valueGiven(option, rawName, value, inlineValue);
+  }
+  for (const [name, option] of Object.entries(options))
+    if (option.required === true && (values[name] ?? false) === false) throw new UsageError(`--${name} is needed`);
+  const most = operand ? (operand.many === true ? Number.POSITIVE_INFINITY : 1) : 0;
+  if (operands.length > most) throw new UsageError(`${JSON.stringify(operands[most])} is one word too many`);
+  const [word] = operands;
+  if (operand?.required === true && word === undefined)
+    throw new UsageError(`one of ${operand.choices?.join(", ") ?? operand.name} is needed`);
+  if (operand?.choices && word !== undefined && !operand.choices.includes(word))
+    throw new UsageError(`${JSON.stringify(word)} is none of ${operand.choices.join(", ")}`);
+  return { kind: "run", command, values, operands };
+}
+
+function unknownOption({ options }: Command, rawName: string): string {
+  const meant = nearest(rawName.replace(/^-+/, ""), Object.keys(options));
+  return `there is no option ${rawName}${meant === undefined ? "" : `. Did you mean --${meant}?`}`;
+}
+
+function valueGiven(option: Option, name: string, value: string | undefined, inline: boolean | undefined): string {
+  if (value === undefined) throw new UsageError(`${name} needs a value`);
+  // What begins with a dash is more likely the next option, and a value that was forgotten.
+  if (inline !== true && /^-./.test(value))
+    throw new UsageError(`${name} needs a value; one that begins with a dash is written ${name}=${value}`);
+  if (option.choices && !option.choices.includes(value)) {
+    const meant = nearest(value, option.choices);
+    const hint = meant === undefined ? "" : `. Did you mean ${meant}?`;
+    throw new UsageError(`${name} is ${listed(option.choices)}, not ${JSON.stringify(value)}${hint}`);
+  }
+  if (option.form && !option.form.pattern.test(value)) throw new UsageError(`${name} ${option.form.says}`);
+  return value;
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}

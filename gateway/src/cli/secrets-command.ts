@@ -1,0 +1,58 @@
+// The command `gerbang secrets`: which keys have sealed what is in the database, and sealing it again when the master key is replaced.
+import { systemClock } from "../ground/clock.ts";
+import { readConfig } from "../ground/config.ts";
+import { Vault } from "../ground/crypto.ts";
+import { createLog } from "../ground/log.ts";
+import { PayerData } from "../payments/payer-data.ts";
+import { sealEarlierPayers } from "../payments/payer-sealing.ts";
+import { checkMasterKey, sealedColumns } from "../sealed-columns.ts";
+import { Database } from "../store/database.ts";
+import { countSeals, sealAgain } from "../store/seals.ts";
+import { readSecrets } from "./secrets.ts";
+import { say } from "./say.ts";
+import { openExistingStore } from "./store-of-config.ts";
+
+/** Gives the exit code: 0 when nothing is left to seal again, else 1. */
+export const statusCommand = (): Promise<number> => withVault(status);
+
+/** Gives the exit code. Throws `ConfigError` when a secret opens with neither key. */
+export const resealCommand = (): Promise<number> => withVault(reseal);
+
+async function withVault(work: (database: Database, vault: Vault) => Promise<number>): Promise<number> {
+  const config = readConfig();
+  const store = await openExistingStore(config);
+  const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
+  try {
+    const { masterKey, secondMasterKey } = readSecrets(config, "existing");
+    return await work(database, new Vault(masterKey, secondMasterKey));
+  } finally {
+    await database.end();
+    await store.close();
+  }
+}
+
+async function status(database: Database, vault: Vault): Promise<number> {
+  const counts = await countSeals(database, vault, sealedColumns);
+  for (const count of counts) process.stdout.write(`${JSON.stringify(count)}\n`);
+  const left = counts.reduce((sum, { other, unknown }) => sum + other + unknown, 0);
+  say(left === 0 ? "MASTER_KEY has sealed everything." : `${left} secrets are sealed with another key.`);
+  return left === 0 ? 0 : 1;
+}
+
+async function reseal(database: Database, vault: Vault): Promise<number> {
+  await checkMasterKey(database, vault);
+  const payers = new PayerData({ database, vault, clock: systemClock });
+  await payers.load();
+  let sealed = 0;
+  for (const column of sealedColumns) {
+    const done = await sealAgain(database, vault, column);
+    if (done > 0) say(`${column.table}: ${done} sealed again.`);
+    sealed += done;
+  }
+  // Whoever had the old master key could have read the key of payers' data: what comes is sealed with a new one.
+  if (sealed > 0) await payers.addSealingKey();
+  const open = await sealEarlierPayers(database, payers);
+  if (open > 0) say(`${open} payers, who were kept readable by an earlier version, were sealed.`);
+  say("MASTER_KEY has sealed everything. Take MASTER_KEY_SECOND away, and start the service anew.");
+  return 0;
+}

@@ -1,0 +1,24 @@
+// Which of this room's columns hold sealed secrets, and whose each one is.
+import { idOf } from "../ground/ids.ts";
+import type { Row } from "../store/database.ts";
+import type { SealedColumn } from "../store/seals.sql.ts";
+import type { Environment } from "./books.ts";
+import { credentialOwner, webhookOwner } from "./directory.ts";
+
+const ofWebhook = (row: Row): string =>
+  webhookOwner({
+    merchantId: idOf("merchant", row.merchant_id as string),
+    environment: row.environment as Environment,
+  });
+const webhookKey = { merchant_id: "uuid", environment: "environment" } as const;
+
+export const merchantSeals: readonly SealedColumn[] = [
+  {
+    table: "credentials",
+    key: { merchant_id: "uuid", client_id: "text" },
+    column: "secret_sealed",
+    ownerOf: (row) => credentialOwner(row.client_id as string),
+  },
+  { table: "webhook_endpoints", key: webhookKey, column: "secret_sealed", ownerOf: ofWebhook },
+  { table: "webhook_endpoints", key: webhookKey, column: "previous_sealed", ownerOf: ofWebhook },
+];

@@ -1,0 +1,58 @@
+// What belongs to a payment that only an operator may see, each through an index. Other rooms write it, but for the operators' own audit.
+import { uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+
+/** So many of each kind are told. */
+export const RECORDED_MAX = 100;
+/** Among so many of the newest changes by a merchant's people those of a payment are looked for. */
+export const PEOPLE_LOOKED_AT = 2_000;
+
+/** What acquirers were asked for, about the payment and its refunds; rows as `operationOfRow` reads them. */
+export function selectOperationsOf(book: Book, subjects: readonly string[]): Statement {
+  return {
+    name: "select acquirer operations of objects",
+    text: `select *
+from acquirer_operations
+where merchant_id = $1::uuid and environment = $2::environment and operation_id = any($3::uuid[])
+order by operation_id
+limit ${RECORDED_MAX}`,
+    values: [uuidOf(book.merchantId), book.environment, subjects.map(uuidOf)],
+  };
+}
+
+/** Where records disagree about the payment and its refunds; rows as `exceptionOfRow` reads them. */
+export function selectExceptionsOf(book: Book, subjects: readonly string[]): Statement {
+  return {
+    name: "select reconciliation exceptions of objects",
+    text: `select e.*, o.kind as operation_kind
+from reconciliation_exceptions e
+join acquirer_operations o using (merchant_id, environment, operation_id)
+where e.merchant_id = $1::uuid and e.environment = $2::environment and e.operation_id = any($3::uuid[])
+order by e.exception_id
+limit ${RECORDED_MAX}`,
+    values: [uuidOf(book.merchantId), book.environment, subjects.map(uuidOf)],
+  };
+}
+
+/** What people of the merchant did to these objects at the portal, newest first; rows as `merchantAuditOfRow` reads them. */
+export function selectPeopleAbout(book: Book, subjects: readonly string[]): Statement {
+  return {
+    name: "select what people did to objects",
+    text: `select a.audit_id, a.at, a.action, a.person_id, p.name, a.environment, a.path, a.address, a.details, answered.status
+from (
+  select *
+  from people_audit
+  where merchant_id = $1::uuid
+  order by audit_id desc
+  limit ${PEOPLE_LOOKED_AT}
+) a
+left join persons p using (person_id)
+left join people_audit answered on answered.request_id = a.request_id and answered.status is not null
+where a.status is null and a.environment = $2::text
+  and exists (select from unnest($3::text[]) as s(subject) where strpos(a.path, s.subject) > 0)
+order by a.audit_id desc
+limit ${RECORDED_MAX}`,
+    values: [uuidOf(book.merchantId), book.environment, subjects],
+  };
+}

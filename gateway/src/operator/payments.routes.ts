@@ -1,0 +1,186 @@
+// Payments as the operator finds them: of all merchants, each with everything that happened to it, and given back by the operator.
+import { planRefund } from "../acquiring/planning.ts";
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type Clock, wireTime } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
+import { idOf, isId } from "../ground/ids.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import { answering } from "../http/endpoint.ts";
+import { rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { type Intent, RunningKeys, idempotently } from "../idempotency/idempotency.ts";
+import type { Directory, Merchant } from "../merchants/directory.ts";
+import type { Payment } from "../payments/payment.ts";
+import { paymentParams } from "../payments/payments.schema.ts";
+import { paymentOfRow } from "../payments/payments.sql.ts";
+import { createdRefundView } from "../refunds/refund.ts";
+import { createRefund } from "../refunds/refunds.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { type OperatorCall, type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { limitOf } from "./lists.ts";
+import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
+import {
+  type OperatorRefund,
+  operatorRefundRules,
+  refundByOperatorSchema,
+  paymentsQuery,
+  searchedPaymentsSchema,
+  summaryView,
+} from "./payments.schema.ts";
+import { type PaymentSearch, selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
+
+export interface OperatorPaymentParts {
+  database: Database;
+  directory: Directory;
+  lanes: Lanes;
+  clock: Clock;
+  records: PaymentRecords;
+  /** The acquirer of a code; undefined when it is no longer configured. */
+  acquirer: (code: string) => Acquirer | undefined;
+}
+
+const path = "/ops/v1/payments";
+const tag = "Payments";
+
+export function operatorPaymentEndpoints(parts: OperatorPaymentParts): OperatorEndpoint[] {
+  return [listEndpoint(parts.database), recordEndpoint(parts.records), refundEndpoint(parts)];
+}
+
+/** A payment with its owner's name, whoever's it is; undefined when there is none, or it is no reference. */
+export async function findAnyPayment(
+  database: Database,
+  reference: string,
+): Promise<{ payment: Payment; merchantName: string } | undefined> {
+  if (!isId("payment", reference)) return undefined;
+  const [row] = await database.query(selectAnyPayment(reference));
+  return row && { payment: paymentOfRow(row), merchantName: row.merchant_name as string };
+}
+
+function listEndpoint(database: Database): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "searchPayments",
+    path,
+    summary: "Find payments of all merchants, newest first",
+    description:
+      "References are found by an index. Everything else is looked for among the newest ten thousand payments that are left, or those of the time " +
+      "that is asked for; the search goes on from `next_cursor`. With a merchant it looks further.",
+    tag,
+    role: "viewer",
+    query: paymentsQuery,
+    success: { status: 200, description: "A page of payments.", schema: searchedPaymentsSchema },
+    errors: [],
+    async handle({ query }) {
+      const { starting_after: after } = query;
+      if (after !== undefined && !(await findAnyPayment(database, after))) throw unknownCursor(after);
+      const search: PaymentSearch = {
+        merchantId: query.merchant_id,
+        environment: query.environment,
+        reference: query.reference,
+        referenceId: query.reference_id,
+        status: query.status,
+        amountMinor: query.amount_minor === undefined ? undefined : BigInt(query.amount_minor),
+        createdFrom: rangeFrom("created_from", query.created_from),
+        createdBefore: rangeBefore("created_to", query.created_to),
+        after,
+      };
+      return searched(database, search, limitOf(query));
+    },
+  });
+}
+
+/** A page of what a search finds, as far as everything was looked at that is newer than its end. */
+async function searched(database: Database, search: PaymentSearch, limit: number): Promise<Reply> {
+  // In this order: what is made in between can only move the end towards now.
+  const [rows = [], [stop] = []] = await database.pipeline([selectSearched(search, limit), selectSearchedTo(search)]);
+  const end = stop?.payment_id as string | undefined;
+  const found = rows.filter((row) => end === undefined || (row.payment_id as string) >= end);
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  const isFull = found.length > limit && last !== undefined;
+  const next = isFull ? (last.payment_id as string) : end;
+  return reply(200, {
+    data: shown.map((row) => summaryView(paymentOfRow(row), row.merchant_name as string)),
+    has_more: next !== undefined,
+    next_cursor: next === undefined ? null : idOf("payment", next),
+    searched_to: isFull || stop === undefined ? null : wireTime(stop.created_at as number),
+  });
+}
+
+function recordEndpoint(records: PaymentRecords): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getPaymentRecord",
+    path: `${path}/{reference}`,
+    params: paymentParams,
+    summary: "Read a payment, whoever's it is, with everything that happened to it",
+    description:
+      "The story that its merchant reads, and what only an operator may see: what fraud detection saw, how acquirers were called, where records " +
+      "disagree, and what operators and the merchant's people did.",
+    tag,
+    role: "viewer",
+    success: { status: 200, description: "The payment and what happened to it.", schema: paymentRecordSchema },
+    errors: ["PAYMENT_NOT_FOUND"],
+    handle: async ({ params }) => reply(200, await records.read(params.reference ?? "")),
+  });
+}
+
+function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
+  const { database, directory, lanes, clock } = parts;
+  const runningKeys = new RunningKeys();
+  const refund = async (merchant: Merchant, payment: Payment, call: OperatorCall<OperatorRefund>): Promise<Reply> => {
+    const { book, reference } = payment;
+    const command = createRefund(
+      { acquirer: parts.acquirer, planRefund },
+      { merchant, book },
+      {
+        ...call.body,
+        payment_reference: reference,
+      },
+    );
+    const answered = answering(command, (done) =>
+      reply(201, { ...createdRefundView(done.refund, done.remainingMinor), merchant_id: book.merchantId }),
+    );
+    const intent: Intent = {
+      ...call.keyed,
+      // A key of the operator's is never one of the merchant's.
+      key: `operator.${sha256(call.keyed.key).toString("hex")}`,
+      book,
+      requestId: call.requestId,
+      receivedAt: clock.now(),
+    };
+    return runningKeys.alone(intent, () => lanes.move(book.merchantId, idempotently(intent, answered, database)));
+  };
+  return operatorEndpoint<OperatorRefund, unknown>({
+    method: "POST",
+    operationId: "refundPayment",
+    path: `${path}/{reference}/refunds`,
+    params: paymentParams,
+    summary: "Refund all or part of a payment for its merchant, with a reason",
+    description:
+      "The merchant's own refund in all but who asks for it: the same states, funds and limits, the same event and webhook. The merchant sees the reason.",
+    tag,
+    role: "admin",
+    keyed: true,
+    body: operatorRefundRules,
+    success: { status: 201, description: "The refund; its funds are reversed.", schema: refundByOperatorSchema },
+    errors: [
+      "INVALID_AMOUNT",
+      "PAYMENT_NOT_FOUND",
+      "PAYMENT_NOT_REFUNDABLE",
+      "CURRENCY_MISMATCH",
+      "REFUND_EXCEEDS_PAYMENT",
+      "WALLET_NOT_FOUND",
+      "WALLET_FROZEN",
+      "DISPUTE_LOCKED",
+      "INSUFFICIENT_FUNDS",
+    ],
+    async handle(call) {
+      const found = await findAnyPayment(database, call.params.reference ?? "");
+      const merchant = found && (await directory.merchant(found.payment.book.merchantId));
+      if (!found || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
+      return refund(merchant, found.payment, call);
+    },
+  });
+}

@@ -1,0 +1,80 @@
+// Goal: what an operator asks reads as much as it shows, however many merchants there are and however busy one is. Method: such tables, with
+// statistics; the plan of each statement. It reads no table of payments, or of what belongs to them, from end to end.
+import { beforeAll, expect, test } from "vitest";
+import { type TestDatabase, asOwner, cloneDatabase } from "../../test/kit.ts";
+import { aPayment } from "../../test/payments.ts";
+import type { Statement } from "../store/database.ts";
+import { selectAuditAbout } from "./audit.sql.ts";
+import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./payment-record.sql.ts";
+import { selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
+import { selectOthersOfPayer, selectVelocities } from "./risk-seen.sql.ts";
+
+const MERCHANTS = 300;
+const BUSY_ROWS = 20_000;
+const OTHERS_ROWS = 20;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+  const made: Record<string, string> = {
+    payments: `(merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at, payment_method,
+  risk_score, currency, reference_id, risk_decision, risk_reasons, routing, customer_key, phone_key)
+select merchant, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), now(), 'qris', 0, 'IDR', 'order-' || n, 'approve', '[]', '{}',
+  decode(md5(n::text), 'hex'), decode(md5('p' || n), 'hex')`,
+    acquirer_operations: `(merchant_id, environment, operation_id, kind, payment_id, step, gateway_code, attempt, round, created_at)
+select merchant, 'sandbox', gen_random_uuid(), 'refund', gen_random_uuid(), 'done', 'nusantara', 1, 0, now()`,
+    reconciliation_exceptions: `(merchant_id, environment, exception_id, operation_id, attempt, kind, gateway_code, noticed_at, closed_at, note)
+select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 1, 'receipt', 'nusantara', now(), now(), 'done'`,
+    people_audit: `(audit_id, at, action, merchant_id, request_id, environment, path)
+select id, now(), 'cancel_payment', merchant, id, 'sandbox', 'POST /portal/v1/payments' from (select gen_random_uuid() as id, merchant, n`,
+    operator_audit: `(audit_id, at, role, method, path, merchant_id, request_id)
+select id, now(), 'admin', 'POST', '/ops/v1/payments/' || n, merchant, id from (select gen_random_uuid() as id, merchant, n`,
+  };
+  await asOwner(database, async (owner) => {
+    await owner.query("set session_replication_role = replica"); // no triggers and no foreign keys
+    await owner.query(`create temporary table made as
+select gen_random_uuid() as merchant, case when n = 0 then ${BUSY_ROWS} else ${OTHERS_ROWS} end as rows
+from generate_series(0, ${MERCHANTS}) n`);
+    await owner.query("insert into books (merchant_id, environment) select merchant, 'sandbox' from made");
+    await owner.query(`insert into merchants (merchant_id, name, created_at, settings, epoch)
+select merchant, 'Shop', now(), '{}', 0 from made`);
+    for (const [table, select] of Object.entries(made)) {
+      const inner = select.includes("from (select");
+      await owner.query(
+        `insert into ${table} ${select} from made, generate_series(1, made.rows) n${inner ? ") made" : ""}`,
+      );
+    }
+    await owner.query("analyze");
+  });
+});
+
+async function genericPlan({ text }: Statement): Promise<string> {
+  return asOwner(database, async (owner) => {
+    const { rows } = await owner.query<Record<string, string>>(`explain (generic_plan) ${text}`);
+    return rows.map((row) => row["QUERY PLAN"]).join("\n");
+  });
+}
+
+const payment = aPayment();
+const { book, reference } = payment;
+
+test.each<[string, string, Statement]>([
+  ["a payment of anybody's", "payments_pkey", selectAnyPayment(reference)],
+  ["payments by reference", "payments_pkey", selectSearched({ reference }, 25)],
+  ["payments by reference_id", "payments_reference", selectSearched({ referenceId: "a" }, 25)],
+  ["payments by amount", "payments_pkey", selectSearched({ amountMinor: 1n, after: reference }, 25)],
+  ["payments of a day", "payments_pkey", selectSearched({ createdFrom: 0, createdBefore: 1, status: "pending" }, 25)],
+  ["payments of a merchant", "payments_pkey", selectSearched({ merchantId: book.merchantId }, 25)],
+  ["the end of a search", "payments_pkey", selectSearchedTo({ amountMinor: 1n })],
+  ["what risk counted", "payments_customer", selectVelocities(payment)],
+  ["other payments of a payer", "payments_phone", selectOthersOfPayer(payment)],
+  ["operations of a payment", "acquirer_operations_pkey", selectOperationsOf(book, [reference])],
+  ["exceptions of a payment", "reconciliation_exceptions", selectExceptionsOf(book, [reference])],
+  ["what people did to a payment", "people_audit_of_merchant", selectPeopleAbout(book, [reference])],
+  ["what operators did to a payment", "operator_audit_path", selectAuditAbout(["/ops/v1/x"])],
+])("%s are found by %s, and no long table is read as a whole", async (_what, index, statement) => {
+  const plan = await genericPlan(statement);
+  expect(plan).toContain(index);
+  const whole = [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table ?? "");
+  expect(whole.filter((table) => !["books", "merchants", "settlements", "persons"].includes(table))).toEqual([]);
+});

@@ -1,0 +1,77 @@
+// All SQL of refused calls: so many of one reason, token and address in one row. Added, read, and deleted after a month, which the database checks.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
+
+/** No token, one that never was, one that has ended, or one whose role is too low. */
+export const refusalReasons = ["missing", "wrong", "ended", "role"] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
+export interface Refusal {
+  refusalId: string;
+  firstAt: Micros;
+  lastAt: Micros;
+  reason: RefusalReason;
+  /** The name of the token, where it has one. */
+  actor: string | undefined;
+  /** Undefined for addresses beyond those that are told apart. */
+  address: string | undefined;
+  count: number;
+}
+
+export function insertRefusals(refusals: readonly Refusal[]): Statement {
+  return {
+    text: `insert into operator_refusals (refusal_id, first_at, last_at, reason, actor, address, count)
+select * from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::integer[])`,
+    values: [
+      refusals.map(({ refusalId }) => uuidOf(refusalId)),
+      refusals.map(({ firstAt }) => sqlTime(firstAt)),
+      refusals.map(({ lastAt }) => sqlTime(lastAt)),
+      refusals.map(({ reason }) => reason),
+      refusals.map(({ actor }) => actor ?? null),
+      refusals.map(({ address }) => address ?? null),
+      refusals.map(({ count }) => count),
+    ],
+  };
+}
+
+/** Newest first, at most `count`, those before the one `after`. */
+export function selectRefusals(after: string | undefined, count: number): Statement {
+  return {
+    text: `select refusal_id, first_at, last_at, reason, actor, address, count from operator_refusals
+where $1::uuid is null or refusal_id < $1::uuid
+order by refusal_id desc
+limit $2::integer`,
+    values: [after === undefined ? null : uuidOf(after), count],
+  };
+}
+
+export function selectRefusal(refusalId: string): Statement {
+  return { text: "select from operator_refusals where refusal_id = $1::uuid", values: [uuidOf(refusalId)] };
+}
+
+/** In the order of their identities, which is that of their time; the trigger holds the same month by the database's clock. */
+export function expiredRefusals(realNow: Micros): Statement {
+  return {
+    text: `delete from operator_refusals
+where refusal_id in (
+  select refusal_id from (select refusal_id, last_at from operator_refusals order by refusal_id limit ${STEP}) as oldest
+  where last_at <= least($1::timestamptz, now()) - interval '30 days'
+)
+returning refusal_id`,
+    values: [sqlTime(realNow)],
+  };
+}
+
+export function refusalOfRow(row: Row): Refusal {
+  return {
+    refusalId: idOf("refusal", row.refusal_id as string),
+    firstAt: row.first_at as Micros,
+    lastAt: row.last_at as Micros,
+    reason: row.reason as RefusalReason,
+    actor: (row.actor as string | null) ?? undefined,
+    address: (row.address as string | null) ?? undefined,
+    count: row.count as number,
+  };
+}

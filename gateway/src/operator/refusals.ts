@@ -1,0 +1,100 @@
+// Calls that were refused before anything happened: counted at once, written down together. However many come, a process adds a bounded number of rows.
+import { type Clock, stopwatchMs } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
+import type { Log } from "../ground/log.ts";
+import type { Metrics } from "../ground/metrics.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type Refusal,
+  type RefusalReason,
+  insertRefusals,
+  refusalOfRow,
+  selectRefusal,
+  selectRefusals,
+} from "./refusals.sql.ts";
+
+/** The first one is on record after a second, what follows after a minute. */
+const SOON_MS = 1_000;
+const MINUTE_MS = 60_000;
+/** Told apart until the next writing; whatever is beyond is counted without its address. */
+export const TOLD_APART_MAX = 100;
+const ADDRESS_MAX = 60;
+
+type Counted = Omit<Refusal, "refusalId">;
+
+export class Refusals {
+  private readonly database: Database;
+  private readonly clock: Clock;
+  private readonly metrics: Metrics;
+  private readonly log: Log;
+  private counted = new Map<string, Counted>();
+  /** On the stopwatch. */
+  private writtenAt = -Infinity;
+  private timer: NodeJS.Timeout | undefined;
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(parts: { database: Database; clock: Clock; metrics: Metrics; log: Log }) {
+    this.database = parts.database;
+    this.clock = parts.clock;
+    this.metrics = parts.metrics;
+    this.log = parts.log;
+  }
+
+  /** Counts one. Costs the caller next to nothing. */
+  note(reason: RefusalReason, address: string, actor?: string): void {
+    if (reason !== "role") this.metrics.operatorAuthenticationFailures.inc({ reason });
+    const at = this.clock.now();
+    this.add({ reason, address: address.slice(0, ADDRESS_MAX), actor, count: 1, firstAt: at, lastAt: at });
+    this.schedule();
+  }
+
+  /** Writes down what is counted. What cannot be written waits for the next time. */
+  write(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.last = this.last.then(() => this.writeAll());
+    return this.last;
+  }
+
+  /** Newest first, at most `count`, those before the one `after`. */
+  async list(after: string | undefined, count: number): Promise<Refusal[]> {
+    return (await this.database.query(selectRefusals(after, count))).map(refusalOfRow);
+  }
+
+  async has(refusalId: string): Promise<boolean> {
+    return (await this.database.query(selectRefusal(refusalId))).length > 0;
+  }
+
+  private add(one: Counted): void {
+    const { reason, actor, address } = one;
+    const name = `${reason} ${actor ?? ""} ${address ?? ""}`;
+    const before = this.counted.get(name);
+    if (before) {
+      before.count += one.count;
+      before.lastAt = Math.max(before.lastAt, one.lastAt);
+    } else if (this.counted.size < TOLD_APART_MAX || (address === undefined && actor === undefined)) {
+      this.counted.set(name, { ...one });
+    } else this.add({ ...one, address: undefined, actor: undefined });
+  }
+
+  private schedule(): void {
+    if (this.timer) return;
+    const waitMs = Math.max(SOON_MS, this.writtenAt + MINUTE_MS - stopwatchMs());
+    this.timer = setTimeout(() => void this.write(), waitMs).unref();
+  }
+
+  private async writeAll(): Promise<void> {
+    const { counted } = this;
+    if (counted.size === 0) return;
+    this.counted = new Map();
+    this.writtenAt = stopwatchMs();
+    try {
+      const rows = [...counted.values()].map((one) => ({ refusalId: newId("refusal", one.lastAt), ...one }));
+      await this.database.query(insertRefusals(rows));
+    } catch (error) {
+      this.log.warn({ err: error, refusals: counted.size }, "refused calls of operators could not be written down yet");
+      for (const one of counted.values()) this.add(one);
+      this.schedule();
+    }
+  }
+}

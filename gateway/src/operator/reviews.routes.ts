@@ -1,0 +1,256 @@
+// Reviews: the queue of payments that wait for a person, what fraud detection saw of one, and the judgement.
+import { z } from "zod";
+import type { BookOwner } from "../commands/command-context.ts";
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { wireAmount } from "../ground/money.ts";
+import { reply } from "../ground/reply.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { page } from "../http/lists.ts";
+import { currencyCode, environmentField, exampleOf, identity, listSchema, timestamp } from "../http/shapes.ts";
+import type { Figures } from "../insights/figures.ts";
+import type { Directory } from "../merchants/directory.ts";
+import { paymentMethodSchema } from "../merchants/settings.ts";
+import { exampleCustomer } from "../payments/payments.examples.ts";
+import { type Payment, createdView } from "../payments/payment.ts";
+import type { PayerData } from "../payments/payer-data.ts";
+import type { PaymentParts } from "../payments/payments.ts";
+import { amountMinor, createdPaymentSchema, customerSchema, paymentParams } from "../payments/payments.schema.ts";
+import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
+import { approvePayment, refusePayment } from "../payments/review.ts";
+import type { Customer } from "../risk/risk.ts";
+import type { Database } from "../store/database.ts";
+import type { Command } from "../store/lane.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { tellablePaymentSchema } from "../story/story.schema.ts";
+import { wholeView } from "../story/story.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { limitOf, pageFieldsOf } from "./lists.ts";
+import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
+import { riskReasonSchema } from "./risk-seen.ts";
+
+export interface ReviewParts {
+  database: Database;
+  directory: Directory;
+  lanes: Lanes;
+  payments: PaymentParts;
+  payers: PayerData;
+  records: PaymentRecords;
+  figures: Figures;
+}
+
+const reviewSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    amount_minor: amountMinor,
+    currency: currencyCode,
+    payment_method: paymentMethodSchema,
+    reference_id: z.string().meta({ description: "The merchant's own identity of the order." }),
+    customer: customerSchema.nullable().meta({ description: "Who pays, as far as the merchant knows." }),
+    score: z
+      .int()
+      .min(0)
+      .max(100)
+      .meta({ examples: [75] }),
+    reasons: z.array(riskReasonSchema),
+    created_at: timestamp,
+    decide_before: timestamp.meta({ description: "Without a decision by then the payment is refused." }),
+  })
+  .meta({
+    id: "Review",
+    description: "A payment that waits for a person's judgement.",
+    examples: [
+      {
+        reference: exampleIds.payment,
+        merchant_id: exampleIds.merchant,
+        environment: "sandbox",
+        amount_minor: 6_000_000_000,
+        currency: "IDR",
+        payment_method: "card",
+        reference_id: "order-1042",
+        customer: exampleCustomer,
+        score: 75,
+        reasons: [
+          { sign: "large_amount", points: 30 },
+          { sign: "disposable_email", points: 45 },
+        ],
+        created_at: exampleTimes.created,
+        decide_before: exampleTimes.disputed,
+      },
+    ],
+  });
+
+const reviewsQuery = z.strictObject(pageFieldsOf("payment", "reference"));
+
+const judgedSchema = tellablePaymentSchema
+  .extend(createdPaymentSchema.shape)
+  .extend({ merchant_id: identity("merchant"), reasons: z.array(riskReasonSchema) })
+  .meta({
+    id: "JudgedPayment",
+    description:
+      "The whole payment after its review. `instructions` is null while an acquirer over a network is asked: its record has them then.",
+    examples: [
+      {
+        ...exampleOf(tellablePaymentSchema),
+        ...exampleOf(createdPaymentSchema),
+        merchant_id: exampleIds.merchant,
+        reasons: [{ sign: "large_amount", points: 30 }],
+      },
+    ],
+  });
+
+const outcomes = ["succeeded", "rejected", "failed", "expired", "canceled"] as const;
+const number = (description: string) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description, examples: [3] });
+const daySchema = z
+  .strictObject({
+    begins_at: timestamp.meta({ description: "Days are UTC's.", examples: [exampleTimes.dayBegins] }),
+    succeeded: number("Payments that were paid."),
+    rejected: number("Payments that fraud detection refused, or a person."),
+    failed: number("Payments that failed at an acquirer."),
+    expired: number("Payments that nobody paid."),
+    canceled: number("Payments that were canceled."),
+  })
+  .meta({ id: "MerchantDay", description: "Payments of a merchant that came to their end in one day." });
+
+const reviewRecordSchema = paymentRecordSchema
+  .extend({
+    decide_before: timestamp.meta({ description: "Without a decision by then the payment is refused." }),
+    merchant_days: z.array(daySchema).meta({
+      description: "The merchant's last seven days in this environment and currency, today last.",
+    }),
+  })
+  .meta({
+    id: "ReviewRecord",
+    description: "A payment under review, with everything that helps to judge it.",
+    examples: [
+      {
+        ...exampleOf(paymentRecordSchema),
+        decide_before: exampleTimes.disputed,
+        merchant_days: [
+          { begins_at: exampleTimes.dayBegins, succeeded: 40, rejected: 1, failed: 0, expired: 3, canceled: 0 },
+        ],
+      },
+    ],
+  });
+
+export function reviewEndpoints(parts: ReviewParts): OperatorEndpoint[] {
+  return [
+    queueEndpoint(parts),
+    oneEndpoint(parts),
+    judgeEndpoint(parts, "approve", (owner, reference) => approvePayment(parts.payments, owner, reference)),
+    judgeEndpoint(parts, "refuse", refusePayment),
+  ];
+}
+
+function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "listReviews",
+    path: "/ops/v1/reviews",
+    summary: "Payments that wait for a judgement, oldest first",
+    tag: "Reviews",
+    role: "viewer",
+    query: reviewsQuery,
+    success: { status: 200, description: "A page of the queue.", schema: listSchema(reviewSchema, "ReviewList") },
+    errors: [],
+    async handle({ query }) {
+      const limit = limitOf(query);
+      const rows = await database.query(selectUnderReview(undefined, query.starting_after, limit));
+      const reviewed = await Promise.all(
+        rows.map(paymentOfRow).map(async (payment) => ({ payment, customer: await payers.open(payment) })),
+      );
+      return page(reviewed, limit, reviewView, ({ payment }) => payment.reference);
+    },
+  });
+}
+
+function oneEndpoint({ database, records, figures }: ReviewParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getReview",
+    path: "/ops/v1/reviews/{reference}",
+    params: paymentParams,
+    summary: "Read a payment under review: what fraud detection saw, its record, and its merchant's last days",
+    tag: "Reviews",
+    role: "viewer",
+    success: { status: 200, description: "What there is to judge by.", schema: reviewRecordSchema },
+    errors: ["PAYMENT_NOT_FOUND"],
+    async handle({ params }) {
+      const { book, reference, currency, expiresAt } = await findReviewed(database, params.reference ?? "");
+      const [record, series] = await Promise.all([
+        records.read(reference),
+        figures.series(book, { range: "week", by: "outcome", currency, timeZone: "UTC" }),
+      ]);
+      const days = series.begins.map((begins, day) => ({
+        begins_at: wireTime(begins),
+        ...Object.fromEntries(outcomes.map((name) => [name, Number(series.counts.get(name)?.[day]?.payments ?? 0n)])),
+      }));
+      return reply(200, { ...record, decide_before: wireTime(expiresAt), merchant_days: days });
+    },
+  });
+}
+
+function judgeEndpoint(
+  parts: ReviewParts,
+  word: "approve" | "refuse",
+  command: (owner: BookOwner, reference: string) => Command<Payment>,
+): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "POST",
+    operationId: `${word}Payment`,
+    path: `/ops/v1/reviews/{reference}/${word}`,
+    params: paymentParams,
+    summary: word === "approve" ? "Let a payment under review go on" : "Refuse a payment under review",
+    tag: "Reviews",
+    role: "support",
+    success: { status: 200, description: "The whole payment after it.", schema: judgedSchema },
+    errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE", "NO_ROUTE_AVAILABLE"],
+    async handle({ params }) {
+      const { book, reference } = await findReviewed(parts.database, params.reference ?? "");
+      const merchant = await parts.directory.merchant(book.merchantId);
+      if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
+      const judged = await parts.lanes.move(book.merchantId, command({ merchant, book }, reference));
+      return reply(200, {
+        ...wholeView({ payment: judged, customer: await parts.payers.open(judged) }, null), // it is not paid: nothing of it is settled
+        ...createdView(judged),
+        reasons: judged.risk.reasons,
+        merchant_id: book.merchantId,
+      });
+    },
+  });
+}
+
+async function findReviewed(database: Database, reference: string): Promise<Payment> {
+  const [row] = isId("payment", reference) ? await database.query(selectUnderReview(reference, undefined, 1)) : [];
+  if (!row) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
+  return paymentOfRow(row);
+}
+
+interface Reviewed {
+  payment: Payment;
+  customer: Customer | undefined;
+}
+
+function reviewView({ payment, customer }: Reviewed): z.infer<typeof reviewSchema> {
+  return {
+    reference: payment.reference,
+    merchant_id: payment.book.merchantId,
+    environment: payment.book.environment,
+    amount_minor: wireAmount(payment.amountMinor),
+    currency: payment.currency,
+    payment_method: payment.method,
+    reference_id: payment.referenceId,
+    customer: customer ? { ...customer } : null,
+    score: payment.risk.score,
+    reasons: payment.risk.reasons,
+    created_at: wireTime(payment.createdAt),
+    decide_before: wireTime(payment.expiresAt),
+  };
+}

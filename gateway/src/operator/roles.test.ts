@@ -1,0 +1,75 @@
+// Goal: each role may do what the operators' guide says, and nothing else. Method: every operation of the contract asked for with a token of each
+// role, on a real socket; the guide's own table is what they are held against.
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { OPERATOR_TOKEN, type TestService, startService } from "../../test/kit.ts";
+import { type OperatorRole, operatorRoles } from "./roles.ts";
+
+interface Operation {
+  operationId: string;
+  method: string;
+  path: string;
+}
+
+let service: TestService;
+let operations: Operation[];
+const tokens: Record<OperatorRole, string> = { viewer: "", support: "", admin: OPERATOR_TOKEN };
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+  const { paths } = JSON.parse(service.app.operatorContract) as {
+    paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>>;
+  };
+  operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { operationId, security }]) => operationId !== undefined && security?.length !== 0)
+      .map(([method, { operationId }]) => ({ operationId, method: method.toUpperCase(), path })),
+  );
+  for (const role of ["viewer", "support"] as const)
+    tokens[role] = (await service.operate("POST", "/tokens", { name: role, role })).token;
+});
+afterAll(() => service.stop());
+
+/** The rows of the guide's table: the operation, and whether viewer, support and admin may do it. */
+const guide = readFileSync(new URL("../../../docs/guides/operator.md", import.meta.url), "utf8");
+const told = new Map(
+  [...guide.matchAll(/^\| `(\w+)` [^|]*\| (yes|no) \| (yes|no) \| (yes|no) \|$/gm)].map(([, name = "", ...cells]) => [
+    name,
+    cells.slice(0, 3).map((cell) => cell === "yes"),
+  ]),
+);
+
+/** Reads are everybody's but those of the table; changes are the admin's but those of the table. */
+function expected({ operationId, method }: Operation): boolean[] {
+  return told.get(operationId) ?? (method === "GET" ? [true, true, true] : [false, false, true]);
+}
+
+test("the guide's table names operations that there are", () => {
+  const names = operations.map(({ operationId }) => operationId);
+  expect(operations.length).toBeGreaterThan(45);
+  expect(told.size).toBeGreaterThanOrEqual(6);
+  for (const name of told.keys()) expect(names).toContain(name);
+});
+
+test("every operation is open to exactly the roles that the guide says", { timeout: 60_000 }, async () => {
+  for (const [at, role] of operatorRoles.entries()) {
+    for (const operation of operations) {
+      const { method, path, operationId } = operation;
+      const url = `${service.operatorOrigin}${path.replaceAll(/\{\w+\}/g, "nobody")}`;
+      const headers = { authorization: `Bearer ${tokens[role]}`, "content-type": "application/json" };
+      const sent = method === "GET" || method === "DELETE" ? {} : { body: "{}" };
+      const { status } = await fetch(url, { method, headers, ...sent });
+      const name = `${operationId} by ${role}`;
+      if (expected(operation)[at]) expect([401, 403, 429, 500], name).not.toContain(status);
+      else expect(status, name).toBe(403);
+    }
+  }
+});
+
+test("support can hand out no token, let nobody in and move no money, whatever the guide says", () => {
+  const forbidden =
+    /token|credential|invite|webhook$|secret|refund|receipt|settlement|acquirer|routing|updateMerchant|createMerchant|decideDispute|recordDispute/i;
+  const supports = operations.filter((one) => one.method !== "GET" && expected(one)[1] && !expected(one)[0]);
+  expect(supports.map(({ operationId }) => operationId).filter((name) => forbidden.test(name))).toEqual([]);
+  expect(supports.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,126 @@
+// Who may call this API, under /ops/v1/tokens: named tokens made, listed, rotated and revoked.
+import { z } from "zod";
+import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { listSchema } from "../http/shapes.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { limitOf, pageFieldsOf } from "./lists.ts";
+import { madeTokenSchema, newTokenSchema, rotateTokenSchema, tokenParams, tokenSchema } from "./tokens.schema.ts";
+import type { OperatorToken } from "./tokens.sql.ts";
+import type { MadeToken, OperatorTokens } from "./tokens.ts";
+
+const path = "/ops/v1/tokens";
+const tag = "Tokens";
+
+export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listOperatorTokens",
+      path,
+      summary: "List tokens, newest first, those that ended too",
+      tag,
+      role: "admin",
+      query: z.strictObject(pageFieldsOf("operatorToken", "token_id")),
+      success: { status: 200, description: "A page of tokens.", schema: listSchema(tokenSchema, "OperatorTokenList") },
+      errors: [],
+      async handle({ query }) {
+        const { starting_after: after } = query;
+        if (after !== undefined && !(await tokens.has(after))) throw unknownCursor(after);
+        const limit = limitOf(query);
+        return page(await tokens.list(after, limit + 1), limit, tokenView, ({ tokenId }) => tokenId);
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "createOperatorToken",
+      path,
+      summary: "Make a token; it is shown this once",
+      description: "It has no more rights than the token that makes it, and lives no longer.",
+      tag,
+      role: "admin",
+      body: newTokenSchema,
+      success: { status: 201, description: "The new token.", schema: madeTokenSchema },
+      errors: [],
+      async handle({ body: { name, role = "viewer", expires_in: seconds }, operator }) {
+        const expiresAt = seconds === undefined ? undefined : clock.now() + seconds * SECOND;
+        return reply(201, madeView(await tokens.create({ name, role, expiresAt }, operator)));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "rotateOperatorToken",
+      path: `${path}/{name}/rotate`,
+      params: tokenParams,
+      summary: "Give a token a new secret; the one before can stay good for a while",
+      description:
+        "Its name, its role and its end stay. A rotation that follows soon shortens the overlap of the one before it as well.",
+      tag,
+      role: "admin",
+      body: rotateTokenSchema,
+      success: { status: 200, description: "The token with its new secret.", schema: madeTokenSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { name = "" }, body, operator }) {
+        const made = await tokens.rotate(name, body.overlap_seconds ?? 0, operator);
+        if (!made) throw notFound();
+        return reply(200, madeView(made));
+      },
+    }),
+    operatorEndpoint({
+      method: "DELETE",
+      operationId: "revokeOperatorToken",
+      path: `${path}/{name}`,
+      params: tokenParams,
+      summary: "Revoke a token, in every process within a second",
+      tag,
+      role: "admin",
+      success: {
+        status: 200,
+        description: "It opens nothing any more.",
+        schema: z
+          .strictObject({ name: z.string(), revoked: z.literal(true) })
+          .meta({ id: "RevokedOperatorToken", examples: [{ name: "sari", revoked: true }] }),
+      },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { name = "" } }) {
+        if (!(await tokens.revoke(name))) throw notFound();
+        return reply(200, { name, revoked: true });
+      },
+    }),
+  ];
+}
+
+function notFound(): Fault {
+  return new Fault("OBJECT_NOT_FOUND", {
+    message: "There is no good token of this name. Those of the environment are changed there.",
+  });
+}
+
+function fieldsOf({ tokenId, name, role, createdAt, createdBy, expiresAt }: OperatorToken) {
+  return {
+    token_id: tokenId,
+    name,
+    role,
+    created_at: wireTime(createdAt),
+    created_by: createdBy,
+    expires_at: expiresAt === undefined ? null : wireTime(expiresAt),
+  };
+}
+
+function madeView({ token, secret }: MadeToken): z.infer<typeof madeTokenSchema> {
+  return { ...fieldsOf(token), token: secret };
+}
+
+/** As it is listed, here and by the command line. */
+export function tokenView(token: OperatorToken): z.infer<typeof tokenSchema> {
+  const { revokedAt, replacedBy, lastUse } = token;
+  return {
+    ...fieldsOf(token),
+    revoked_at: revokedAt === undefined ? null : wireTime(revokedAt),
+    replaced_by: replacedBy ?? null,
+    last_used_at: lastUse === undefined ? null : wireTime(lastUse.at),
+    last_used_from: lastUse?.address ?? null,
+  };
+}

@@ -1,0 +1,107 @@
+// Shapes of operators' tokens on the wire.
+import { z } from "zod";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { identity, parameterNames, timestamp } from "../http/shapes.ts";
+import { operatorRoles } from "./roles.ts";
+import { TOKEN_NAME } from "./tokens.ts";
+
+const DAY = 86_400;
+export const OVERLAP_MAX_SECONDS = 30 * DAY;
+export const EXPIRES_MIN_SECONDS = 60;
+export const EXPIRES_MAX_SECONDS = 3_650 * DAY;
+
+export const roleField = z.enum(operatorRoles).meta({
+  id: "OperatorRole",
+  description: "A viewer reads, support decides what moves no money, an admin does everything.",
+});
+
+/** A name as it is shown, and as it is asked for. */
+export const tokenName = z
+  .string()
+  .max(40)
+  .meta({ pattern: TOKEN_NAME.source, examples: ["sari"] });
+
+export const tokenParams = {
+  name: z
+    .string()
+    .meta({ description: "`name` of the token.", pattern: TOKEN_NAME.source, examples: ["sari"] })
+    .register(parameterNames, { name: "TokenName" }),
+};
+
+const tokenFields = {
+  token_id: identity("operatorToken"),
+  name: tokenName,
+  role: roleField,
+  created_at: timestamp,
+  created_by: z.string().meta({
+    description: "Name of the token it was made with; `environment`, or `command-line`.",
+    examples: ["environment"],
+  }),
+  expires_at: timestamp.nullable().meta({ description: "Null: it ends only when it is revoked." }),
+};
+
+const exampleToken = {
+  token_id: exampleIds.operatorToken,
+  name: "sari",
+  role: "support",
+  created_at: exampleTimes.created,
+  created_by: "environment",
+  expires_at: null,
+} as const;
+
+export const tokenSchema = z
+  .strictObject({
+    ...tokenFields,
+    revoked_at: timestamp.nullable(),
+    replaced_by: identity("operatorToken")
+      .nullable()
+      .meta({ description: "What it was rotated to; it may be good beside it until `expires_at`." }),
+    last_used_at: timestamp.nullable().meta({ description: "Within a minute; null before its first use." }),
+    last_used_from: z
+      .string()
+      .nullable()
+      .meta({ description: "Address of that use.", examples: ["192.0.2.17"] }),
+  })
+  .meta({
+    id: "OperatorToken",
+    description: "A named token, or one that was. The two of the environment are in no list.",
+    examples: [{ ...exampleToken, revoked_at: null, replaced_by: null, last_used_at: null, last_used_from: null }],
+  });
+
+export const madeTokenSchema = z
+  .strictObject({ ...tokenFields, token: z.string().meta({ description: "Shown this once." }) })
+  .meta({
+    id: "MadeOperatorToken",
+    description: "A new token.",
+    examples: [{ ...exampleToken, token: "op_4f8k2m7q1x9v5c3b6n0zt2w8h5rd7yje" }],
+  });
+
+export const newTokenSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(TOKEN_NAME)
+      .meta({
+        description: "Lower-case letters, digits, dots, dashes, underscores. One good token has it.",
+        examples: ["sari"],
+      }),
+    role: roleField.optional().meta({ description: "`viewer` when absent; at most your own." }),
+    expires_in: z
+      .int()
+      .min(EXPIRES_MIN_SECONDS)
+      .max(EXPIRES_MAX_SECONDS)
+      .optional()
+      .meta({ description: "Seconds it is good for; at most as long as yours. Absent: until it is revoked." }),
+  })
+  .meta({ id: "NewOperatorToken", examples: [{ name: "sari", role: "support", expires_in: 90 * DAY }] });
+
+export const rotateTokenSchema = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(OVERLAP_MAX_SECONDS)
+      .optional()
+      .meta({ description: "How long the token before is good as well; not at all when absent." }),
+  })
+  .meta({ id: "RotateOperatorToken", examples: [{ overlap_seconds: 3_600 }] });

@@ -1,0 +1,170 @@
+// All SQL of operators' tokens: made, replaced, ended and listed, and when each was last used.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { OperatorRole } from "./roles.ts";
+
+export interface TokenTerms {
+  name: string;
+  role: OperatorRole;
+  /** Undefined: it ends only when it is revoked. */
+  expiresAt: Micros | undefined;
+}
+
+/** As it is listed: never the token itself. */
+export interface OperatorToken extends TokenTerms {
+  tokenId: string;
+  createdAt: Micros;
+  createdBy: string;
+  replacedBy: string | undefined;
+  revokedAt: Micros | undefined;
+  lastUse: { at: Micros; address: string } | undefined;
+}
+
+/** As requests are held against it. */
+export interface KnownToken extends TokenTerms {
+  tokenId: string;
+  /** In hex. */
+  digest: string;
+  revoked: boolean;
+}
+
+export interface TokenUse {
+  tokenId: string;
+  at: Micros;
+  address: string;
+}
+
+export function insertToken(
+  token: TokenTerms & { tokenId: string; digest: Buffer; createdAt: Micros; createdBy: string },
+): Statement {
+  return {
+    text: `insert into operator_tokens (token_id, name, role, digest, created_at, created_by, expires_at)
+values ($1::uuid, $2::text, $3::text, $4::bytea, $5::timestamptz, $6::text, $7::timestamptz)`,
+    values: [
+      uuidOf(token.tokenId),
+      token.name,
+      token.role,
+      token.digest,
+      sqlTime(token.createdAt),
+      token.createdBy,
+      token.expiresAt === undefined ? null : sqlTime(token.expiresAt),
+    ],
+  };
+}
+
+/** Revokes all of a name that are not, or those alone whose time is over. A row for each. */
+export function revokeTokens(name: string, now: Micros, which: "all" | "expired"): Statement {
+  return {
+    text: `update operator_tokens set revoked_at = $2::timestamptz
+where name = $1::text and revoked_at is null${which === "expired" ? " and expires_at <= $2::timestamptz" : ""}
+returning token_id`,
+    values: [name, sqlTime(now)],
+  };
+}
+
+/** Says what takes its place. It, and what it had replaced itself, end at `until` or before. Comes before the row that takes its place. */
+export function replaceToken(token: { tokenId: string; name: string }, by: string, until: Micros): Statement {
+  return {
+    text: `update operator_tokens
+set replaced_by = case when token_id = $1::uuid then $3::uuid else replaced_by end, expires_at = least(expires_at, $4::timestamptz)
+where name = $2::text and revoked_at is null`,
+    values: [uuidOf(token.tokenId), token.name, uuidOf(by), sqlTime(until)],
+  };
+}
+
+/** How many are good. */
+export function countLiveTokens(now: Micros): Statement {
+  return {
+    text: `select count(*)::integer as live from operator_tokens
+where revoked_at is null and (expires_at is null or expires_at > $1::timestamptz)`,
+    values: [sqlTime(now)],
+  };
+}
+
+const columns = `select t.token_id, t.name, t.role, t.digest, t.created_at, t.created_by, t.expires_at, t.replaced_by, t.revoked_at,
+  u.used_at, u.address
+from operator_tokens t
+left join operator_token_uses u on u.token_id = t.token_id`;
+
+/** The one of a name that is neither revoked nor replaced, whether its time is over or not. */
+export function selectCurrentToken(name: string): Statement {
+  return {
+    text: `${columns}
+where t.name = $1::text and t.revoked_at is null and t.replaced_by is null`,
+    values: [name],
+  };
+}
+
+export function selectToken(tokenId: string): Statement {
+  return { text: `${columns}\nwhere t.token_id = $1::uuid`, values: [uuidOf(tokenId)] };
+}
+
+/** Newest first, those that ended too, at most `count`, those before the token `after`. */
+export function selectTokens(after: string | undefined, count: number): Statement {
+  return {
+    text: `${columns}
+where $1::uuid is null or t.token_id < $1::uuid
+order by t.token_id desc
+limit $2::integer`,
+    values: [after === undefined ? null : uuidOf(after), count],
+  };
+}
+
+/** All that are good, and the newest of those that are not: so that whoever still uses one is known by its name. */
+export function selectKnownTokens(now: Micros, endedMax: number): Statement {
+  const isLive = "revoked_at is null and (expires_at is null or expires_at > $1::timestamptz)";
+  return {
+    text: `select token_id, name, role, digest, expires_at, revoked_at from operator_tokens where ${isLive}
+union all
+(select token_id, name, role, digest, expires_at, revoked_at from operator_tokens where not (${isLive})
+order by token_id desc
+limit $2::integer)`,
+    values: [sqlTime(now), endedMax],
+  };
+}
+
+/** Keeps the newer of two. Tokens come in one order, so that two processes never wait for each other in a circle. */
+export function recordTokenUses(uses: readonly TokenUse[]): Statement {
+  return {
+    text: `insert into operator_token_uses as u (token_id, used_at, address)
+select *
+from unnest($1::uuid[], $2::timestamptz[], $3::text[]) as v(token_id, used_at, address)
+order by v.token_id
+on conflict (token_id) do update
+set used_at = excluded.used_at, address = excluded.address
+where u.used_at < excluded.used_at`,
+    values: [
+      uses.map(({ tokenId }) => uuidOf(tokenId)),
+      uses.map(({ at }) => sqlTime(at)),
+      uses.map(({ address }) => address),
+    ],
+  };
+}
+
+const timeOrNone = (value: unknown): Micros | undefined => (value as Micros | null) ?? undefined;
+
+function termsOfRow(row: Row): TokenTerms & { tokenId: string } {
+  return {
+    tokenId: idOf("operatorToken", row.token_id as string),
+    name: row.name as string,
+    role: row.role as OperatorRole,
+    expiresAt: timeOrNone(row.expires_at),
+  };
+}
+
+export function knownTokenOfRow(row: Row): KnownToken {
+  return { ...termsOfRow(row), digest: (row.digest as Buffer).toString("hex"), revoked: row.revoked_at !== null };
+}
+
+export function tokenOfRow(row: Row): OperatorToken {
+  const usedAt = timeOrNone(row.used_at);
+  return {
+    ...termsOfRow(row),
+    createdAt: row.created_at as Micros,
+    createdBy: row.created_by as string,
+    replacedBy: row.replaced_by === null ? undefined : idOf("operatorToken", row.replaced_by as string),
+    revokedAt: timeOrNone(row.revoked_at),
+    lastUse: usedAt === undefined ? undefined : { at: usedAt, address: row.address as string },
+  };
+}

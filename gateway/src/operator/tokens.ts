@@ -1,0 +1,145 @@
+// Operators' tokens by name: made with a secret that is shown once, rotated with an overlap, revoked, and never more than their maker's.
+import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { newSecret, sha256 } from "../ground/crypto.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { newId } from "../ground/ids.ts";
+import type { Database, Row, Statement } from "../store/database.ts";
+import { nextEpoch } from "../store/settings-watch.ts";
+import type { Operator } from "./known-tokens.ts";
+import { mayAct } from "./roles.ts";
+import {
+  type OperatorToken,
+  type TokenTerms,
+  countLiveTokens,
+  insertToken,
+  replaceToken,
+  revokeTokens,
+  selectCurrentToken,
+  selectToken,
+  selectTokens,
+  tokenOfRow,
+} from "./tokens.sql.ts";
+
+/** Good ones, those among them that are good for an overlap alone: every process holds them all in memory. */
+export const LIVE_TOKENS_MAX = 200;
+export const TOKEN_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
+/** Who is no token: the two of the environment, and whoever may reach the database by the command line. */
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(["environment", "environment-viewer", "command-line"]);
+
+export interface MadeToken {
+  token: OperatorToken;
+  /** Shown this once. */
+  secret: string;
+}
+
+type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
+
+export interface TokensParts {
+  database: Database;
+  clock: Clock;
+  /** Called after a change, so that this process knows of it at once; every other one knows within a second. */
+  changed: () => Promise<void>;
+}
+
+export class OperatorTokens {
+  private readonly parts: TokensParts;
+
+  constructor(parts: TokensParts) {
+    this.parts = parts;
+  }
+
+  /** A new token. Throws VALIDATION_ERROR for a name that is in use or reserved, for more rights than the maker's, and where there are too many. */
+  async create(terms: TokenTerms, maker: Operator): Promise<MadeToken> {
+    if (!TOKEN_NAME.test(terms.name) || RESERVED_NAMES.has(terms.name))
+      throw validationFault("name", terms.name, NAME_RULE);
+    refuseBeyond(maker, terms);
+    return this.change(async (query, now) => {
+      await query(revokeTokens(terms.name, now, "expired"));
+      if (await current(query, terms.name))
+        throw validationFault("name", terms.name, `There is a token named ${terms.name}. Rotate or revoke it.`);
+      return this.insert(query, now, newId("operatorToken", now), terms, maker);
+    });
+  }
+
+  /**
+   * A new secret under the same name, role and end; the one before stays good for `overlapSeconds`, and so does what it had replaced itself,
+   * unless it ends sooner. Undefined when there is no good token of this name. Throws VALIDATION_ERROR for one with more rights than the maker's.
+   */
+  async rotate(name: string, overlapSeconds: number, maker: Operator): Promise<MadeToken | undefined> {
+    if (!TOKEN_NAME.test(name)) return undefined;
+    return this.change(async (query, now) => {
+      const before = await current(query, name);
+      if (!before || !isLive(before, now)) return undefined;
+      refuseBeyond(maker, before);
+      const tokenId = newId("operatorToken", now);
+      await query(replaceToken(before, tokenId, now + overlapSeconds * SECOND));
+      if (overlapSeconds === 0) await query(revokeTokens(name, now, "all"));
+      return this.insert(query, now, tokenId, before, maker);
+    });
+  }
+
+  /** Ends every token of a name, in every process within a second. False when there is none that is not revoked. */
+  async revoke(name: string): Promise<boolean> {
+    if (!TOKEN_NAME.test(name)) return false;
+    return this.change(async (query, now) => (await query(revokeTokens(name, now, "all"))).length > 0);
+  }
+
+  /** A page, newest first, those that ended too. */
+  async list(after: string | undefined, count: number): Promise<OperatorToken[]> {
+    return (await this.parts.database.query(selectTokens(after, count))).map(tokenOfRow);
+  }
+
+  async has(tokenId: string): Promise<boolean> {
+    return (await this.parts.database.query(selectToken(tokenId))).length > 0;
+  }
+
+  /** Changes wait for each other at the epoch, so that what one has read stays true until it has written. */
+  private async change<T>(work: (query: Query, now: Micros) => Promise<T>): Promise<T> {
+    const { database, clock, changed } = this.parts;
+    const done = await database.transaction(async (query) => {
+      await nextEpoch(query);
+      return work(query, clock.now());
+    });
+    await changed();
+    return done;
+  }
+
+  private async insert(
+    query: Query,
+    now: Micros,
+    tokenId: string,
+    { name, role, expiresAt }: TokenTerms,
+    maker: Operator,
+  ): Promise<MadeToken> {
+    const [row] = await query<{ live: number }>(countLiveTokens(now));
+    if ((row?.live ?? 0) >= LIVE_TOKENS_MAX)
+      throw validationFault("name", name, `At most ${LIVE_TOKENS_MAX} tokens may be good at once. Revoke one first.`);
+    const secret = newSecret("op_");
+    const terms = { name, role, expiresAt };
+    await query(insertToken({ ...terms, tokenId, digest: sha256(secret), createdAt: now, createdBy: maker.name }));
+    const made = { tokenId, ...terms, createdAt: now, createdBy: maker.name };
+    return { token: { ...made, replacedBy: undefined, revokedAt: undefined, lastUse: undefined }, secret };
+  }
+}
+
+export const NAME_RULE =
+  "name must be 1 to 40 lower-case letters, digits, dots, dashes or underscores, begin with a letter or a digit, and not be one of " +
+  `${[...RESERVED_NAMES].join(", ")}.`;
+
+/** True while it opens anything. */
+export function isLive({ revokedAt, expiresAt }: Pick<OperatorToken, "revokedAt" | "expiresAt">, now: Micros): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}
+
+/** Nobody hands out more than they have: neither a higher role nor a longer life. Throws FORBIDDEN or VALIDATION_ERROR. */
+function refuseBeyond(maker: Operator, { role, expiresAt }: TokenTerms): void {
+  if (!mayAct(maker.role, role))
+    throw new Fault("FORBIDDEN", { message: `Your role, ${maker.role}, is below ${role}.` });
+  if (maker.expiresAt !== undefined && (expiresAt === undefined || expiresAt > maker.expiresAt))
+    throw validationFault("expires_in", null, "A token cannot outlive the one that makes or rotates it.");
+}
+
+async function current(query: Query, name: string): Promise<OperatorToken | undefined> {
+  const [row] = await query(selectCurrentToken(name));
+  return row && tokenOfRow(row);
+}

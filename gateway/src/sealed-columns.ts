@@ -1,0 +1,28 @@
+// Every column of secrets that the master key has sealed, of whichever room, and what is asked of them all.
+import { ConfigError } from "./ground/config.ts";
+import type { Vault } from "./ground/crypto.ts";
+import { merchantSeals } from "./merchants/sealed-columns.ts";
+import { paymentSeals } from "./payments/sealed-columns.ts";
+import { peopleSeals } from "./people/sealed-columns.ts";
+import type { Database } from "./store/database.ts";
+import { countSeals, opensOther } from "./store/seals.ts";
+import type { SealedColumn } from "./store/seals.sql.ts";
+
+export const sealedColumns: readonly SealedColumn[] = [...merchantSeals, ...peopleSeals, ...paymentSeals];
+
+/** Throws `ConfigError` when secrets in this database were sealed with a key that is not here: nothing could be signed or verified. */
+export async function checkMasterKey(database: Database, vault: Vault): Promise<void> {
+  const counts = await countSeals(database, vault, sealedColumns);
+  const unknown = counts.reduce((sum, count) => sum + count.unknown, 0);
+  if (unknown > 0) throw wrongKey(`${unknown} of the secrets`);
+  // Seals of earlier versions do not say which key they need: one of them is tried.
+  for (const column of sealedColumns) {
+    if (!(await opensOther(database, vault, column))) throw wrongKey("the secrets");
+  }
+}
+
+function wrongKey(which: string): ConfigError {
+  return new ConfigError(
+    `MASTER_KEY does not open ${which} in this database. Use the key they were sealed with; while it is being replaced, as MASTER_KEY_SECOND.`,
+  );
+}
