@@ -123,7 +123,7 @@ test.each([payments, refunds, keyRecords])("$name are changed by their key", asy
 
 const book = { merchantId: "mer_00000000000000000000000000", environment: "sandbox" } as const;
 const attempts = (failedOnly: boolean): Statement =>
-  selectBookAttempts({ book, failedOnly, startedFrom: 0, startedBefore: 0, after: undefined, limit: 25 });
+  selectBookAttempts({ book, hidden: [], failedOnly, startedFrom: 0, startedBefore: 0, after: undefined, limit: 25 });
 
 test.each<[string, string, Statement]>([
   ["attempts", "delivery_attempts_newest", attempts(false)],

@@ -112,3 +112,20 @@ test("in production, and without a terminal, words become lines of the log", () 
   expect(read.map(({ msg }) => msg).slice(0, 2)).toEqual(["starting", "metrics are off: their port is taken"]);
   expect(read.at(-1)?.err?.message).toBe("unexpected");
 });
+
+test("an OPS_HOST that is no address of this machine ends the start with a sentence that names it", async () => {
+  const env = {
+    NODE_ENV: "production",
+    MASTER_KEY: "3b1f6a0c9d2e47588f6b1c0d9e8a7f65443322110f0e0d0c1b2a394857667584",
+    OPERATOR_TOKEN: "op_9f2c71e04d5b8a6630c1e7f2",
+    BASE_URL: "https://pay.example/v1",
+    DATABASE_URL: (await cloneDatabase()).url,
+    PORT: "0",
+    METRICS_PORT: "0",
+    OPS_HOST: "192.0.2.1", // reserved for documents
+  };
+  const { code, stderr } = await gerbang(["serve"], env);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("cannot listen on port 0 of 192.0.2.1")]);
+  expect(stderr).toContain("Set OPS_HOST and OPS_PORT.");
+  expect(stderr).not.toMatch(/^ +at /m);
+});

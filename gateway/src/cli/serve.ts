@@ -12,6 +12,8 @@ import { prepareDemo } from "./demo-merchant.ts";
 import { stopwatchMs, systemClock } from "../ground/clock.ts";
 import { type Config, ConfigError } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
+import { openTracing } from "../ground/tracing.ts";
+import { version } from "../ground/version.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore } from "./store-of-config.ts";
 import { hasCluster } from "../store/embedded.ts";
@@ -98,12 +100,14 @@ async function serve(parts: ServeParts): Promise<void> {
 
 async function run(parts: ServeParts): Promise<void> {
   const { config, acquirers, secrets, store, roles, told, toldAgain, timing, log, announce } = parts;
+  const tracing = await openTracing(config.tracing && { ...config.tracing, version }, log);
   const app = createApp({
     config,
     databaseUrl: store.url,
     ...secrets,
     clock: systemClock,
     log,
+    tracing,
     roles,
     acquirers,
     deliveryTiming: timing.delivery,
@@ -149,10 +153,12 @@ async function listenForOperators({ operatorServer }: App, { operator }: Config)
   try {
     await operatorServer.listen({ port, host });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE")
-      throw new ConfigError(`The operators' port ${port} of ${host} is taken. Set OPS_PORT to another one.`);
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(
+      code === "EADDRINUSE"
+        ? `The operators' port ${port} of ${host} is taken. Set OPS_PORT to another one.`
+        : `The operators' API cannot listen on port ${port} of ${host} (${message}). Set OPS_HOST and OPS_PORT.`,
+    );
   }
   return `${rootOf(operatorServer)}/ops/v1`;
 }

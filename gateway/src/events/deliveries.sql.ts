@@ -3,6 +3,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
+import type { EventType } from "./event.ts";
 import type { Attempt } from "./events.sql.ts";
 
 /** An attempt without what was sent and answered. */
@@ -22,6 +23,8 @@ export interface AttemptName {
 
 export interface AttemptFilter {
   book: Book;
+  /** Types of events that are left out. */
+  hidden: readonly EventType[];
   failedOnly: boolean;
   startedFrom: Micros | undefined;
   /** Exclusive. */
@@ -33,7 +36,7 @@ export interface AttemptFilter {
 
 /** A page of attempts, newest first, and one more than `limit`. */
 export function selectBookAttempts(filter: AttemptFilter): Statement {
-  const { book, failedOnly, startedFrom, startedBefore, after } = filter;
+  const { book, hidden, failedOnly, startedFrom, startedBefore, after } = filter;
   const values: unknown[] = [uuidOf(book.merchantId), book.environment, filter.limit + 1];
   const conditions: string[] = [];
   const where = (condition: string, ...given: unknown[]): void => {
@@ -42,6 +45,7 @@ export function selectBookAttempts(filter: AttemptFilter): Statement {
   };
   // Written out rather than sent: only so is the index that holds failures alone of use.
   if (failedOnly) conditions.push("  and not a.succeeded\n");
+  if (hidden.length > 0) where("e.type <> all(?::text[])", hidden);
   if (startedFrom !== undefined) where("a.started_at >= ?::timestamptz", sqlTime(startedFrom));
   if (startedBefore !== undefined) where("a.started_at < ?::timestamptz", sqlTime(startedBefore));
   if (after) {

@@ -91,6 +91,8 @@ where e.merchant_id = $1::uuid and e.environment = any('{sandbox,production}'::e
 export interface EventFilter {
   book: Book;
   type: EventType | undefined;
+  /** Types that are left out. */
+  hidden: readonly EventType[];
   /** "none": there was no address to send it to. */
   delivery: DeliveryState | "none" | undefined;
   createdFrom: Micros | undefined;
@@ -111,6 +113,7 @@ export function selectEvents(filter: EventFilter): Statement {
     conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
   };
   if (filter.type !== undefined) where("e.type = ?::text", filter.type);
+  if (filter.hidden.length > 0) where("e.type <> all(?::text[])", filter.hidden);
   if (delivery === "none") conditions.push("  and d.event_id is null\n");
   // Written out rather than sent: only so is the part of the index that holds one state of use.
   else if (delivery !== undefined) conditions.push(`  and d.state = '${delivery}'\n`);

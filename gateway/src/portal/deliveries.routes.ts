@@ -1,5 +1,6 @@
 // The history of deliveries: every attempt across all events of a book, newest first, and one whole.
 import { type AttemptName, listedAttemptOfRow, selectAttempt, selectBookAttempts } from "../events/deliveries.sql.ts";
+import { hiddenTypes, refuseUnlessShown } from "../events/event-rights.ts";
 import { attemptOfRow } from "../events/events.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -35,7 +36,7 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       query: deliveryQuery,
       success: { status: 200, description: "A page of attempts.", schema: deliveryListSchema },
       errors: [],
-      async handle({ book, query }) {
+      async handle({ book, principal, query }) {
         const { starting_after: cursor } = query;
         const after = cursor === undefined ? undefined : attemptNamed(cursor);
         if (cursor !== undefined && !(after && (await readAttempt(database, book, after)))) throw unknownCursor(cursor);
@@ -43,6 +44,7 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
         const rows = await database.query(
           selectBookAttempts({
             book,
+            hidden: hiddenTypes(principal.scopes),
             failedOnly: query.outcome === "failed",
             startedFrom: rangeFrom("started_from", query.started_from),
             startedBefore: rangeBefore("started_to", query.started_to),
@@ -63,11 +65,12 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       params: deliveryParams,
       success: { status: 200, description: "The attempt.", schema: wholeDeliverySchema },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ book, params }) {
+      async handle({ book, principal, params }) {
         const name = attemptNamed(params.id ?? "");
         const row = name && (await readAttempt(database, book, name));
         const event = name && row && (await readEvent(database, book.merchantId, name.eventId));
         if (!event) throw noDelivery();
+        refuseUnlessShown(principal.scopes, event.body);
         const { type } = JSON.parse(event.body) as { type: string };
         const attempt = attemptOfRow(row);
         return reply(200, {

@@ -112,7 +112,15 @@ async function readSettings(
   { merchants, database, clock }: WebhookEndpointParts,
   book: Book,
 ): Promise<z.infer<typeof webhookSettingsSchema>> {
-  const latest = { book, failedOnly: false, startedFrom: undefined, startedBefore: undefined, after: undefined };
+  // Of every type: how the endpoint does shows nothing of what events tell.
+  const latest = {
+    book,
+    hidden: [],
+    failedOnly: false,
+    startedFrom: undefined,
+    startedBefore: undefined,
+    after: undefined,
+  };
   const [registration, attempts, [open]] = await Promise.all([
     merchants.webhook(book),
     database.query(selectBookAttempts({ ...latest, limit: LATEST - 1 })),

@@ -1,6 +1,7 @@
 // Finding things in one book: payments by what people know of them, and anything by its identity. Reads only, and only what a role may.
 import type { BookOwner } from "../commands/command-context.ts";
 import { disputeOfRow, selectDispute } from "../disputes/disputes.sql.ts";
+import { isShown } from "../events/event-rights.ts";
 import { eventOfRow, selectEvent } from "../events/events.sql.ts";
 import { wireTime, type Micros } from "../ground/clock.ts";
 import { type IdKind, idOf, isId } from "../ground/ids.ts";
@@ -201,6 +202,7 @@ export async function searchAnything(
   if (finder) {
     if (!scopes.has(finder.action)) return [];
     const [row] = await database.query(finder.statement(book, text));
+    if (finder.kind === "event" && row && !isShown(scopes, eventOfRow(row).body)) return [];
     return row?.environment === book.environment ? [{ kind: finder.kind, ...finder.hit(row, book) }] : [];
   }
   if (text === "" || !scopes.has("payments:read")) return [];

@@ -1,5 +1,7 @@
 // The HTTP of events: reading them and their attempts (section 6.6), and sending them again (section 6.4).
 import type { z } from "zod";
+import type { EventType } from "../events/event.ts";
+import { hiddenTypes, refuseUnlessShown } from "../events/event-rights.ts";
 import {
   type Attempt,
   type StoredEvent,
@@ -54,7 +56,7 @@ function readingEndpoints(database: Database): Endpoint[] {
       errors: ["VALIDATION_ERROR"],
       success: { status: 200, description: "A page of events.", schema: eventListSchema },
       query: eventsQuerySchema,
-      handle: (call) => listEvents(database, call.book, call.query),
+      handle: (call) => listEvents(database, call.book, call.query, hiddenTypes(call.principal.scopes)),
     }),
     readEndpoint({
       operationId: "getEvent",
@@ -95,7 +97,10 @@ function resendEndpoint(database: Database): Endpoint {
     body: { schema: nothing, order: [] },
     async judge(call, _input, found) {
       if ("fault" in found) throw found.fault;
-      return { event: await readEvent(database, call.merchant.merchantId, call.params.id ?? "") };
+      const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
+      // The answer shows it.
+      if (event) refuseUnlessShown(call.principal.scopes, event.body);
+      return { event };
     },
     command(call, { event }) {
       const command = resendEvent({ merchant: call.merchant, book: call.book }, event);
@@ -175,6 +180,7 @@ async function findEvent(database: Database, call: Call): Promise<StoredEvent> {
   const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
   if (!event) throw noSuchEvent();
   if (event.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  refuseUnlessShown(call.principal.scopes, event.body);
   return event;
 }
 
@@ -184,18 +190,21 @@ async function checkCursor(database: Database, book: Book, after: string | undef
   if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
 }
 
-/** A page of a book's list. `query` has passed `eventsQuerySchema`. */
+/** A page of a book's list, without the types that are hidden from whoever asks. `query` has passed `eventsQuerySchema`. */
 export async function listEvents(
   database: Database,
   book: Book,
   query: z.infer<typeof eventsQuerySchema>,
+  hidden: readonly EventType[] = [],
 ): Promise<Reply> {
   const { type, delivery, starting_after: after } = query;
   const createdFrom = rangeFrom("created_from", query.created_from);
   const createdBefore = rangeBefore("created_to", query.created_to);
   await checkCursor(database, book, after);
   const limit = Number(query.limit ?? 25);
-  const rows = await database.query(selectEvents({ book, type, delivery, createdFrom, createdBefore, after, limit }));
+  const rows = await database.query(
+    selectEvents({ book, type, hidden, delivery, createdFrom, createdBefore, after, limit }),
+  );
   return page(rows.map(eventOfRow), limit, eventView, ({ eventId }) => eventId);
 }
 
