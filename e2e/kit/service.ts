@@ -39,6 +39,8 @@ export interface ServiceOptions {
   port?: number;
   /** True for one that makes its PostgreSQL from nothing, as at a person's first start, though there is a prepared one. */
   fromNothing?: boolean;
+  /** Another copy of the program. */
+  program?: string;
   /** Times that differ from the usual ones: a test need not wait for those. */
   timing?: QuickTiming;
   /** False for one that makes no demo merchant: there is another in its database. */
@@ -87,7 +89,9 @@ export class Service {
 
   async start(): Promise<void> {
     const { timing, args = [] } = this.options;
-    const run = timing ? [quickProgram, JSON.stringify(timing), ...args] : [program, "serve", ...args];
+    const run = timing
+      ? [quickProgram, JSON.stringify(timing), ...args]
+      : [this.options.program ?? program, "serve", ...args];
     const child = spawn(process.execPath, ["--max-semi-space-size=16", "--initial-old-space-size=96", ...run], {
       env: {
         ...plainEnvironment(),
