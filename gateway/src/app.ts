@@ -68,7 +68,7 @@ export interface App {
 
 export function createApp(options: AppOptions): App {
   const foundation = layFoundation(options);
-  const { config, database, clock, log, metrics, vault } = foundation;
+  const { config, database, clock, log, metrics, tracing, vault } = foundation;
   const rooms = openRooms(foundation, options);
   const surface = merchantSurface(foundation, rooms, options.deliveryTiming);
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
@@ -81,6 +81,7 @@ export function createApp(options: AppOptions): App {
   const server = createServer({
     load,
     readiness,
+    tracing,
     clock,
     log,
     metrics,

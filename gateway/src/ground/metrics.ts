@@ -20,6 +20,10 @@ export interface Metrics {
   inFlight(read: () => { requests: number; bytes: number; cut: number }): void;
   /** The same for how far the clock is ahead of the database's, and for books that are refused. */
   state(read: () => { skewMs: number; quarantined: number }): void;
+  /** The same for the circuits of acquirers that were called, by acquirer and method. */
+  circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void;
+  /** The same for the hosts of webhooks that were called lately: how many are of each health. */
+  hosts(read: () => Readonly<Record<string, number>>): void;
 }
 
 export function createMetrics(): Metrics {
@@ -34,6 +38,24 @@ export function createMetrics(): Metrics {
       registers: [],
       collect() {
         this.set(read());
+      },
+    });
+    registry.registerMetric(meter);
+  };
+  const gaugeOfEach = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: () => [labels: Record<string, string>, value: number][],
+  ): void => {
+    const meter = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [labels, value] of read()) this.set(labels, value);
       },
     });
     registry.registerMetric(meter);
@@ -73,6 +95,26 @@ export function createMetrics(): Metrics {
         "gerbang_quarantined_books",
         "Books that are refused since an impossible state was met in them.",
         () => read().quarantined,
+      );
+    },
+    circuits(read) {
+      gaugeOfEach(
+        "gerbang_acquirer_circuit_open",
+        "1 while an acquirer is left alone for a method after failures, or probed; 0 while it is called.",
+        ["gateway_code", "payment_method"],
+        () =>
+          read().map(({ gatewayCode, method, state }) => [
+            { gateway_code: gatewayCode, payment_method: method },
+            state === "closed" ? 0 : 1,
+          ]),
+      );
+    },
+    hosts(read) {
+      gaugeOfEach(
+        "gerbang_webhook_hosts",
+        "Hosts that webhooks were sent to lately, by health: healthy, slow, unknown (not called yet), failing (did not answer in time).",
+        ["health"],
+        () => Object.entries(read()).map(([health, count]) => [{ health }, count]),
       );
     },
     answered(method, route, status, took) {
