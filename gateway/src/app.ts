@@ -106,6 +106,11 @@ export function createApp(options: AppOptions): App {
     bytes: load.bytes + operator.load.bytes,
     cut: load.cut + operator.load.cut,
   }));
+  metrics.process(() => ({
+    draining: readiness.leaving,
+    ...database.connections,
+    listeners: { stream: rooms.streams.size, poll: surface.listening() },
+  }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
