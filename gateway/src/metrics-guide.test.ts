@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Gauge } from "prom-client";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../test/kit.ts";
+import { type TestService, asOwner, makeApp, openDatabase, paymentBody, startService } from "../test/kit.ts";
 import { joins } from "../test/portal.ts";
 import { createLog } from "./ground/log.ts";
 import { version } from "./ground/version.ts";
@@ -25,8 +25,9 @@ interface Meter {
 const rowOf = ({ name, help, type, labelNames }: Meter): string =>
   `| \`${name}\` | ${type} | ${labelNames.map((label) => `\`${label}\``).join(", ")} | ${help} |`;
 
-test("the guide has a row for each meter, with its type, labels and meaning, and none for anything else", () => {
-  const meters = service.app.metrics.registry.getMetricsAsArray() as unknown as Meter[];
+test("the guide has a row for each meter, with its type, labels and meaning, and none for anything else", async () => {
+  const whole = makeApp({ database: service.database });
+  const meters = whole.metrics.registry.getMetricsAsArray() as unknown as Meter[];
   const own = meters.filter(({ name }) => name.startsWith("gerbang_")).map(rowOf);
   const guide = readFileSync(new URL("../../docs/guides/observability.md", import.meta.url), "utf8");
   const rows = [...guide.matchAll(/^(\| `gerbang_\w+` \|[^|]*\|[^|]*\|[^|]*\|)(.*)\|$/gm)];
@@ -35,6 +36,7 @@ test("the guide has a row for each meter, with its type, labels and meaning, and
   for (const [row, , look = ""] of rows)
     expect(look.trim().length, `${row} says when to look into it`).toBeGreaterThan(0);
   expect(own.length).toBeGreaterThan(20);
+  await whole.stop();
 });
 
 /** The values of a meter by the value of its only label, or under "". */

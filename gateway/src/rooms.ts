@@ -114,6 +114,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     planPayment,
   };
   const { circuits } = router;
+  metrics.circuits(() => circuits.report(clock.now()));
   const acquiringParts = {
     ...payments,
     createdReply,

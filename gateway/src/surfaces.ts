@@ -27,6 +27,8 @@ import type { Refusals } from "./operator/refusals.ts";
 import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
+import { statementEndpoints } from "./operator/statements.routes.ts";
+import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
@@ -151,6 +153,8 @@ export function operatorSurface(
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
     ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
+    ...statementEndpoints(database, directory),
+    ...waitingEndpoint({ database, lanes, clock }),
     ...operatorSettlementEndpoints({ database, directory, lanes }),
     ...bookEndpoints(database, directory),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),

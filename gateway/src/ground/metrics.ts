@@ -34,6 +34,10 @@ export interface Metrics {
   process(read: () => ProcessFacts): void;
   rollUpAgeSeconds: Gauge;
   roundsFailed: Counter<"loop">;
+  /** The same for the circuits of acquirers that were called, by acquirer and method. */
+  circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void;
+  /** The same for the hosts of webhooks that were called lately: how many are of each health. */
+  hosts(read: () => Readonly<Record<string, number>>): void;
 }
 
 export function createMetrics(): Metrics {
@@ -52,14 +56,20 @@ export function createMetrics(): Metrics {
     });
     registry.registerMetric(meter);
   };
-  const gaugeBy = (name: string, help: string, label: string, read: () => Record<string, number>): void => {
+  const gaugeOfEach = (
+    name: string,
+    help: string,
+    labelNames: string[],
+    read: () => [labels: Record<string, string>, value: number][],
+  ): void => {
     const meter = new Gauge({
       name,
       help,
-      labelNames: [label],
+      labelNames,
       registers: [],
       collect() {
-        for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
+        this.reset();
+        for (const [labels, value] of read()) this.set(labels, value);
       },
     });
     registry.registerMetric(meter);
@@ -110,16 +120,34 @@ export function createMetrics(): Metrics {
     process(read) {
       gauge("gerbang_draining", "1 from the signal to stop on, else 0.", () => (read().draining ? 1 : 0));
       gauge("gerbang_database_waiting", "Statements and batches that wait for a connection.", () => read().waiting);
-      gaugeBy("gerbang_database_connections", "Connections to PostgreSQL by state: busy, idle.", "state", () => ({
-        ...read().connections,
-      }));
-      gaugeBy(
+      gaugeOfEach("gerbang_database_connections", "Connections to PostgreSQL by state: busy, idle.", ["state"], () =>
+        Object.entries(read().connections).map(([state, count]) => [{ state }, count]),
+      );
+      gaugeOfEach(
         "gerbang_listeners",
         "Open waits for events by kind: stream (of pages), poll (of gerbang listen).",
-        "kind",
-        () => ({
-          ...read().listeners,
-        }),
+        ["kind"],
+        () => Object.entries(read().listeners).map(([kind, count]) => [{ kind }, count]),
+      );
+    },
+    circuits(read) {
+      gaugeOfEach(
+        "gerbang_acquirer_circuit_open",
+        "1 while an acquirer is left alone for a method after failures, or probed; 0 while it is called.",
+        ["gateway_code", "payment_method"],
+        () =>
+          read().map(({ gatewayCode, method, state }) => [
+            { gateway_code: gatewayCode, payment_method: method },
+            state === "closed" ? 0 : 1,
+          ]),
+      );
+    },
+    hosts(read) {
+      gaugeOfEach(
+        "gerbang_webhook_hosts",
+        "Hosts that webhooks were sent to lately, by health: healthy, slow, unknown (not called yet), failing (did not answer in time).",
+        ["health"],
+        () => Object.entries(read()).map(([health, count]) => [{ health }, count]),
       );
     },
     answered(method, route, status, took) {

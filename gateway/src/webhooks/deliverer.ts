@@ -90,6 +90,7 @@ export class Deliverer {
       onExpired: (delivery) => this.late.push(delivery),
       onLow: () => this.claimRest(),
     });
+    parts.metrics.hosts(() => this.queue.hostsByHealth());
     this.dispatcher = new LocalDispatcher({
       clock,
       leaseMs: timing.leaseMs,
