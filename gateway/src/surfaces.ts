@@ -26,6 +26,7 @@ import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import type { Refusals } from "./operator/refusals.ts";
 import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
@@ -153,6 +154,7 @@ export function operatorSurface(
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
     ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
+    ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
     ...operatorSettlementEndpoints({ database, directory, lanes }),

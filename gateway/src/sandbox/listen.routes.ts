@@ -122,6 +122,7 @@ export class Listening {
         tag: "Sandbox",
         scope: "sandbox:write",
         sandboxOnly: true,
+        forCredentialsOnly: true,
         errors: ["VALIDATION_ERROR"],
         success: {
           status: 200,
