@@ -230,7 +230,6 @@ export class Stage {
   async batches(lane: string): Promise<{ sum: number; count: number }> {
     const all = { sum: 0, count: 0 };
     for (const { metricsUrl: url } of this.services) {
-      if (url === undefined) throw new Error("the service has no metrics");
       const text = await (await fetch(url)).text();
       const pattern = new RegExp(`^gerbang_lane_batch_size_(sum|count)\\{lane="${lane}[^"]*"\\} (\\S+)$`, "gm");
       for (const [, name, value] of text.matchAll(pattern)) all[name as "sum" | "count"] += Number(value);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { greeting } from "../gateway/src/cli/greeting.ts";
 import { Service } from "./kit/service.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -79,8 +80,10 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     expect(createHmac("sha256", "sk_test_vector").update(base).digest("base64")).toBe(signature);
   });
 
-  test("the curl that the start prints creates a payment", () => {
-    const lines = service.output.split("\n");
+  test("the curl that a start at a terminal prints creates a payment", () => {
+    const addresses = { baseUrl: `${service.url}/v1`, opsUrl: service.opsUrl, metrics: undefined };
+    const config = { serviceName: "gerbang", dataDirectory: service.dataDirectory };
+    const lines = greeting(config, addresses, { ...service.demo, base_url: addresses.baseUrl }).split("\n");
     const begin = lines.findIndex((line) => line.includes("TS=$(date +%s); BODY="));
     const end = lines.findIndex((line) => line.includes('-d "$BODY"'));
     const answer = execFileSync("bash", ["-c", lines.slice(begin, end + 1).join("\n")], { encoding: "utf8" });

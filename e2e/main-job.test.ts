@@ -123,7 +123,7 @@ test("the command line signs by RFC 9421 what is accepted, and says what it need
 });
 
 test("metrics tell of requests, batches, commits and deliveries, on an address of their own", async () => {
-  const text = await (await fetch(service.metricsUrl ?? "")).text();
+  const text = await (await fetch(service.metricsUrl)).text();
   for (const name of [
     "gerbang_http_requests_total",
     "gerbang_lane_batch_size_sum",
@@ -145,9 +145,7 @@ test("the log has one line a request with its identity, and neither secrets nor 
   const lines = service.output.split("\n").filter((line) => line.includes(requestId));
   expect(lines).toHaveLength(1);
   const { secret, webhook_secret: hook, operator_token: token } = service.demo;
-  for (const word of [hook, token, "order-1", "x-signature"]) expect(service.output).not.toContain(word);
-  // The secret of the demo merchant is printed once, in the greeting, and never in a log line.
-  expect(service.output.split("\n").filter((line) => line.startsWith("{") && line.includes(secret))).toEqual([]);
+  for (const word of [secret, hook, token, "order-1", "x-signature"]) expect(service.output).not.toContain(word);
 });
 
 test("a production start without its secrets says everything that is missing", async () => {

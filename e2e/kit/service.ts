@@ -39,6 +39,8 @@ export interface ServiceOptions {
   port?: number;
   /** True for one that makes its PostgreSQL from nothing, as at a person's first start, though there is a prepared one. */
   fromNothing?: boolean;
+  /** Another copy of the program. */
+  program?: string;
   /** Times that differ from the usual ones: a test need not wait for those. */
   timing?: QuickTiming;
   /** False for one that makes no demo merchant: there is another in its database. */
@@ -48,18 +50,21 @@ export interface ServiceOptions {
 export class Service {
   readonly dataDirectory: string;
   readonly port: number;
-  /** Of the operators' listener. */
   private readonly operatorPort: number;
+  private readonly metricsPort: number;
   private readonly options: ServiceOptions;
   process: ChildProcess | undefined;
   /** The last words of the process. */
   output = "";
 
-  private constructor(options: ServiceOptions, dataDirectory: string, port: number, operatorPort: number) {
+  private constructor(
+    options: ServiceOptions,
+    dataDirectory: string,
+    ports: [api: number, ops: number, metrics: number],
+  ) {
     this.options = options;
     this.dataDirectory = dataDirectory;
-    this.port = port;
-    this.operatorPort = operatorPort;
+    [this.port, this.operatorPort, this.metricsPort] = ports;
   }
 
   /** Starts a service and waits until it is ready. */
@@ -73,14 +78,20 @@ export class Service {
       mkdirSync(join(directory, "postgres"), { mode: 0o700 });
       execFileSync("cp", ["-a", prepared, join(directory, "postgres", "cluster")]);
     }
-    const service = new Service(options, directory, options.port ?? (await freePort()), await freePort());
+    const service = new Service(options, directory, [
+      options.port ?? (await freePort()),
+      await freePort(),
+      await freePort(),
+    ]);
     await service.start();
     return service;
   }
 
   async start(): Promise<void> {
     const { timing, args = [] } = this.options;
-    const run = timing ? [quickProgram, JSON.stringify(timing), ...args] : [program, "serve", ...args];
+    const run = timing
+      ? [quickProgram, JSON.stringify(timing), ...args]
+      : [this.options.program ?? program, "serve", ...args];
     const child = spawn(process.execPath, ["--max-semi-space-size=16", "--initial-old-space-size=96", ...run], {
       env: {
         ...plainEnvironment(),
@@ -89,7 +100,7 @@ export class Service {
         ...this.options.env,
         GERBANG_DATA: this.dataDirectory,
         PORT: String(this.port),
-        METRICS_PORT: "0",
+        METRICS_PORT: String(this.metricsPort),
         OPS_PORT: String(this.operatorPort),
       },
       stdio: ["ignore", "pipe", "pipe"],
@@ -132,9 +143,8 @@ export class Service {
     }
   }
 
-  /** Where the address of `/metrics` was announced. */
-  get metricsUrl(): string | undefined {
-    return /metrics\s+(http\S+)/.exec(this.output)?.[1];
+  get metricsUrl(): string {
+    return `http://127.0.0.1:${this.metricsPort}/metrics`;
   }
 
   async kill(signal: NodeJS.Signals): Promise<number | null> {

@@ -4,6 +4,7 @@ import type { Config } from "./ground/config.ts";
 import { Vault } from "./ground/crypto.ts";
 import type { Log } from "./ground/log.ts";
 import { type Metrics, createMetrics } from "./ground/metrics.ts";
+import { type Tracing, noTracing } from "./ground/tracing.ts";
 import { Database } from "./store/database.ts";
 import { DatabaseClock } from "./store/database-clock.ts";
 import { SettingsWatch } from "./store/settings-watch.ts";
@@ -22,12 +23,15 @@ export interface FoundationOptions {
   /** False where a clock is to be believed whatever the database's says, as tests need it. */
   watchClock?: boolean;
   log: Log;
+  /** Where spans go; nowhere when left out. */
+  tracing?: Tracing | undefined;
 }
 
 export interface Foundation {
   config: Config;
   log: Log;
   metrics: Metrics;
+  tracing: Tracing;
   database: Database;
   /** The real time as this machine has it: signatures are held against it. */
   realClock: Clock;
@@ -59,6 +63,7 @@ export function layFoundation({
   clock,
   watchClock,
   log,
+  tracing = noTracing,
 }: FoundationOptions): Foundation {
   const database = new Database(databaseUrl, CONNECTIONS, log);
   const watched = watchClock === false ? undefined : new DatabaseClock(clock, database, log);
@@ -67,6 +72,7 @@ export function layFoundation({
     config,
     log,
     metrics: createMetrics(),
+    tracing,
     database,
     realClock: clock,
     clock: watched ?? clock,
@@ -86,6 +92,7 @@ export function layFoundation({
       watched?.stop();
       watch.stop();
       await database.end();
+      await tracing.stop();
     },
   };
 }

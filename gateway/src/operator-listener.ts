@@ -45,7 +45,7 @@ export function createOperatorListener(
   readiness: Readiness,
   token: string,
 ): OperatorListener {
-  const { config, clock, log, metrics, database, watch } = foundation;
+  const { config, clock, log, metrics, tracing, database, watch } = foundation;
   const environment = { admin: token, viewer: config.operatorViewerToken };
   const known = new KnownTokens({ database, watch, clock, environment });
   const load = new LoadShedding(OPERATOR_LOAD_LIMITS);
@@ -53,6 +53,7 @@ export function createOperatorListener(
   const server = createServer({
     load,
     readiness,
+    tracing,
     clock,
     log,
     metrics,

@@ -84,7 +84,7 @@ export interface Rooms {
 
 /** Builds the rooms in the order of their floors: each is complete before the next one uses it. */
 export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
-  const { config, database, clock, leaseClock, log, metrics, vault, watch, writes } = foundation;
+  const { config, database, clock, leaseClock, log, metrics, tracing, vault, watch, writes } = foundation;
   const address = new PublicAddress(config.baseUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
@@ -100,10 +100,10 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   });
   const { deliveryTiming: timing } = options;
   const deliverer = options.roles.has("worker")
-    ? new Deliverer({ database, directory, merchants, config, clock, metrics, log, timing })
+    ? new Deliverer({ database, directory, merchants, config, clock, metrics, log, tracing, timing })
     : undefined;
   const lanes = new Lanes(
-    { database, clock, metrics, log, onEnding: writes.observe },
+    { database, clock, metrics, log, tracing, onEnding: writes.observe },
     deliverer && ((set) => deliverer.beforeWrite(set)),
   );
   metrics.state(() => ({ skewMs: foundation.skewMs(), quarantined: lanes.quarantine.size }));
@@ -117,6 +117,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     planPayment,
   };
   const { circuits } = router;
+  metrics.circuits(() => circuits.report(clock.now()));
   const acquiringParts = {
     ...payments,
     createdReply: (payment: Payment) => createdReply(payments, payment),
@@ -125,6 +126,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     leaseClock,
     metrics,
     log,
+    tracing,
     database,
     directory,
     lanes,
@@ -147,6 +149,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const worker = new Worker({
     ...sweeping,
     config,
+    metrics,
     merchants,
     payers,
     clocks,

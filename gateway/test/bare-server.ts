@@ -1,5 +1,6 @@
 // A server without endpoints and without a database, for tests of what happens before any endpoint.
 import type { FastifyInstance } from "fastify";
+import { noTracing } from "../src/ground/tracing.ts";
 import { UnauthenticatedCallers } from "../src/auth/rate.ts";
 import { systemClock } from "../src/ground/clock.ts";
 import { createLog } from "../src/ground/log.ts";
@@ -16,6 +17,7 @@ export function bareServer(parts: Partial<ServerParts> = {}): FastifyInstance {
     unauthenticated: new UnauthenticatedCallers(1_000_000, systemClock),
     load: new LoadShedding(LOAD_LIMITS),
     readiness: new Readiness({ hears: () => true, mayServe: () => true }),
+    tracing: noTracing,
     trustProxy: 0,
     statusUrl: undefined,
     connectionsPerAddress: 1024,

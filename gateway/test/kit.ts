@@ -15,6 +15,7 @@ import type { Book, Environment } from "../src/merchants/books.ts";
 import type { Scope } from "../src/merchants/directory.ts";
 import type { SettingsChange } from "../src/merchants/settings.ts";
 import { createMetrics } from "../src/ground/metrics.ts";
+import type { Tracing } from "../src/ground/tracing.ts";
 import { Database } from "../src/store/database.ts";
 import { Lanes } from "../src/store/lanes.ts";
 import { type DeliveryTiming, deliveryTiming } from "../src/webhooks/timing.ts";
@@ -99,6 +100,7 @@ export interface TestServiceOptions {
   logLevel?: string;
   /** Takes the lines of the log, in place of standard output. */
   logTo?: { write(line: string): void };
+  tracing?: Tracing;
   /** Any free one when left out. */
   port?: number;
   /** Acquirers beyond the simulated ones. */
@@ -118,6 +120,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     clock: options.clock ?? systemClock,
     watchClock: options.watchClock ?? options.clock === undefined,
     log: createLog(options.logLevel ?? "silent", options.logTo),
+    tracing: options.tracing,
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
     deliveryTiming: { ...deliveryTiming, ...options.timing },

@@ -39,58 +39,75 @@ function user(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
+export interface ServerOptions {
+  /** Files in the cluster's folder, such as a certificate, by name. */
+  files?: Record<string, string>;
+  /** Lines of postgresql.conf. */
+  settings?: string[];
+  /** Lines of pg_hba.conf, beside the superuser's own by the socket. */
+  access?: string[];
+  /** Folders in the cluster's, by name. */
+  folders?: string[];
+  /** The folder of its socket. */
+  sockets?: string;
+}
+
 export class PostgresServer {
   readonly folder: string;
+  readonly sockets: string;
   readonly port: number;
   readonly programs: ServerPrograms;
-  private readonly runAs = user();
-  private readonly cluster: string;
+  /** Where the cluster's files are, its settings among them. */
+  readonly cluster: string;
+  /** Whom its files belong to, where that is not who runs the tests. */
+  readonly runAs = user();
 
-  private constructor(folder: string, port: number, programs: ServerPrograms) {
+  private constructor(folder: string, sockets: string, port: number, programs: ServerPrograms) {
     this.folder = folder;
+    this.sockets = sockets;
     this.port = port;
     this.programs = programs;
     this.cluster = join(folder, "cluster");
   }
 
   /**
-   * Makes a cluster in a new folder and starts it on a free port of 127.0.0.1. Its superuser is `postgres`, without a password from this
-   * machine's socket. `files` lie in its folder, for settings such as a certificate; `settings` are lines of postgresql.conf, `access` of
-   * pg_hba.conf.
+   * Makes a cluster in a new folder and starts it on a free port of 127.0.0.1. Its superuser is `postgres`, by the socket without a password.
    */
   static async start(
     folder: string,
     {
       files = {},
+      folders = [],
       settings = [],
       access = ["host all all 127.0.0.1/32 scram-sha-256"],
-    }: {
-      files?: Record<string, string>;
-      settings?: string[];
-      access?: string[];
-    } = {},
+      sockets = folder,
+    }: ServerOptions = {},
   ): Promise<PostgresServer> {
     const found = await findServerPrograms();
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o711);
-    const server = new PostgresServer(folder, await freePort(), reachable(found, folder));
+    const server = new PostgresServer(folder, sockets, await freePort(), reachable(found, folder));
     if (server.runAs) chownSync(folder, server.runAs.uid, server.runAs.gid);
     server.run("initdb", ["-D", server.cluster, "-U", "postgres", "-E", "UTF8", "--no-locale", "--auth=trust", "-N"]);
     const write = (name: string, text: string): void => {
       writeFileSync(join(server.cluster, name), text, { mode: 0o600 });
       if (server.runAs) chownSync(join(server.cluster, name), server.runAs.uid, server.runAs.gid);
     };
+    for (const name of folders) mkdirSync(join(server.cluster, name));
     for (const [name, text] of Object.entries(files)) write(name, text);
     const own = [
       "listen_addresses = '127.0.0.1'",
       `port = ${server.port}`,
-      `unix_socket_directories = '${folder}'`,
+      `unix_socket_directories = '${sockets}'`,
       "shared_buffers = 32MB",
       "fsync = off",
     ];
     const conf = readFileSync(join(server.cluster, "postgresql.conf"), "utf8");
     write("postgresql.conf", [conf, ...own, ...settings, ""].join("\n"));
-    write("pg_hba.conf", ["local all postgres trust", "local all all scram-sha-256", ...access, ""].join("\n"));
+    write(
+      "pg_hba.conf",
+      ["local all,replication postgres trust", "local all all scram-sha-256", ...access, ""].join("\n"),
+    );
     server.boot();
     return server;
   }
@@ -102,7 +119,14 @@ export class PostgresServer {
 
   /** The superuser's address, by the socket. */
   adminUrl(database = "postgres"): string {
-    return `postgres://postgres@localhost:${this.port}/${database}?host=${encodeURIComponent(this.folder)}`;
+    return `postgres://postgres@localhost:${this.port}/${database}?host=${encodeURIComponent(this.sockets)}`;
+  }
+
+  /** A shell's command that restarts it. */
+  get restartCommand(): string {
+    const program = `${join(this.programs.directory, "pg_ctl")} -D ${this.cluster} -w -m fast -l ${join(this.folder, "server.log")}`;
+    const user = this.runAs && `setpriv --reuid=${this.runAs.uid} --regid=${this.runAs.gid} --clear-groups `;
+    return `${user ?? ""}${program} restart > /dev/null`;
   }
 
   boot(): void {

@@ -6,6 +6,7 @@ import { mayCall } from "./planning.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import { type Tracing, noTracing } from "../ground/tracing.ts";
 import type { Circuits } from "../routing/circuit.ts";
 
 export interface CallParts {
@@ -15,6 +16,7 @@ export interface CallParts {
   leaseClock: Clock;
   metrics: Metrics;
   log: Log;
+  tracing?: Tracing;
 }
 
 /**
@@ -46,7 +48,7 @@ export async function callAcquirer<T>(
   { acquirer, method, call, lease }: CallName,
   work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
 ): Promise<CallOutcome<T>> {
-  const { circuits, clock, leaseClock, metrics, log } = parts;
+  const { circuits, clock, leaseClock, metrics, log, tracing = noTracing } = parts;
   const { calls, code, remote } = acquirer;
   if (!calls) return { kind: "refused", unavailable: true, reason: "takes no calls" };
   if (lease && !mayCall(lease, calls.deadlineMs, leaseClock.now())) {
@@ -57,7 +59,14 @@ export async function callAcquirer<T>(
   const leave = counts ? circuits.begin(code, method, clock.now()) : undefined;
   if (counts && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
   const begun = stopwatchMs();
-  const outcome = await attempt(calls, work);
+  const span = tracing.begin(`acquirer ${call}`, {
+    kind: "client",
+    parent: tracing.current()?.name,
+    attributes: { "gerbang.gateway_code": code, "gerbang.payment_method": method },
+  });
+  const outcome = await tracing.within(span, () => attempt(calls, work));
+  span?.set({ "gerbang.outcome": outcome.kind });
+  span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
   // An acquirer that refuses one payment is healthy: the requests of one merchant must not close it to all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
   if (leave) circuits.record(code, method, leave, well, clock.now());

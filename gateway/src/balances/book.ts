@@ -68,22 +68,25 @@ export const bookSchema = z
   });
 
 /** Entries behind a figure or behind an account. */
-export const accountEntriesQuery = entriesQuerySchema
-  .extend({
-    account: z
-      .string()
-      .refine(isAccount, "is not an account of a book")
-      .optional()
-      .meta({
-        description:
-          "An account instead of a figure, never both; amounts have the ledger's signs then, debits positive.",
-        examples: [accounts.available],
-      }),
-  })
-  .refine(({ account, figure }) => account === undefined || figure === undefined, {
-    path: ["account"],
-    message: "cannot be asked for together with a figure",
+/** What is asked of: an account instead of a figure. */
+export const accountField = z
+  .string()
+  .refine(isAccount, "is not an account of a book")
+  .optional()
+  .meta({
+    description: "An account instead of a figure, never both; amounts have the ledger's signs then, debits positive.",
+    examples: [accounts.available],
   });
+
+type OneOf = { account?: string | undefined; figure?: string | undefined };
+const isOneOf = ({ account, figure }: OneOf): boolean => account === undefined || figure === undefined;
+const notBoth = { path: ["account"], message: "cannot be asked for together with a figure" };
+
+/** A query that names a figure or an account, and not both. */
+export const ofFigureOrAccount = <Shape extends z.ZodType<OneOf>>(query: Shape): Shape =>
+  query.refine(isOneOf, notBoth);
+
+export const accountEntriesQuery = ofFigureOrAccount(entriesQuerySchema.extend({ account: accountField }));
 
 interface TotalRow extends Record<string, unknown> {
   seq: bigint;

@@ -43,7 +43,7 @@ export const entriesQuerySchema = z.strictObject({
 /** What is asked for: a figure, or an account of the ledger. */
 export type EntriesQuery = z.infer<typeof entriesQuerySchema> & { account?: string | undefined };
 
-const entrySchema = z
+export const entrySchema = z
   .strictObject({
     id: z.string().meta({ examples: ["42-1"] }),
     journal: identity("journal"),
@@ -82,6 +82,11 @@ const entrySchema = z
 
 export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 
+/** The account behind a figure. */
+export function accountOfFigure(figure: (typeof figures)[number] = "available"): string {
+  return accountOf[figure];
+}
+
 interface EntryRow extends Record<string, unknown> {
   seq: bigint;
   line: number;
@@ -108,10 +113,17 @@ export async function listEntries(
   const limit = Number(query.limit ?? 25);
   const [seq, line] = query.starting_after?.split("-") ?? [];
   const before = seq === undefined ? undefined : { seq: BigInt(seq), line: Number(line) };
-  const account = query.account ?? accountOf[query.figure ?? "available"];
+  const account = query.account ?? accountOfFigure(query.figure);
   const sign = query.account === undefined ? -1 : 1;
   const rows = await database.query<EntryRow>(selectEntries(book, account, currency, before, limit));
-  const data = rows.slice(0, limit).map((row) => ({
+  const data = rows.slice(0, limit).map((row) => entryView(row, sign));
+  const more = rows.length > limit;
+  return reply(200, { data, has_more: more, next_cursor: more ? (data.at(-1)?.id ?? null) : null });
+}
+
+/** An entry as it is shown; `sign` is -1 for a figure of a merchant's, and 1 for an account in the ledger's signs. */
+export function entryView(row: EntryRow, sign: 1 | -1): z.infer<typeof entrySchema> {
+  return {
     id: `${row.seq}-${row.line}`,
     journal: idOf("journal", row.journal_id),
     kind: row.kind,
@@ -119,7 +131,5 @@ export async function listEntries(
     amount_minor: sign * wireAmount(row.amount_minor),
     figure_after_minor: wireMinor(BigInt(sign) * row.balance_after_minor),
     posted_at: wireTime(row.posted_at),
-  }));
-  const more = rows.length > limit;
-  return reply(200, { data, has_more: more, next_cursor: more ? (data.at(-1)?.id ?? null) : null });
+  };
 }

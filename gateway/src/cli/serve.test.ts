@@ -1,11 +1,18 @@
-// Goal: a start tells where operators reach it, and where it cannot listen there it says so and ends.
+// Goal: a start tells a person where everything is, and a log the same without secrets; where it cannot listen it says so and ends.
 // Method: the program as a process of its own.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Service, gerbang } from "../../../e2e/kit/service.ts";
+import { Service, freePort, gerbang } from "../../../e2e/kit/service.ts";
 import { type TestDatabase, cloneDatabase } from "../../test/kit.ts";
+import { type Config, readConfig } from "../ground/config.ts";
+import { createLog } from "../ground/log.ts";
+import { version } from "../ground/version.ts";
+import { announcer } from "./announcer.ts";
 
 let database: TestDatabase;
 let service: Service;
@@ -15,10 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.discard());
 
-test("demo.json and the greeting say where the operators' API is, and it answers there", async () => {
+test("demo.json says where the operators' API is, and it answers there", async () => {
   const { ops_url: url, operator_token: token } = service.demo;
   expect(url).toBe(service.opsUrl);
-  expect(service.output).toContain(url);
   expect((await fetch(`${url}/acquirers`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
 });
 
@@ -32,6 +38,79 @@ test("a taken OPS_PORT ends the start with a sentence that names it", async () =
   expect(code).toBe(1);
   expect(stderr).toContain(`The operators' port ${port} of 127.0.0.1 is taken. Set OPS_PORT to another one.\n`);
   expect(stderr).not.toMatch(/^ +at /m);
+});
+
+test("without a terminal every line is JSON from the first one on, and none has a secret", async () => {
+  const env = { DATABASE_URL: database.url, LOG_LEVEL: "info" };
+  const other = await Service.start({ dataDirectory: service.dataDirectory, env });
+  await expect.poll(() => other.output).toContain('"msg":"ready"');
+  const { secret, operator_token: token, webhook_secret: hook, portal_sign_in: link } = other.demo;
+  await other.stop();
+  const lines = other.output.trim().split("\n");
+  const read = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(read[0]).toMatchObject({ level: "info", msg: "starting", version, roles: ["api", "worker"] });
+  expect(read).toContainEqual(
+    expect.objectContaining({
+      msg: "ready",
+      base_url: `${other.url}/v1`,
+      ops_url: other.opsUrl,
+      metrics_url: other.metricsUrl,
+    }),
+  );
+  expect(read.at(-1)).toMatchObject({ msg: "stopping" });
+  for (const word of [secret, token, hook, link.split("#link=")[1] ?? ""]) expect(other.output).not.toContain(word);
+});
+
+test("a start that fails is the last line of the log as well", async () => {
+  const env = { DATABASE_URL: "postgres://a:b@127.0.0.1:1/c", GERBANG_DATA: service.dataDirectory, LOG_LEVEL: "info" };
+  const { code, stdout, stderr } = await gerbang(["serve"], env);
+  const last = JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Record<string, unknown>;
+  expect(code).toBe(1);
+  expect(last).toMatchObject({ level: "fatal", msg: "the service could not start", reason: stderr.trim() });
+});
+
+/** Gives a program a terminal of its own. */
+const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
+
+test.skipIf(!hasTerminal)("at a terminal a start greets (skipped where there is no `script`)", async () => {
+  const port = await freePort();
+  const env = {
+    PATH: process.env.PATH,
+    DATABASE_URL: database.url,
+    GERBANG_DATA: service.dataDirectory,
+    PORT: String(port),
+    LOG_LEVEL: "warn",
+  };
+  const command = `exec "${process.execPath}" "${join(import.meta.dirname, "..", "main.ts")}" serve`;
+  const child = spawn("/usr/bin/script", ["-qefc", command, "/dev/null"], {
+    env: { ...env, OPS_PORT: String(await freePort()), METRICS_PORT: String(await freePort()) },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => void (said += text));
+  await expect.poll(() => said, { timeout: 20_000 }).toContain("Stop with Ctrl-C.");
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  child.stdin.write("\x03"); // Ctrl-C, as a terminal takes it
+  expect((await exited)[0]).toBe(0);
+  expect(said).toContain("gerbang is ready.");
+  expect(said).toContain(`http://127.0.0.1:${port}/v1/payments -H "Authorization: Bearer ak_test_`);
+  expect(said).toContain("Stopping …");
+});
+
+test("in production, and without a terminal, words become lines of the log", () => {
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line) => void lines.push(line) });
+  const config = (mode: "production" | "development"): Config => ({ ...readConfig({}), mode });
+  for (const one of [announcer(config("production"), log, true), announcer(config("development"), log, false)]) {
+    one.starting(new Set(["api"]), true);
+    one.metricsOff(8081);
+    one.stoppingLate();
+    one.failed(new Error("unexpected"));
+  }
+  const read = lines.map((line) => JSON.parse(line) as { msg: string; err?: { message: string } });
+  expect(read.map(({ msg }) => msg).slice(0, 4)).toEqual(read.map(({ msg }) => msg).slice(4));
+  expect(read.map(({ msg }) => msg).slice(0, 2)).toEqual(["starting", "metrics are off: their port is taken"]);
+  expect(read.at(-1)?.err?.message).toBe("unexpected");
 });
 
 test("an OPS_HOST that is no address of this machine ends the start with a sentence that names it", async () => {

@@ -1,22 +1,22 @@
-// The command `gerbang serve`: starts the service, greets, and stops it in order.
-import { existsSync } from "node:fs";
+// The command `gerbang serve`: starts the service, and stops it in order.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import type { FastifyInstance } from "fastify";
 import { type OpenAcquirer, readConfigAndAcquirers } from "./acquirers-of-config.ts";
 import { type App, createApp } from "../app.ts";
-import { type DemoFile, prepareDemo } from "./demo-merchant.ts";
+import { type Announcer, announcer } from "./announcer.ts";
+import { prepareDemo } from "./demo-merchant.ts";
 import { stopwatchMs, systemClock } from "../ground/clock.ts";
 import { type Config, ConfigError } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
-import { portalRoot } from "../people/relying-party.ts";
+import { openTracing } from "../ground/tracing.ts";
+import { version } from "../ground/version.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
-import { say } from "./say.ts";
 import { type Store, openStore } from "./store-of-config.ts";
+import { hasCluster } from "../store/embedded.ts";
 import { roleProblem } from "../store/role-check.ts";
 import { migrate } from "../store/migrations.ts";
 import type { DeliveryTiming } from "../webhooks/timing.ts";
@@ -46,17 +46,21 @@ export async function serveCommand(
 ): Promise<number> {
   const { told, toldAgain } = stopSignals();
   const { config, acquirers } = readConfigAndAcquirers();
-  const secrets = readSecrets(config);
-  if (config.databaseUrl === undefined) {
-    const first = !existsSync(join(config.dataDirectory, "postgres"));
-    say(first ? "First start: preparing PostgreSQL …" : "Starting PostgreSQL …");
-  }
-  const store = await openStore(config, true);
+  const log = createLog(config.logLevel);
+  const announce = announcer(config, log);
+  const roles = new Set<"api" | "worker">(role === undefined ? ["api", "worker"] : [role]);
+  announce.starting(roles, config.databaseUrl === undefined && !hasCluster(config.dataDirectory));
   try {
-    const roles = new Set<"api" | "worker">(role === undefined ? ["api", "worker"] : [role]);
-    await serve({ config, acquirers, secrets, store, roles, told, toldAgain, timing });
-  } finally {
-    await store.close();
+    const secrets = readSecrets(config);
+    const store = await openStore(config, true);
+    try {
+      await serve({ config, acquirers, secrets, store, roles, told, toldAgain, timing, log, announce });
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    announce.failed(error);
+    throw error;
   }
   // Sockets of slow receivers may still be open; nothing that matters hangs on them.
   setTimeout(() => process.exit(0), 300).unref();
@@ -74,11 +78,12 @@ interface ServeParts {
   /** Resolves when it is told so a second time, and should not wait any longer for others. */
   toldAgain: Promise<void>;
   timing: ServeTiming;
+  log: Log;
+  announce: Announcer;
 }
 
 async function serve(parts: ServeParts): Promise<void> {
-  const { config, store, told, timing } = parts;
-  const log = createLog(config.logLevel);
+  const { store, told, timing, log } = parts;
   // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
   await migrate(store.ownerUrl);
   // From now on: a short command that ends may stop the server that it had started, just as this one has joined it.
@@ -90,17 +95,19 @@ async function serve(parts: ServeParts): Promise<void> {
   }, timing.guardMs ?? GUARD_MS);
   const relieve = (): void => clearInterval(guardian);
   void told.then(relieve);
-  await run(parts, log).finally(relieve);
+  await run(parts).finally(relieve);
 }
 
-async function run(parts: ServeParts, log: Log): Promise<void> {
-  const { config, acquirers, secrets, store, roles, told, toldAgain, timing } = parts;
+async function run(parts: ServeParts): Promise<void> {
+  const { config, acquirers, secrets, store, roles, told, toldAgain, timing, log, announce } = parts;
+  const tracing = await openTracing(config.tracing && { ...config.tracing, version }, log);
   const app = createApp({
     config,
     databaseUrl: store.url,
     ...secrets,
     clock: systemClock,
     log,
+    tracing,
     roles,
     acquirers,
     deliveryTiming: timing.delivery,
@@ -111,7 +118,7 @@ async function run(parts: ServeParts, log: Log): Promise<void> {
     const stopped = told.then(() => true);
     if (config.mode === "production") await refusePowerfulRole(app);
     if (await Promise.race([app.start().then(() => false), stopped])) return;
-    metrics = await serveMetrics(app, config);
+    metrics = await serveMetrics(app, config, announce);
     await app.server.listen({ port: config.port, host: config.host });
     const baseUrl = config.baseUrl ?? `${rootOf(app.server)}/v1`;
     app.setBaseUrl(baseUrl);
@@ -121,13 +128,15 @@ async function run(parts: ServeParts, log: Log): Promise<void> {
         ? undefined
         : await prepareDemo(app, config.dataDirectory, { baseUrl, opsUrl }, secrets.operatorToken);
     app.ready();
-    greet(config, { baseUrl, opsUrl, metrics: metrics?.address }, demo);
+    announce.ready({ baseUrl, opsUrl, metrics: metrics?.address }, demo);
     await told;
-    say("Stopping …");
+    announce.stopping();
     if (roles.has("api")) await drain(app, config.drainSeconds, toldAgain);
   } finally {
     metrics?.close();
-    await withDeadline(app.stop(), Math.min(FINISH_WITHIN_MS, STOP_WITHIN_MS - config.drainSeconds * 1_000));
+    await withDeadline(app.stop(), Math.min(FINISH_WITHIN_MS, STOP_WITHIN_MS - config.drainSeconds * 1_000), () =>
+      announce.stoppingLate(),
+    );
     await Promise.all(acquirers.map((acquirer) => acquirer.close()));
   }
 }
@@ -184,11 +193,11 @@ async function drain(app: App, seconds: number, toldAgain: Promise<void>): Promi
   over.abort();
 }
 
-async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
+async function withDeadline(work: Promise<void>, ms: number, whenLate: () => void): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
-      say("Some work did not end in time; it is safe in the database and goes on at the next start.");
+      whenLate();
       resolve();
     }, ms);
   });
@@ -197,7 +206,11 @@ async function withDeadline(work: Promise<void>, ms: number): Promise<void> {
 }
 
 /** `/metrics` on an address of its own, so that it is never open where the API is. */
-async function serveMetrics(app: App, config: Config): Promise<{ address: string; close(): void } | undefined> {
+async function serveMetrics(
+  app: App,
+  config: Config,
+  announce: Announcer,
+): Promise<{ address: string; close(): void } | undefined> {
   const server = createServer((request, response) => {
     void (async () => {
       if (request.url !== "/metrics") {
@@ -214,51 +227,10 @@ async function serveMetrics(app: App, config: Config): Promise<{ address: string
     await once(server, "listening");
   } catch (error) {
     if (config.metrics.port !== undefined) throw error;
-    say(`Metrics are off: port ${port} is taken. Set METRICS_PORT to another one.`);
+    announce.metricsOff(port);
     return undefined;
   }
   const bound = server.address();
   const used = typeof bound === "object" && bound ? bound.port : port;
   return { address: `http://${config.metrics.host}:${used}/metrics`, close: () => void server.close() };
-}
-
-interface Addresses {
-  baseUrl: string;
-  opsUrl: string;
-  metrics: string | undefined;
-}
-
-function greet(config: Config, { baseUrl, opsUrl, metrics }: Addresses, demo: DemoFile | undefined): void {
-  if (config.mode === "test") return;
-  const root = baseUrl.slice(0, -"/v1".length);
-  say(`
-  ${config.serviceName} is ready.
-
-    API        ${baseUrl}          contract   ${root}/openapi.json
-    Health     ${baseUrl}/health   metrics    ${metrics ?? "off"}
-    Operator   ${opsUrl}
-    Portal     ${portalRoot(root)}/portal`);
-  if (!demo) return;
-  const body = `{"amount_minor":150000,"currency":"IDR","payment_method":"qris","reference_id":"order-'$(date +%s)'"}`;
-  say(`
-  A demo merchant is there to try it with (also in ${join(config.dataDirectory, "demo.json")}):
-
-    client_id  ${demo.client_id}
-    secret     ${demo.secret}
-
-  Open its pages, signed in as its owner (good once; every start prints another one):
-
-    ${demo.portal_sign_in}
-
-  Create a payment; paste this into another terminal:
-
-    TS=$(date +%s); BODY='${body}'
-    curl -s ${baseUrl}/payments -H "Authorization: Bearer ${demo.client_id}" \\
-      -H "X-Timestamp: $TS" -H "Idempotency-Key: try-$TS-$RANDOM" -H "Content-Type: application/json" \\
-      -H "X-Signature: $(printf '%s' "$TS.$BODY" | openssl dgst -sha256 -hmac '${demo.secret}' | sed 's/.* //')" \\
-      -d "$BODY"
-
-  Or watch the whole journey of a payment:  npm run demo
-  Stop with Ctrl-C.
-`);
 }

@@ -79,6 +79,13 @@ const variables = z.object({
   DRAIN_SECONDS: count.refine((seconds) => seconds <= 5, "must be 0 to 5 seconds").optional(),
   CONNECTIONS_PER_ADDRESS: count.refine((most) => most >= 1, "must be 1 or more").default(1024),
   UNAUTHENTICATED_LIMIT_PER_MINUTE: count.default(6000),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).max(100).optional(),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, "must be a number from 0 to 1")
+    .transform(Number)
+    .default(1),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
 });
 
@@ -127,6 +134,8 @@ export interface Config {
   /** How many proxies stand in front of the service. */
   trustProxy: number;
   logLevel: string;
+  /** Where traces are sent, by OTLP over HTTP; undefined: nowhere. `ratio`: the part of them that is kept. */
+  tracing: { endpoint: string; serviceName: string; ratio: number } | undefined;
 }
 
 /** What names the files of the configuration: known even where other variables are wrong. */
@@ -225,5 +234,13 @@ export function readConfig(
     drainSeconds: value.DRAIN_SECONDS ?? (value.NODE_ENV === "production" ? 3 : 0),
     trustProxy: value.TRUST_PROXY,
     logLevel: value.LOG_LEVEL,
+    tracing:
+      value.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : {
+            endpoint: value.OTEL_EXPORTER_OTLP_ENDPOINT,
+            serviceName: value.OTEL_SERVICE_NAME ?? value.SERVICE_NAME,
+            ratio: value.OTEL_TRACES_SAMPLER_ARG,
+          },
   };
 }

@@ -6,6 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import type { Span, Tracing } from "../ground/tracing.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client } from "../merchants/directory.ts";
 import { isConnectionLoss } from "../store/database.ts";
@@ -37,6 +38,8 @@ declare module "fastify" {
     actor: string | undefined;
     /** What they ask about, where that is one merchant's. */
     book: Book | undefined;
+    /** Undefined where nothing is traced. */
+    span: Span | undefined;
     /** Of an answer that is an error. */
     errorCode: string | undefined;
   }
@@ -64,6 +67,7 @@ export interface ServerParts {
   unauthenticated: UnauthenticatedCallers;
   load: LoadShedding;
   readiness: Readiness;
+  tracing: Tracing;
   /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
@@ -111,6 +115,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   server.decorateRequest("isProven", false);
   server.decorateRequest("actor", undefined);
   server.decorateRequest("book", undefined);
+  server.decorateRequest("span", undefined);
   server.decorateRequest("errorCode", undefined);
   server.decorateReply("rate", undefined);
   server.decorateReply("proven", function proven(this: FastifyReply) {
@@ -122,12 +127,17 @@ export function createServer(parts: ServerParts): FastifyInstance {
     // One listener for all that an end means: the framework's own hook for it adds two more to every answer.
     reply.raw.on("close", () => {
       load.close(request.raw);
+      endSpan(request, reply);
       if (reply.raw.writableFinished) answered(request, reply, parts);
     });
     // What may be kept says so in its own handler: contracts, static files, logos.
     reply.headers({ "x-request-id": request.id, "cache-control": "no-store" });
     // Probes are answered from memory, in this turn: neither the load nor anybody's limit may hide how the process is.
     if (isProbe(request.url) && !request.is404) return done();
+    request.span = parts.tracing.begin(request.method, {
+      kind: "server",
+      sent: { traceparent: request.headers.traceparent as string | undefined, trusted: parts.trustProxy > 0 },
+    });
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
     // Before the body is looked at: what does not exist is not too large either.
@@ -137,7 +147,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   server.addHook("preHandler", (request, _reply, done) => {
     load.begin(request.raw);
-    done();
+    parts.tracing.within(request.span, done);
   });
   server.addHook("onSend", (request, reply, payload, done) => {
     // Errors have been counted. Whoever is well answered without being known counts as well; probes do not.
@@ -177,6 +187,26 @@ function refuseOnArrival(request: FastifyRequest, reply: FastifyReply, parts: Se
 /** Asked again and again, by whoever looks after the process. */
 function isAboutHealth({ url }: FastifyRequest): boolean {
   return url === HEALTH || isProbe(url);
+}
+
+/** Says what a request was: its pattern, not its path, and ids that name nobody. */
+function endSpan(
+  { span, id, method, routeOptions, book, errorCode }: FastifyRequest,
+  { raw, statusCode }: FastifyReply,
+): void {
+  if (!span) return;
+  const { url: route } = routeOptions;
+  span.rename(route === undefined ? method : `${method} ${route}`);
+  span.set({
+    "http.request.method": method,
+    "http.route": route,
+    "http.response.status_code": raw.headersSent ? statusCode : undefined,
+    "gerbang.request_id": id,
+    "gerbang.merchant_id": book?.merchantId,
+    "gerbang.environment": book?.environment,
+    "gerbang.code": errorCode,
+  });
+  span.end(!raw.writableFinished ? "hung up" : statusCode >= 500 ? (errorCode ?? String(statusCode)) : undefined);
 }
 
 /** Meters and logs an answer that was sent. */

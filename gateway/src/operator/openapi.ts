@@ -31,6 +31,7 @@ const tags = [
   ["Waiting", "Everything that waits for a person."],
   ["Reviews", "Payments that fraud detection leaves to a person."],
   ["Settlements", "What the bank did with the batches."],
+  ["Statements", "What finance holds against its own books: batches, and accounts over a period."],
   ["Receipts", "Money that acquirers reported and that no payment awaited."],
   ["Refunds", "Refunds of all merchants, and how they stand at their acquirer."],
   ["Disputes", "Contested payments: recorded, answered with evidence, decided."],

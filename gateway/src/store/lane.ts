@@ -1,11 +1,13 @@
 // Lanes: the one way to write. Commands that arrive while a transaction is in flight are committed together in the next.
 import type { PoolClient } from "pg";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
-import { type IdKind, newId } from "../ground/ids.ts";
+import type { IdKind } from "../ground/ids.ts";
 import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import { type Span, type Tracing, noTracing } from "../ground/tracing.ts";
 import { type Database, TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost, rollBack, sqlState } from "./database.ts";
+import { batchSpan, commandSpan, flightSpan, identitiesIn, toldTo } from "./lane-spans.ts";
 import { byLockOrder } from "./lock-order.ts";
 import { type Ending, NotBegun, type Step, beginAndRead, writeAndCommit } from "./transaction.ts";
 import { type Need, WorkingSet } from "./working-set.ts";
@@ -68,10 +70,13 @@ export interface LaneParts {
   quarantine: Map<string, string>;
   /** Hears how each transaction ended, for whoever says whether the database can be written to. */
   onEnding(ending: Ending): void;
+  tracing?: Tracing;
 }
 
 interface Waiting {
   command: Command<unknown>;
+  /** Undefined where nothing is traced. */
+  span: Span | undefined;
   since: number;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
@@ -107,6 +112,7 @@ const ROUNDS_MAX = 4;
 export class Lane {
   private readonly options: LaneOptions;
   private readonly parts: LaneParts;
+  private readonly tracing: Tracing;
   private queue: Waiting[] = [];
   private running = 0;
   private scheduled = false;
@@ -117,6 +123,7 @@ export class Lane {
   constructor(options: LaneOptions, parts: LaneParts) {
     this.options = options;
     this.parts = parts;
+    this.tracing = parts.tracing ?? noTracing;
   }
 
   /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that refused it. */
@@ -129,8 +136,9 @@ export class Lane {
         new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "lane backlog is full" }),
       );
     }
-    return new Promise<Answer>((resolve, reject) => {
-      const waiting = { command, since: stopwatchMs(), resolve, reject };
+    const span = commandSpan(this.tracing, command.name, this.options.name);
+    const answered = new Promise<Answer>((resolve, reject) => {
+      const waiting = { command, span, since: stopwatchMs(), resolve, reject };
       if (waits) {
         waits.push(waiting);
         return;
@@ -139,6 +147,7 @@ export class Lane {
       this.parts.metrics.laneQueue.set({ lane: this.options.name }, this.queue.length);
       this.schedule();
     });
+    return span ? toldTo(span, answered) : answered;
   }
 
   /** Resolves when nothing waits and nothing is in flight. */
@@ -251,12 +260,28 @@ export class Lane {
         throw fault;
       },
     };
-    const run = await this.attempt([{ command: refuse, since: 0, resolve: nothing, reject: nothing }], LOCK_MS);
+    const run = await this.attempt(
+      [{ command: refuse, span: undefined, since: 0, resolve: nothing, reject: nothing }],
+      LOCK_MS,
+    );
     return { error: "outcomes" in run ? fault : unavailable(run.refused) };
   }
 
   /** Reads what the commands need, executes them, writes and commits. */
   private async attempt(batch: readonly Waiting[], lockMs: number): Promise<Run> {
+    const spans = batch.map(({ span }) => span);
+    const span = batchSpan(this.tracing, this.options.name, spans);
+    const run = await this.transact(batch, lockMs, spans, span);
+    span?.end("refused" in run ? (run.failed ?? "refused") : undefined);
+    return run;
+  }
+
+  private async transact(
+    batch: readonly Waiting[],
+    lockMs: number,
+    spans: readonly (Span | undefined)[],
+    span: Span | undefined,
+  ): Promise<Run> {
     const { database, metrics } = this.parts;
     const lane = this.options.name;
     const commands = batch.map(({ command }) => command);
@@ -271,20 +296,25 @@ export class Lane {
     let sound = false;
     try {
       metrics.laneBatchSize.observe({ lane }, batch.length);
-      const found = await beginAndRead(client, loads, lockMs);
+      const found = await flightSpan(this.tracing, "database read", span, loads.length, () =>
+        beginAndRead(client, loads, lockMs),
+      );
       loads.forEach(({ rows }, index) => {
         for (const row of found[index] ?? []) {
           set.fill(rows, row);
           if (rows.carries) set.fill(rows.carries.table, row);
         }
       });
-      const outcomes = this.execute(set, commands);
+      const outcomes = this.execute(set, commands, spans);
       const writes = set.writes();
       if (writes.length === 0 && !loads.some(({ rows }) => rows.writesOnLoad)) {
         sound = await rollBack(client);
         return { outcomes };
       }
-      const ending = await writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes);
+      const ending = await flightSpan(this.tracing, "database write", span, writes.length, () =>
+        writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes),
+      );
+      span?.set({ "gerbang.ending": ending.kind });
       sound = ending.kind !== "unknown";
       metrics.laneCommits.inc({ lane, result: ending.kind });
       this.parts.onEnding(ending);
@@ -308,13 +338,18 @@ export class Lane {
     }
   }
 
-  private execute(set: WorkingSet, commands: readonly Command<unknown>[]): Outcome[] {
+  private execute(
+    set: WorkingSet,
+    commands: readonly Command<unknown>[],
+    spans: readonly (Span | undefined)[],
+  ): Outcome[] {
     const { clock, log } = this.parts;
-    const outcomes = commands.map((command): Outcome => {
+    const outcomes = commands.map((command, index): Outcome => {
       const reason = this.parts.quarantine.get(nameOf(command.book));
       if (reason !== undefined) return { error: unavailable(reason) };
       try {
         // A moment of its own for each: what happens one after another must not look as if it happened at once.
+        const newId = identitiesIn(this.tracing, spans[index]);
         const answer = command.execute(set, { realNow: clock.now(), newId });
         set.keep();
         return { answer };

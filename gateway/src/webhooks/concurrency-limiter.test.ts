@@ -38,6 +38,14 @@ function known(found: Record<string, HostHealth>, within = limits): ConcurrencyL
   return limiter;
 }
 
+test("hosts are counted by their health, and one that keeps us waiting is slow", () => {
+  const limiter = known({ a: "healthy", b: "healthy", c: "failing" });
+  limiter.acquire(to("d"), 0);
+  expect(limiter.hostsByHealth(0)).toEqual({ healthy: 2, slow: 0, unknown: 1, failing: 1 });
+  limiter.acquire(to("a"), 0);
+  expect(limiter.hostsByHealth(QUICK_MS + 1)).toEqual({ healthy: 1, slow: 1, unknown: 1, failing: 1 });
+});
+
 test("a host has as many slots as its health allows", () => {
   expect(takes(new ConcurrencyLimiter(limits), to("a"))).toBe(limits.host.unknown);
   const limiter = known({ quick: "healthy", late: "slow", dead: "failing" });

@@ -87,6 +87,13 @@ export class ConcurrencyLimiter {
     this.limits = limits;
   }
 
+  /** How many of the hosts that are remembered are of each health. */
+  hostsByHealth(nowMs: number): Record<HostHealth, number> {
+    const count = { healthy: 0, slow: 0, unknown: 0, failing: 0 };
+    for (const host of this.hosts.values()) count[healthOf(host, nowMs)]++;
+    return count;
+  }
+
   get inFlight(): number {
     return this.all.taken;
   }

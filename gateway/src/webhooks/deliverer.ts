@@ -8,6 +8,7 @@ import type { Clock } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import type { Tracing } from "../ground/tracing.ts";
 import { type Book, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { PreviousSecretMark } from "../merchants/merchants.ts";
@@ -41,6 +42,7 @@ export interface DelivererParts {
   clock: Clock;
   metrics: Metrics;
   log: Log;
+  tracing?: Tracing;
   timing?: DeliveryTiming | undefined;
 }
 
@@ -88,6 +90,7 @@ export class Deliverer {
       onExpired: (delivery) => this.late.push(delivery),
       onLow: () => this.claimRest(),
     });
+    parts.metrics.hosts(() => this.queue.hostsByHealth());
     this.dispatcher = new LocalDispatcher({
       clock,
       leaseMs: timing.leaseMs,

@@ -5,6 +5,7 @@ import type { AttemptRecord } from "../events/outbox.sql.ts";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Metrics } from "../ground/metrics.ts";
+import { type Tracing, noTracing } from "../ground/tracing.ts";
 import { type Book, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory, Webhook, WebhookSecret } from "../merchants/directory.ts";
 import type { AttemptRecorder } from "./attempt-recorder.ts";
@@ -24,6 +25,7 @@ export interface AttemptParts {
   recorder: AttemptRecorder;
   clock: Clock;
   metrics: Metrics;
+  tracing?: Tracing | undefined;
 }
 
 export class DeliveryAttempts {
@@ -56,7 +58,7 @@ export class DeliveryAttempts {
     row,
     token: leaseToken,
   }: LeasedDelivery<ClaimedRow>): Promise<HostHealth | undefined | "not counted" | "readdressed"> {
-    const { directory, sender, faults, recorder, clock, metrics } = this.parts;
+    const { directory, sender, faults, recorder, clock, metrics, tracing = noTracing } = this.parts;
     const book = bookOfRow(row);
     const merchant = await directory.merchant(book.merchantId);
     const eventId = idOf("event", row.event_id);
@@ -69,9 +71,16 @@ export class DeliveryAttempts {
     }
     const secrets = webhook && secretsOf(webhook, clock.now());
     const { url, type, body } = row;
+    const span = tracing.begin("webhook attempt", {
+      kind: "client",
+      parent: tracing.remembered(eventId),
+      attributes: { "gerbang.event_id": eventId, "gerbang.event_type": type, "gerbang.attempt": attempt },
+    });
     const result = secrets
       ? await sendWithFaults(sender, faults, book, { book, url, secrets, eventId, type, body, attempt })
       : unsignable(clock.now());
+    span?.set({ "http.response.status_code": result.status });
+    span?.end(result.succeeded ? undefined : String(result.status ?? "no answer"));
     if (this.cutOff && !result.succeeded) return "not counted";
     metrics.deliveries.inc({ result: result.succeeded ? "delivered" : "failed" });
     const scheduled = attempt >= ATTEMPTS_KEPT_MAX ? SCHEDULED_MAX : attempt - row.by_hand;

@@ -37,6 +37,11 @@ export class SendQueue {
     return this.limiter.inFlight;
   }
 
+  /** How many hosts are of each health. */
+  hostsByHealth(): Record<HostHealth, number> {
+    return this.limiter.hostsByHealth(stopwatchMs());
+  }
+
   /** How many more of a kind may be claimed. */
   capacity(kind: AttemptKind): number {
     return this.limiter.capacity(kind);

@@ -1,0 +1,98 @@
+// What a statement of one account over a period reads of the ledger: where the period begins and ends, the balances there, and what lies between.
+import { leastIdOf } from "../events/events.sql.ts";
+import type { Micros } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+export interface AccountOfBook {
+  book: Book;
+  account: string;
+  currency: string;
+}
+
+const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and ${table}.environment = $2::environment`;
+
+/**
+ * The numbers of the journals that a period begins with and ends before. Each end is a function of its moment alone, so a statement begins
+ * where the one before it ended, whatever the clocks of the processes that posted.
+ */
+export function selectPeriod({ merchantId, environment }: Book, from: Micros, before: Micros): Statement {
+  const firstAt = (place: string): string => `coalesce((
+  select j.seq
+  from journals j
+  where ${inBook("j")} and j.journal_id >= ${place}::uuid
+  order by j.journal_id
+  limit 1
+), h.seq + 1)`;
+  return {
+    name: "period of a statement",
+    text: `select ${firstAt("$3")} as first, ${firstAt("$4")} as past
+from book_heads h
+where ${inBook("h")}`,
+    values: [uuidOf(merchantId), environment, leastIdOf(from), leastIdOf(before)],
+  };
+}
+
+/** The balance of an account before a journal: no row where it had no entry yet. */
+export function selectBalanceBefore({ book, account, currency }: AccountOfBook, seq: bigint): Statement {
+  return {
+    name: "balance before a journal",
+    text: `select e.balance_after_minor
+from entries e
+where ${inBook("e")} and e.account = $3::text and e.currency = $4::text and e.seq = (
+  -- by the index of the account: in the order of lines as well, the whole book would be walked for a rare account
+  select e.seq
+  from entries e
+  where ${inBook("e")} and e.account = $3::text and e.currency = $4::text and e.seq < $5::bigint
+  order by e.seq desc
+  limit 1
+)
+order by e.line desc
+limit 1`,
+    values: [uuidOf(book.merchantId), book.environment, account, currency, seq],
+  };
+}
+
+export interface MovementRow extends Row {
+  seq: bigint;
+  line: number;
+  amount_minor: bigint;
+  balance_after_minor: bigint;
+  journal_id: string;
+  group_id: string;
+  kind: string;
+  posted_at: Micros;
+}
+
+/** Entries of an account from a place on and before a journal, oldest first, at most `limit`. */
+export function selectMovements(
+  { book, account, currency }: AccountOfBook,
+  after: { seq: bigint; line: number },
+  past: bigint,
+  limit: number,
+): Statement {
+  return {
+    name: "movements of a statement",
+    text: `select e.seq, e.line, e.amount_minor, e.balance_after_minor, j.journal_id, j.group_id, j.kind, j.posted_at
+from (
+  select *
+  from entries e
+  -- as rows of the account's index: by the primary key a page of a rare account would walk the whole period
+  where ${inBook("e")} and e.account = $3::text and e.currency = $4::text
+    and (e.account, e.currency, e.seq) >= ($3::text, $4::text, $5::bigint)
+    and (e.account, e.currency, e.seq) < ($3::text, $4::text, $7::bigint)
+    and (e.seq > $5::bigint or e.line > $6::smallint)
+  order by e.seq, e.line
+  limit $8::integer
+) e
+cross join lateral (
+  select *
+  from journals j
+  where ${inBook("j")} and j.seq = e.seq
+  limit 1
+) j
+order by e.seq, e.line`,
+    values: [uuidOf(book.merchantId), book.environment, account, currency, after.seq, after.line, past, limit],
+  };
+}

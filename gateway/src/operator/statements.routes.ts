@@ -1,0 +1,281 @@
+// Statements for finance: of a settlement batch, and of one account over a period, from its opening balance to its closing one.
+import { Readable } from "node:stream";
+import { z } from "zod";
+import {
+  type EntriesQuery,
+  accountOfFigure,
+  entriesParams,
+  entriesQuerySchema,
+  entrySchema,
+  entryView,
+} from "../balances/entries.ts";
+import { accountField, ofFigureOrAccount } from "../balances/book.ts";
+import { type Micros, wireTime } from "../ground/clock.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { exponentOf, isCurrency, wireMinor } from "../ground/money.ts";
+import { reply } from "../ground/reply.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { rangeBefore, rangeFrom } from "../http/lists.ts";
+import {
+  currencyCode,
+  environmentField,
+  exampleOf,
+  exponentField,
+  identity,
+  rangeBound,
+  timestamp,
+} from "../http/shapes.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import { type Settlement, settlementView, statementOf } from "../settlements/settlement.ts";
+import { readSettlement } from "../settlements/settlements.routes.ts";
+import { settlementParams, settlementSchema, statementSchema } from "../settlements/settlements.schema.ts";
+import { selectStatement, statementLineOfRow } from "../settlements/settlements.sql.ts";
+import type { Database } from "../store/database.ts";
+import {
+  type AccountOfBook,
+  type MovementRow,
+  selectBalanceBefore,
+  selectMovements,
+  selectPeriod,
+} from "./balance-statement.sql.ts";
+import { OF_BOOK, findBook } from "./books.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { limitOf } from "./lists.ts";
+import { bookParams } from "./params.ts";
+
+const amount = (description: string, example: number) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description: `${description} Null beyond 2^53 - 1.`, examples: [example] });
+
+const periodEnd = (description: string, example: string) =>
+  rangeBound(description)
+    .unwrap()
+    .meta({ ...rangeBound(description).meta(), examples: [example] });
+const periodFields = {
+  figure: entriesQuerySchema.shape.figure,
+  account: accountField,
+  from: periodEnd("YYYY-MM-DD or a timestamp; inclusive.", "2026-11-01"),
+  to: periodEnd("YYYY-MM-DD (the whole day) or a timestamp; inclusive.", "2026-11-30"),
+};
+const { limit, starting_after } = entriesQuerySchema.shape;
+const periodQuery = ofFigureOrAccount(z.strictObject(periodFields));
+const pageQuery = ofFigureOrAccount(z.strictObject({ ...periodFields, limit, starting_after }));
+
+const balanceStatementSchema = z
+  .strictObject({
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    account: z.string().meta({ description: "Of the ledger.", examples: ["merchant:available"] }),
+    currency: currencyCode,
+    exponent: exponentField,
+    from: timestamp.meta({ examples: [exampleTimes.dayBegins] }),
+    before: timestamp.meta({ description: "Exclusive.", examples: [exampleTimes.dayEnds] }),
+    opening_minor: amount("The figure when the period begins.", 0),
+    closing_minor: amount("The figure when it ends: the opening one and all movements.", 15_000_000),
+    movements: z.array(entrySchema).meta({ description: "A page of them, oldest first." }),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable().meta({ description: "Send it as `starting_after` for the next page." }),
+  })
+  .meta({
+    id: "BalanceStatement",
+    description: "What moved an account over a period.",
+    examples: [
+      {
+        merchant_id: exampleIds.merchant,
+        environment: "production",
+        account: "merchant:available",
+        currency: "IDR",
+        exponent: 2,
+        from: exampleTimes.dayBegins,
+        before: exampleTimes.dayEnds,
+        opening_minor: 0,
+        closing_minor: 15_000_000,
+        movements: [exampleOf(entrySchema)],
+        has_more: false,
+        next_cursor: null,
+      },
+    ],
+  });
+
+const csvSchema = z.string().meta({
+  id: "BalanceStatementText",
+  description: "The names of the columns, the opening figure, each movement, and the closing figure.",
+  examples: ["what,journal,kind,group,posted_at,currency,amount_minor,figure_after_minor\r\n"],
+});
+
+const tag = "Statements";
+
+export function statementEndpoints(database: Database, directory: Directory): OperatorEndpoint[] {
+  return [...batchEndpoints(database, directory), ...balanceEndpoints(database, directory)];
+}
+
+function batchEndpoints(database: Database, directory: Directory): OperatorEndpoint[] {
+  const path = `${OF_BOOK}/settlements/{uuid}`;
+  const shared = { method: "GET", params: { ...bookParams, ...settlementParams }, tag, role: "viewer" } as const;
+  const errors = ["OBJECT_NOT_FOUND"] as const;
+  const find = async (params: Readonly<Record<string, string>>): Promise<Settlement> => {
+    const { book } = await findBook(directory, params);
+    const found = await readSettlement(database, book.merchantId, params.uuid ?? "");
+    if (found?.book.environment !== book.environment)
+      throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
+    return found;
+  };
+  return [
+    operatorEndpoint({
+      ...shared,
+      operationId: "getMerchantSettlement",
+      path,
+      summary: "Read a settlement batch",
+      success: { status: 200, description: "The batch.", schema: settlementSchema },
+      errors,
+      handle: async ({ params }) => reply(200, settlementView(await find(params))),
+    }),
+    operatorEndpoint({
+      ...shared,
+      operationId: "getMerchantSettlementStatement",
+      path: `${path}/statement`,
+      summary: "Download a batch as CSV, as its merchant does",
+      success: {
+        status: 200,
+        description: "Comma-separated values, the names of the columns first.",
+        schema: statementSchema,
+        mediaType: "text/csv",
+      },
+      errors,
+      async handle({ params }) {
+        const settlement = await find(params);
+        const lines = (await database.query(selectStatement(settlement))).map(statementLineOfRow);
+        return { status: 200, body: statementOf(settlement, lines), contentType: "text/csv; charset=utf-8" };
+      },
+    }),
+  ];
+}
+
+/** An account over a period: of which journals it is, and what stands at both ends. */
+interface Period extends AccountOfBook {
+  /** The figures of a merchant turn the ledger's signs. */
+  sign: 1 | -1;
+  from: Micros;
+  before: Micros;
+  first: bigint;
+  past: bigint;
+  opening: bigint;
+  closing: bigint;
+}
+
+type PeriodQuery = Pick<EntriesQuery, "figure" | "account"> & { from: string; to: string };
+
+/** Throws VALIDATION_ERROR. */
+async function readPeriod(database: Database, book: Book, currency: string, query: PeriodQuery): Promise<Period> {
+  if (!isCurrency(currency)) throw validationFault("currency", currency, "currency must be a currency code like IDR.");
+  const [from = 0, before = 0] = [rangeFrom("from", query.from), rangeBefore("to", query.to)];
+  if (before <= from) throw validationFault("to", query.to, "to must not be before from.");
+  const account = query.account ?? accountOfFigure(query.figure);
+  const of = { book, account, currency };
+  const [ends] = await database.query(selectPeriod(book, from, before));
+  const first = ends?.first as bigint;
+  const past = ends?.past as bigint;
+  const [[opening] = [], [closing] = []] = await database.pipeline([
+    selectBalanceBefore(of, first),
+    selectBalanceBefore(of, past),
+  ]);
+  const sign = query.account === undefined ? -1 : 1;
+  const figure = (row: { balance_after_minor?: unknown } | undefined): bigint =>
+    BigInt(sign) * ((row?.balance_after_minor as bigint | undefined) ?? 0n);
+  return { ...of, sign, from, before, first, past, opening: figure(opening), closing: figure(closing) };
+}
+
+const CSV_RUNNING_MAX = 2;
+const CSV_PAGE = 1_000;
+
+function balanceEndpoints(database: Database, directory: Directory): OperatorEndpoint[] {
+  const path = `${OF_BOOK}/balances/{currency}/statement`;
+  const shared = { method: "GET", params: { ...bookParams, ...entriesParams }, tag, role: "viewer" } as const;
+  let running = 0;
+  return [
+    operatorEndpoint({
+      ...shared,
+      operationId: "getBalanceStatement",
+      path,
+      summary: "What moved a figure of the balances, or any account, over a period, with the balance at both ends",
+      query: pageQuery,
+      success: { status: 200, description: "Both ends, and a page of what moved.", schema: balanceStatementSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, query }) {
+        const { book } = await findBook(directory, params);
+        const period = await readPeriod(database, book, params.currency ?? "", query);
+        const size = limitOf(query);
+        const [seq, line] = query.starting_after?.split("-") ?? [];
+        const after = seq === undefined ? beginningOf(period) : { seq: BigInt(seq), line: Number(line) };
+        const rows = await database.query<MovementRow>(
+          selectMovements(period, after.seq < period.first ? beginningOf(period) : after, period.past, size + 1),
+        );
+        const shown = rows.slice(0, size).map((row) => entryView(row, period.sign));
+        return reply(200, {
+          merchant_id: book.merchantId,
+          environment: book.environment,
+          account: period.account,
+          currency: period.currency,
+          exponent: exponentOf(period.currency),
+          from: wireTime(period.from),
+          before: wireTime(period.before),
+          opening_minor: wireMinor(period.opening),
+          closing_minor: wireMinor(period.closing),
+          movements: shown,
+          has_more: rows.length > size,
+          next_cursor: rows.length > size ? (shown.at(-1)?.id ?? null) : null,
+        });
+      },
+    }),
+    operatorEndpoint({
+      ...shared,
+      operationId: "downloadBalanceStatement",
+      path: `${path}.csv`,
+      summary: "The same as CSV, whole, sent while it is read",
+      query: periodQuery,
+      success: { status: 200, description: "Comma-separated values.", schema: csvSchema, mediaType: "text/csv" },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, query }) {
+        const { book } = await findBook(directory, params);
+        const period = await readPeriod(database, book, params.currency ?? "", query);
+        if (running >= CSV_RUNNING_MAX)
+          throw new Fault("SERVICE_UNAVAILABLE", {
+            message: "Too many statements are being sent already. Try again when one is done.",
+            retryAfterSeconds: 10,
+          });
+        running++;
+        const stream = Readable.from(csvOf(database, period));
+        stream.once("close", () => running--);
+        const saveAs = `statement-${period.currency}-${wireTime(period.from).slice(0, 10)}.csv`;
+        return { status: 200, body: "", contentType: "text/csv; charset=utf-8", stream, saveAs };
+      },
+    }),
+  ];
+}
+
+const beginningOf = ({ first }: Period): { seq: bigint; line: number } => ({ seq: first, line: 0 });
+
+/** Every field is an identity, a word, a time or a number: none needs quotes. */
+async function* csvOf(database: Database, period: Period): AsyncGenerator<string> {
+  const { currency, sign } = period;
+  const line = (...fields: string[]): string => `${fields.join(",")}\r\n`;
+  yield line("what", "journal", "kind", "group", "posted_at", "currency", "amount_minor", "figure_after_minor");
+  yield line("opening", "", "", "", wireTime(period.from), currency, "", String(period.opening));
+  for (let after = beginningOf(period); ;) {
+    const rows = await database.query<MovementRow>(selectMovements(period, after, period.past, CSV_PAGE));
+    yield rows
+      .map((row) => {
+        const { journal, kind, group, posted_at } = entryView(row, sign);
+        const [added, stands] = [row.amount_minor, row.balance_after_minor].map((minor) => BigInt(sign) * minor);
+        return line("movement", journal, kind, group, posted_at, currency, String(added), String(stands));
+      })
+      .join("");
+    const last = rows.at(-1);
+    if (rows.length < CSV_PAGE || !last) break;
+    after = { seq: last.seq, line: last.line };
+  }
+  yield line("closing", "", "", "", wireTime(period.before), currency, "", String(period.closing));
+}

@@ -1,0 +1,145 @@
+// Goal: a statement says what the ledger says. Method: a book in which money moved on three days of its own clock; each day's statement, page by
+// page and as CSV, held against the entries of the account; and the statements of a settlement batch.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
+import { statementEndpoints } from "./statements.routes.ts";
+
+interface Movement {
+  id: string;
+  amount_minor: number;
+  figure_after_minor: number;
+  posted_at: string;
+}
+
+let service: TestService;
+let shop: { client: Client; merchantId: string };
+let book: string;
+const ask = operatorCaller(() => service, statementEndpoints({} as never, {} as never));
+
+async function paid(amount_minor: number): Promise<string> {
+  const { reference } = (await shop.client.post("/v1/payments", paymentBody({ amount_minor }))).json;
+  await shop.client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  return reference as string;
+}
+
+const today = async (): Promise<string> =>
+  ((await shop.client.get("/v1/sandbox/clock")).json.now as string).slice(0, 10);
+
+const days: string[] = [];
+beforeAll(async () => {
+  service = await startService({ config: { operatorViewerToken: VIEWER_TOKEN } });
+  shop = await service.merchant();
+  book = `/merchants/${shop.merchantId}/books/sandbox`;
+  for (let day = 0; day < 3; day++) {
+    days.push(await today());
+    const reference = await paid(1_000_000 + day);
+    if (day === 1) await shop.client.post("/v1/refunds", { payment_reference: reference, amount_minor: 300_000 });
+    await shop.client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  }
+}, 30_000);
+afterAll(() => service.stop());
+
+const statement = async (query: string) =>
+  (await ask("GET", `${book}/balances/IDR/statement${query}`, { token: VIEWER_TOKEN })).json as {
+    opening_minor: number;
+    closing_minor: number;
+    movements: Movement[];
+    has_more: boolean;
+    next_cursor: string;
+  };
+
+describe.each(["figure=available", "figure=pending_settlement", "account=merchant:available", "account=platform:fees"])(
+  "a statement of %s",
+  (asked) => {
+    test("begins where the one before it ended, and its movements lead from one end to the other", async () => {
+      let standing = 0;
+      for (const day of days) {
+        const { opening_minor, closing_minor, movements } = await statement(
+          `?${asked}&from=${day}&to=${day}&limit=100`,
+        );
+        expect(opening_minor).toBe(standing);
+        for (const { amount_minor, figure_after_minor, posted_at } of movements) {
+          standing += amount_minor;
+          expect(figure_after_minor).toBe(standing);
+          expect(posted_at.slice(0, 10)).toBe(day);
+        }
+        expect(closing_minor).toBe(standing);
+      }
+      const { json } = await service.askOperator(`${book}/balances/IDR/entries?${asked}&limit=100`);
+      const all = (await statement(`?${asked}&from=2020-01-01&to=2199-01-01&limit=100`)).movements;
+      expect(all.toReversed()).toEqual(json.data);
+    });
+
+    test("says the same page by page and as CSV", async () => {
+      const range = `?${asked}&from=${days[0]}&to=${days[2]}`;
+      const { movements, opening_minor, closing_minor } = await statement(`${range}&limit=100`);
+      const walked: Movement[] = [];
+      for (let cursor = ""; ;) {
+        const one = await statement(`${range}&limit=1${cursor}`);
+        walked.push(...one.movements);
+        if (!one.has_more) break;
+        cursor = `&starting_after=${one.next_cursor}`;
+      }
+      expect(walked).toEqual(movements);
+      const { text, headers } = await ask("GET", `${book}/balances/IDR/statement.csv${range}`);
+      expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+      const rows = text
+        .trimEnd()
+        .split("\r\n")
+        .map((line) => line.split(","));
+      expect(rows.map(([what]) => what)).toEqual(["what", "opening", ...movements.map(() => "movement"), "closing"]);
+      expect(rows.slice(2, -1).map((row) => [Number(row[6]), Number(row[7])])).toEqual(
+        movements.map(({ amount_minor, figure_after_minor }) => [amount_minor, figure_after_minor]),
+      );
+      expect([Number(rows[1]?.[7]), Number(rows.at(-1)?.[7])]).toEqual([opening_minor, closing_minor]);
+    });
+  },
+);
+
+test("before anything moved, and after, both ends are the same and nothing is between them", async () => {
+  expect(await statement("?from=2020-01-01&to=2020-12-31")).toMatchObject({
+    opening_minor: 0,
+    closing_minor: 0,
+    movements: [],
+  });
+  const { opening_minor, closing_minor, movements } = await statement("?from=2190-01-01&to=2190-01-01");
+  expect([closing_minor, movements]).toEqual([opening_minor, []]);
+});
+
+test("a settlement batch is read by the operator as by its merchant, and in its own environment alone", async () => {
+  await paid(2_000_000);
+  const { data } = (await shop.client.post("/v1/sandbox/settlements/run", {})).json;
+  const { uuid } = data[0] as { uuid: string };
+  expect((await ask("GET", `${book}/settlements/${uuid}`)).json).toMatchObject({ uuid, status: "processing" });
+  const { text } = await ask("GET", `${book}/settlements/${uuid}/statement`);
+  expect(text).toBe((await shop.client.get(`/v1/settlements/${uuid}/statement`)).text);
+  const elsewhere = book.replace("sandbox", "production");
+  expect(outcomeOf(await ask("GET", `${elsewhere}/settlements/${uuid}/statement`))).toBe("404 OBJECT_NOT_FOUND");
+  const stranger = (await service.merchant()).merchantId;
+  expect(outcomeOf(await ask("GET", `/merchants/${stranger}/books/sandbox/settlements/${uuid}`))).toBe(
+    "404 OBJECT_NOT_FOUND",
+  );
+});
+
+test.each([
+  ["", "422 VALIDATION_ERROR from"],
+  ["?from=2026-01-01", "422 VALIDATION_ERROR to"],
+  ["?from=2026-01-02&to=2026-01-01", "422 VALIDATION_ERROR to"],
+  ["?from=x&to=2026-01-01", "422 VALIDATION_ERROR from"],
+  ["?from=2026-01-01&to=2026-02-30", "422 VALIDATION_ERROR to"],
+  ["?from=2026-01-01&to=2026-01-02&account=x", "422 VALIDATION_ERROR account"],
+  ["?from=2026-01-01&to=2026-01-02&account=platform:fees&figure=held", "422 VALIDATION_ERROR account"],
+  ["?from=2026-01-01&to=2026-01-02&starting_after=x", "422 VALIDATION_ERROR starting_after"],
+])("GET …/balances/IDR/statement%s is answered with %s", async (query, expected) => {
+  expect(outcomeOf(await ask("GET", `${book}/balances/IDR/statement${query}`))).toBe(expected);
+});
+
+test.each([
+  ["/balances/XXQ/statement?from=2026-01-01&to=2026-01-02", "422 VALIDATION_ERROR currency"],
+  ["/settlements/set_1/statement", "404 OBJECT_NOT_FOUND"],
+  [`/settlements/set_${"0".repeat(26)}`, "404 OBJECT_NOT_FOUND"],
+])("GET …%s is answered with %s", async (path, expected) => {
+  expect(outcomeOf(await ask("GET", `${book}${path}`))).toBe(expected);
+});

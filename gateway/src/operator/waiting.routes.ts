@@ -1,0 +1,289 @@
+// GET /ops/v1/waiting: everything that waits for a person, in one call. Each kind with how many there are, the oldest, and the first few.
+import { z } from "zod";
+import { type Clock, type Micros, wireTime } from "../ground/clock.ts";
+import { type IdKind, idOf, uuidOf } from "../ground/ids.ts";
+import { exponentOf, wireAmount } from "../ground/money.ts";
+import { reply } from "../ground/reply.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { currencyCode, environmentField, exampleOf, exponentField, identity, timestamp } from "../http/shapes.ts";
+import { type Environment, environments } from "../merchants/books.ts";
+import type { Database, Statement } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import {
+  WAITING_MAX,
+  type WaitingRow,
+  selectNames,
+  waitingDeadlines,
+  waitingDecisions,
+  waitingEndpoints,
+  waitingExceptions,
+  waitingOperations,
+  waitingPayouts,
+  waitingReceipts,
+  waitingRefunds,
+  waitingReturns,
+  waitingReviews,
+} from "./waiting.sql.ts";
+
+const SHOWN_MAX = 5;
+
+interface Queue {
+  kind: string;
+  about: string;
+  statement: (asked: { now: Micros; environment: Environment | undefined }) => Statement;
+  id: (row: WaitingRow) => string;
+  /** Where one is read or decided. */
+  url: (row: WaitingRow, id: string) => string;
+}
+
+const merchantOf = ({ merchant_id }: WaitingRow): string => idOf("merchant", merchant_id);
+const bookUrl = (row: WaitingRow): string => `/ops/v1/merchants/${merchantOf(row)}/books/${row.environment}`;
+const paymentUrl = ({ payment_id }: WaitingRow): string => `/ops/v1/payments/${idOf("payment", payment_id ?? "")}`;
+const named =
+  (kind: IdKind) =>
+  ({ id }: WaitingRow): string =>
+    idOf(kind, id);
+
+/** In the order in which they are told: what costs money first when it is left. */
+const queues: readonly Queue[] = [
+  {
+    kind: "review",
+    about: "A payment that fraud detection left to a person; it is refused at `due_at`.",
+    statement: waitingReviews,
+    id: named("payment"),
+    url: (_row, id) => `/ops/v1/reviews/${id}`,
+  },
+  {
+    kind: "dispute_deadline",
+    about: "A dispute that its merchant has not answered, three days or less before it is lost.",
+    statement: waitingDeadlines,
+    id: named("dispute"),
+    url: paymentUrl,
+  },
+  {
+    kind: "dispute_decision",
+    about: "A dispute whose evidence is handed in, until you record how it ended.",
+    statement: waitingDecisions,
+    id: named("dispute"),
+    url: (row, id) => `${bookUrl(row)}/disputes/${id}/evidence`,
+  },
+  {
+    kind: "receipt",
+    about: "Money that no payment awaited: return it or credit it.",
+    statement: waitingReceipts,
+    id: named("receipt"),
+    url: paymentUrl,
+  },
+  {
+    kind: "exception",
+    about: "An acquirer's report that disagrees with the book.",
+    statement: waitingExceptions,
+    id: named("exception"),
+    url: paymentUrl,
+  },
+  {
+    kind: "payout_overdue",
+    about: "A batch whose day of payout has come, and that is not recorded as paid.",
+    statement: waitingPayouts,
+    id: named("settlement"),
+    url: (row, id) => `${bookUrl(row)}/settlements/${id}/statement`,
+  },
+  {
+    kind: "payout_returned",
+    about: "A batch of the last fourteen days that the bank returned: its funds wait for the next run.",
+    statement: waitingReturns,
+    id: named("settlement"),
+    url: (row, id) => `${bookUrl(row)}/settlements/${id}/statement`,
+  },
+  {
+    kind: "refund_pending",
+    about: "A refund whose acquirer has not answered for a day.",
+    statement: waitingRefunds,
+    id: named("refund"),
+    url: (_row, id) => `/ops/v1/refunds/${id}`,
+  },
+  {
+    kind: "operation_overdue",
+    about: "A call to an acquirer that was due five minutes ago, and that no worker has taken up.",
+    statement: waitingOperations,
+    id: (row) => idOf(row.note?.split(" ")[1] === "refund" ? "refund" : "payment", row.id),
+    url: paymentUrl,
+  },
+  {
+    kind: "endpoint_failing",
+    about: "A receiver for which events were given up in the last day; `note` is how many.",
+    statement: waitingEndpoints,
+    id: named("event"),
+    url: (row) => `${bookUrl(row)}/events?delivery=undelivered`,
+  },
+];
+
+const QUARANTINED = "book_quarantined";
+const kinds: readonly string[] = [...queues.map(({ kind }) => kind), QUARANTINED];
+
+const itemSchema = z
+  .strictObject({
+    id: z.string().meta({ description: "Identity of what waits.", examples: [exampleIds.payment] }),
+    merchant_id: identity("merchant"),
+    merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
+    environment: environmentField,
+    since: timestamp.nullable().meta({ description: "Since when, by the clock of its book." }),
+    due_at: timestamp.nullable().meta({ description: "When it is too late, or was due; null when nothing runs out." }),
+    amount_minor: z
+      .int()
+      .nullable()
+      .meta({ examples: [6_000_000_000] }),
+    currency: currencyCode.nullable(),
+    exponent: exponentField.nullable(),
+    note: z
+      .string()
+      .nullable()
+      .meta({ description: "What tells it apart.", examples: ["order-1042"] }),
+    url: z.string().meta({ description: "Where it is read.", examples: [`/ops/v1/reviews/${exampleIds.payment}`] }),
+  })
+  .meta({
+    id: "WaitingItem",
+    examples: [
+      {
+        id: exampleIds.payment,
+        merchant_id: exampleIds.merchant,
+        merchant_name: "Kopi Melati",
+        environment: "production" as const,
+        since: exampleTimes.created,
+        due_at: exampleTimes.disputed,
+        amount_minor: 6_000_000_000,
+        currency: "IDR",
+        exponent: 2,
+        note: "order-1042",
+        url: `/ops/v1/reviews/${exampleIds.payment}`,
+      },
+    ],
+  });
+
+const queueSchema = z
+  .strictObject({
+    kind: z.enum(kinds).meta({ examples: ["review"] }),
+    about: z.string().meta({ description: "What it is.", examples: [queues[0]?.about ?? ""] }),
+    count: z
+      .int()
+      .min(0)
+      .max(WAITING_MAX)
+      .meta({ description: `How many wait; counted to ${WAITING_MAX}.`, examples: [1] }),
+    is_more: z.boolean().meta({ description: `True when there are more than ${WAITING_MAX}.` }),
+    items: z.array(itemSchema).meta({ description: `The first ${SHOWN_MAX}: the oldest, or what runs out first.` }),
+  })
+  .meta({ id: "WaitingQueue", description: "What of one kind waits for a person." });
+
+const waitingSchema = z
+  .strictObject({
+    data: z.array(queueSchema).meta({ description: "Every kind, those too of which nothing waits." }),
+    checked_at: timestamp,
+  })
+  .meta({
+    id: "Waiting",
+    description: "Everything that waits for a person.",
+    examples: [
+      {
+        data: [
+          { kind: "review", about: queues[0]?.about ?? "", count: 1, is_more: false, items: [exampleOf(itemSchema)] },
+        ],
+        checked_at: exampleTimes.paid,
+      },
+    ],
+  });
+
+const waitingQuery = z.strictObject({
+  environment: environmentField.optional().meta({ description: "Only what waits in this environment." }),
+});
+
+export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock: Clock }): OperatorEndpoint[] {
+  const { database, lanes, clock } = parts;
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "getWaiting",
+      path: "/ops/v1/waiting",
+      summary: "Everything that waits for a person, in one call",
+      description:
+        "Books in quarantine are those of the process that answers: each decides for itself. Everything else is read from the database.",
+      tag: "Waiting",
+      role: "viewer",
+      query: waitingQuery,
+      success: { status: 200, description: "Every kind, with the first few of each.", schema: waitingSchema },
+      errors: [],
+      async handle({ query: { environment } }) {
+        const now = clock.now();
+        const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
+        const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[]));
+        const quarantined = await readQuarantine(database, lanes, environment);
+        return reply(200, { data: [...told, quarantined], checked_at: wireTime(now) });
+      },
+    }),
+  ];
+}
+
+function queueView(queue: Queue, rows: readonly WaitingRow[]): z.infer<typeof queueSchema> {
+  return {
+    kind: queue.kind,
+    about: queue.about,
+    count: Math.min(rows.length, WAITING_MAX),
+    is_more: rows.length > WAITING_MAX,
+    items: rows.slice(0, SHOWN_MAX).map((row) => itemView(queue, row)),
+  };
+}
+
+function itemView(queue: Queue, row: WaitingRow): z.infer<typeof itemSchema> {
+  const id = queue.id(row);
+  const { amount_minor: amount, currency } = row;
+  return {
+    id,
+    merchant_id: merchantOf(row),
+    merchant_name: row.merchant_name,
+    environment: row.environment,
+    since: wireTime(row.since),
+    due_at: row.due_at === null ? null : wireTime(row.due_at),
+    amount_minor: amount === null ? null : wireAmount(amount),
+    currency,
+    exponent: currency === null ? null : exponentOf(currency),
+    note: row.note,
+    url: queue.url(row, id),
+  };
+}
+
+/** Books that this process refuses since it met an impossible state in them. */
+async function readQuarantine(
+  database: Database,
+  { quarantine }: Lanes,
+  environment: Environment | undefined,
+): Promise<z.infer<typeof queueSchema>> {
+  const books = [...quarantine]
+    .map(([key, reason]) => {
+      const [merchantId = "", name = ""] = key.split("/");
+      return { merchantId, environment: environments.find((one) => one === name) ?? "sandbox", reason };
+    })
+    .filter((book) => environment === undefined || book.environment === environment);
+  const shown = books.slice(0, SHOWN_MAX);
+  const rows =
+    shown.length === 0 ? [] : await database.query(selectNames(shown.map(({ merchantId }) => uuidOf(merchantId))));
+  const names = new Map(rows.map((row) => [idOf("merchant", row.merchant_id as string), row.name as string]));
+  return {
+    kind: QUARANTINED,
+    about: "A book that this process refuses to write since it met an impossible state in it.",
+    count: Math.min(books.length, WAITING_MAX),
+    is_more: books.length > WAITING_MAX,
+    items: shown.map((book) => ({
+      id: book.merchantId,
+      merchant_id: book.merchantId,
+      merchant_name: names.get(book.merchantId) ?? "",
+      environment: book.environment,
+      since: null,
+      due_at: null,
+      amount_minor: null,
+      currency: null,
+      exponent: null,
+      note: book.reason,
+      url: `/ops/v1/merchants/${book.merchantId}/books/${book.environment}/verify`,
+    })),
+  };
+}

@@ -1,0 +1,198 @@
+// What waits for a person, of all merchants: each kind by an index that holds what waits, or book by book through one, and no further than
+// a hundred. Other rooms write these tables.
+import { leastIdOf } from "../events/events.sql.ts";
+import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import type { Environment } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+/** What waits is counted to this many; beyond it there are more. */
+export const WAITING_MAX = 100;
+const HOUR = 3600 * SECOND;
+/** A dispute is near its deadline. */
+export const DEADLINE_NEAR: Micros = 72 * HOUR;
+/** A refund whose acquirer has not answered is late. */
+export const REFUND_LATE: Micros = 24 * HOUR;
+/** Nobody has taken an operation up that was due: workers look every second. */
+export const OPERATION_LATE: Micros = 5 * 60 * SECOND;
+/** Events that were given up since then speak of an endpoint that fails. */
+export const UNDELIVERED_SINCE: Micros = 24 * HOUR;
+/** Batches that the bank returned are told for so long. */
+export const RETURNED_SINCE: Micros = 14 * 24 * HOUR;
+
+/** One that waits. */
+export interface WaitingRow extends Row {
+  merchant_id: string;
+  environment: Environment;
+  merchant_name: string;
+  /** Of the object, or of what names it. */
+  id: string;
+  payment_id: string | null;
+  since: Micros;
+  due_at: Micros | null;
+  amount_minor: bigint | null;
+  currency: string | null;
+  /** What tells it apart: a kind, a step, a reference; a count of events. */
+  note: string | null;
+}
+
+interface Asked {
+  now: Micros;
+  environment: Environment | undefined;
+}
+
+/** `from` gives the columns of a waiting row but for the merchant's name, and is cut and in its order already. */
+function named(name: string, from: string, order: string, values: unknown[]): Statement {
+  return {
+    name: `waiting ${name}`,
+    text: `select w.*, m.name as merchant_name
+from (
+${from}
+  order by ${order}
+  limit ${WAITING_MAX + 1}
+) w
+join merchants m using (merchant_id)
+order by ${order}`,
+    values,
+  };
+}
+
+const inEnvironment = (table: string, place: string): string =>
+  `(${place}::text is null or ${table}.environment = ${place}::text::environment)`;
+const ofBook = (table: string): string =>
+  `${table}.merchant_id = b.merchant_id and ${table}.environment = b.environment`;
+
+export function waitingReviews({ environment }: Asked): Statement {
+  const from = `  select p.merchant_id, p.environment, p.payment_id as id, p.payment_id, p.created_at as since, p.expires_at as due_at,
+    p.amount_minor, p.currency, p.reference_id as note
+  from payments p
+  where p.risk_decision = 'review' and p.status = 'pending' and ${inEnvironment("p", "$1")}`;
+  return named("reviews", from, "id", [environment ?? null]);
+}
+
+/** Disputes that the merchant has to answer soon, by the clock of their own book. */
+export function waitingDeadlines({ now, environment }: Asked): Statement {
+  const from = `  select d.*
+  from books b
+  cross join lateral (
+    select d.merchant_id, d.environment, d.dispute_id as id, d.payment_id, d.opened_at as since, d.evidence_due_at as due_at,
+      d.amount_minor, d.currency, d.reason as note
+    from disputes d
+    where ${ofBook("d")} and d.status = 'needs_response'
+      and d.evidence_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+    order by d.evidence_due_at
+    limit ${WAITING_MAX + 1}
+  ) d
+  where ${inEnvironment("b", "$2")}`;
+  return named("deadlines", from, "due_at, id", [sqlTime(now + DEADLINE_NEAR), environment ?? null]);
+}
+
+/** Disputes whose evidence is handed in, and that nobody has decided. */
+export function waitingDecisions({ environment }: Asked): Statement {
+  const from = `  select d.merchant_id, d.environment, d.dispute_id as id, d.payment_id, d.opened_at as since, null::timestamptz as due_at,
+    d.amount_minor, d.currency, d.reason as note
+  from disputes d
+  where d.status = 'under_review' and ${inEnvironment("d", "$1")}`;
+  return named("decisions", from, "id", [environment ?? null]);
+}
+
+export function waitingReceipts({ environment }: Asked): Statement {
+  const from = `  select r.merchant_id, r.environment, r.receipt_id as id, r.payment_id, r.received_at as since, null::timestamptz as due_at,
+    r.amount_minor, r.currency, r.gateway_code || ' ' || r.transaction_id as note
+  from receipts r
+  where r.status = 'unapplied' and ${inEnvironment("r", "$1")}`;
+  return named("receipts", from, "id", [environment ?? null]);
+}
+
+export function waitingExceptions({ environment }: Asked): Statement {
+  const from = `  select e.merchant_id, e.environment, e.exception_id as id, o.payment_id, e.noticed_at as since, null::timestamptz as due_at,
+    null::bigint as amount_minor, null::text as currency, e.gateway_code || ' ' || e.kind as note
+  from reconciliation_exceptions e
+  join acquirer_operations o using (merchant_id, environment, operation_id)
+  where e.closed_at is null and ${inEnvironment("e", "$1")}`;
+  return named("exceptions", from, "id", [environment ?? null]);
+}
+
+/** Batches whose day of payout has come, and that nobody recorded as paid. */
+export function waitingPayouts({ now, environment }: Asked): Statement {
+  const from = `  select s.*
+  from books b
+  cross join lateral (
+    select s.merchant_id, s.environment, s.settlement_id as id, null::uuid as payment_id, s.created_at as since, s.pay_due_at as due_at,
+      s.net_minor as amount_minor, s.currency, s.payout_date::text as note
+    from settlements s
+    where ${ofBook("s")} and s.status = 'processing'
+      and s.pay_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+    order by s.pay_due_at
+    limit ${WAITING_MAX + 1}
+  ) s
+  where ${inEnvironment("b", "$2")}`;
+  return named("payouts", from, "due_at, id", [sqlTime(now), environment ?? null]);
+}
+
+/** Batches that the bank returned lately. */
+export function waitingReturns({ now, environment }: Asked): Statement {
+  const from = `  select s.merchant_id, s.environment, s.settlement_id as id, null::uuid as payment_id, s.created_at as since,
+    null::timestamptz as due_at, s.net_minor as amount_minor, s.currency, s.payout_date::text as note
+  from settlements s
+  where s.status = 'failed' and s.settlement_id >= $1::uuid and ${inEnvironment("s", "$2")}`;
+  return named("returns", from, "id", [leastIdOf(now - RETURNED_SINCE), environment ?? null]);
+}
+
+/** Refunds whose acquirer has not answered for a day. */
+export function waitingRefunds({ now, environment }: Asked): Statement {
+  const from = `  select r.*
+  from books b
+  cross join lateral (
+    select r.merchant_id, r.environment, r.refund_id as id, r.payment_id, r.created_at as since, null::timestamptz as due_at,
+      r.amount_minor, r.currency, r.reason as note
+    from refunds r
+    where ${ofBook("r")} and r.status = 'pending'
+      and r.created_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+    order by r.refund_id
+    limit ${WAITING_MAX + 1}
+  ) r
+  where ${inEnvironment("b", "$2")}`;
+  return named("refunds", from, "since, id", [sqlTime(now - REFUND_LATE), environment ?? null]);
+}
+
+/** Operations that were due long ago, and that no worker has taken up. */
+export function waitingOperations({ now, environment }: Asked): Statement {
+  const from = `  select o.merchant_id, o.environment, o.operation_id as id, o.payment_id, o.created_at as since, o.due_at,
+    null::bigint as amount_minor, null::text as currency, o.gateway_code || ' ' || o.kind || ' ' || o.step as note
+  from acquirer_operations o
+  where o.due_at <= $1::timestamptz and ${inEnvironment("o", "$2")}`;
+  return named("operations", from, "due_at, id", [sqlTime(now - OPERATION_LATE), environment ?? null]);
+}
+
+/** Books in which events were given up lately: the oldest of those, and how many there are. */
+export function waitingEndpoints({ now, environment }: Asked): Statement {
+  const from = `  select b.merchant_id, b.environment, d.event_id as id, null::uuid as payment_id, d.next_attempt_at as since,
+    null::timestamptz as due_at, null::bigint as amount_minor, null::text as currency, (
+      select count(*)
+      from (
+        select
+        from deliveries d
+        where ${ofBook("d")} and d.state = 'undelivered' and d.event_id >= $1::uuid
+        limit ${WAITING_MAX + 1}
+      ) d
+    )::text as note
+  from books b
+  cross join lateral (
+    select d.event_id, d.next_attempt_at
+    from deliveries d
+    where ${ofBook("d")} and d.state = 'undelivered' and d.event_id >= $1::uuid
+    order by d.event_id
+    limit 1
+  ) d
+  where ${inEnvironment("b", "$2")}`;
+  return named("endpoints", from, "id", [leastIdOf(now - UNDELIVERED_SINCE), environment ?? null]);
+}
+
+/** Names of merchants, for those of whom only the identity is known. */
+export function selectNames(merchantIds: readonly string[]): Statement {
+  return {
+    name: "select names of merchants",
+    text: "select merchant_id, name from merchants where merchant_id = any($1::uuid[])",
+    values: [merchantIds],
+  };
+}
