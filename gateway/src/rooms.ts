@@ -146,6 +146,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const worker = new Worker({
     ...sweeping,
     config,
+    metrics,
     merchants,
     payers,
     clocks,

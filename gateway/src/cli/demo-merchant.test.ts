@@ -43,6 +43,8 @@ test("a start that was killed before it wrote the file down is made good by the 
   const { merchantId } = await service.app.merchants.create("Kopi Gerbang");
   const demo = await expectWorks(await prepare());
   expect(demo.merchant_id).toBe(merchantId);
+  const [key] = await service.app.merchants.credentials.list({ merchantId }, undefined, 1);
+  expect(key).toMatchObject({ clientId: demo.client_id, name: "demo" });
   expect(await prepare()).toEqual({ ...demo, portal_sign_in: expect.stringContaining("#link=") });
 });
 

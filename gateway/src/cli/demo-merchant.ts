@@ -22,6 +22,7 @@ const demoSchema = z.object({
 export type DemoFile = z.infer<typeof demoSchema>;
 
 const NAME = "Kopi Gerbang";
+const KEY_NAME = "demo";
 /** For so long the webhook secret before a recovery signs as well: a receiver may still have it. */
 const OVERLAP_SECONDS = 86_400;
 
@@ -83,7 +84,7 @@ async function issue({ merchants }: App): Promise<Credentials | undefined> {
   } else {
     return undefined;
   }
-  const credential = await merchants.createCredential(merchantId, "sandbox");
+  const credential = await merchants.credentials.create({ merchantId, environment: "sandbox" }, { name: KEY_NAME });
   if (!credential || webhookSecret === undefined) throw new Error("the demo merchant vanished while it was made");
   const { clientId, secret } = credential;
   return { merchant_id: merchantId, client_id: clientId, secret, webhook_secret: webhookSecret };

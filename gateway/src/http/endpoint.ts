@@ -32,6 +32,8 @@ export interface Call {
 interface DescribedForMerchants extends Described {
   scope: Scope;
   sandboxOnly?: boolean;
+  /** It is about the credential that asks: people have none, and it is not mounted for them. */
+  forCredentialsOnly?: true;
 }
 
 export interface ReadEndpoint extends DescribedForMerchants {

@@ -39,7 +39,7 @@ export interface PasskeyParts {
   sessions: Sessions;
   factors: SecondFactors;
   /** A session anew, for who has just proved who they are. */
-  proved(personId: string, session: Pick<Session, "sessionId">, origin: Origin): Promise<string>;
+  proved(personId: string, session: Pick<Session, "sessionId" | "provedAt">, origin: Origin): Promise<string>;
 }
 
 export class Passkeys {
@@ -177,7 +177,7 @@ export class Passkeys {
   async prove(
     personId: string,
     response: AuthenticationResponseJSON,
-    session: Pick<Session, "sessionId">,
+    session: Pick<Session, "sessionId" | "provedAt">,
     origin: Origin,
   ): Promise<string> {
     await this.signedBy(response, "proof", personId, origin);

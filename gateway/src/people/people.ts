@@ -102,13 +102,13 @@ export class People {
   }
 
   /**
-   * Proves again who somebody is, as at a sign-in. Gives the token of a new session, which is in the place of `session`, or what is still to be
+   * Proves again who somebody is, as at a sign-in. Gives the new token of `session`, which takes the place of its old one, or what is still to be
    * sent. Throws UNAUTHORIZED, RATE_LIMITED.
    */
   async prove(
     personId: string,
     given: Given,
-    session: Pick<Session, "sessionId">,
+    session: Pick<Session, "sessionId" | "provedAt">,
     origin: Origin,
   ): Promise<{ token: string } | Needs> {
     const person = await this.known(personId);
@@ -119,9 +119,13 @@ export class People {
     return { token: await this.proved(personId, session, origin) };
   }
 
-  /** A session anew, for who has just proved who they are. Throws UNAUTHORIZED when it was ended meanwhile. */
-  async proved(personId: string, { sessionId }: Pick<Session, "sessionId">, origin: Origin): Promise<string> {
-    const token = await this.sessions.renew({ personId, sessionId }, origin);
+  /** A new token of a session, for who has just proved who they are. Throws UNAUTHORIZED when it was ended or renewed meanwhile. */
+  async proved(
+    personId: string,
+    { sessionId, provedAt }: Pick<Session, "sessionId" | "provedAt">,
+    origin: Origin,
+  ): Promise<string> {
+    const token = await this.sessions.renew({ personId, sessionId, provedAt }, origin);
     if (token === undefined) throw new Fault("UNAUTHORIZED", { message: "You have been signed out. Sign in again." });
     await this.note("proved", personId, origin);
     return token;

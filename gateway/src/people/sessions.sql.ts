@@ -32,6 +32,22 @@ values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::tim
   };
 }
 
+/** Gives a session that lasts, and was proved last at that moment, another token. One row when there was one. */
+export function renewSession(
+  tokenDigest: Buffer,
+  renewed: Pick<Session, "personId" | "sessionId" | "provedAt" | "address" | "userAgent"> & { now: Micros },
+): Statement {
+  const { personId, sessionId, provedAt, address, userAgent, now } = renewed;
+  return {
+    text: `update sessions
+set token_digest = $1::bytea, created_at = $5::timestamptz, seen_at = $5::timestamptz, proved_at = $5::timestamptz,
+  address = $6::text, user_agent = $7::text
+where person_id = $2::uuid and session_id = $3::uuid and proved_at = $4::timestamptz and ended_at is null
+returning 1`,
+    values: [tokenDigest, uuidOf(personId), uuidOf(sessionId), sqlTime(provedAt), sqlTime(now), address, userAgent],
+  };
+}
+
 /** The session of a token, while it lasts: begun and seen after these moments, of a person who may sign in. */
 export function selectSession(tokenDigest: Buffer, begunAfter: Micros, seenAfter: Micros): Statement {
   return {

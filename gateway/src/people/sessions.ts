@@ -12,6 +12,7 @@ import {
   endOtherSessions,
   endSession,
   insertSession,
+  renewSession,
   selectRoles,
   selectSession,
   selectSignedIn,
@@ -62,21 +63,21 @@ export class Sessions {
   }
 
   /**
-   * Puts a new session in the place of one whose person has just proved who they are again: a token that somebody else may have had is
-   * worth nothing then. Gives the new token, or undefined when the session was over meanwhile.
+   * Gives a session a new token, as its person has just proved who they are again: one that somebody else may have had is worth nothing
+   * then. Undefined when the session was over meanwhile, or was renewed by another request.
    */
-  async renew({ personId, sessionId }: Pick<Session, "personId" | "sessionId">, origin: Origin) {
-    const { token, statement } = this.made(personId, origin);
-    const renewed = await this.database.transaction(async (query) => {
-      const ended = await query(endSession(personId, sessionId, this.clock.now()));
-      if (ended.length > 0) await query(statement);
-      return ended.length > 0;
-    });
-    return renewed ? token : undefined;
+  async renew(
+    session: Pick<Session, "personId" | "sessionId" | "provedAt">,
+    origin: Origin,
+  ): Promise<string | undefined> {
+    const token = newToken();
+    const now = this.clock.now();
+    const renewed = { ...session, ...kept(origin), now };
+    return (await this.database.query(renewSession(digestOf(token), renewed))).length > 0 ? token : undefined;
   }
 
-  private made(personId: string, { address, userAgent }: Origin): { token: string; statement: Statement } {
-    const token = randomBytes(32).toString("base64url");
+  private made(personId: string, origin: Origin): { token: string; statement: Statement } {
+    const token = newToken();
     const now = this.clock.now();
     const session: Session = {
       sessionId: newId("session", now),
@@ -84,8 +85,7 @@ export class Sessions {
       createdAt: now,
       seenAt: now,
       provedAt: now,
-      address: address.slice(0, 60),
-      userAgent: userAgent.slice(0, 300),
+      ...kept(origin),
     };
     return { token, statement: insertSession(digestOf(token), session) };
   }
@@ -150,6 +150,14 @@ export class Sessions {
     await this.database.query(endOtherSessions(personId, kept, this.clock.now()));
   }
 }
+
+const newToken = (): string => randomBytes(32).toString("base64url");
+
+/** As much of it as the table keeps. */
+const kept = ({ address, userAgent }: Origin): Origin => ({
+  address: address.slice(0, 60),
+  userAgent: userAgent.slice(0, 300),
+});
 
 function digestOf(token: string): Buffer {
   return sha256(token);

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { z } from "zod";
 import { accountEntriesQuery, bookSchema, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
+import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -150,6 +151,8 @@ const EXPORTS_MAX = 6;
 const MERCHANT_EXPORTS_MAX = 2;
 /** Whoever reads so slowly that it takes longer is cut off: others wait for the place. */
 const EXPORT_WITHIN_MS = 30 * 60_000;
+/** Whoever loses the right to read the book reads no more of it for longer. */
+const ALLOWED_EVERY_MS = 5_000;
 const exportShape = z.string().meta({ id: "BookExport", description: "Text.", examples: ["; a book\n"] });
 const endings: Record<ExportFormat, string> = { hledger: "journal", beancount: "beancount", jsonl: "jsonl" };
 
@@ -162,13 +165,13 @@ function exportEndpoint(database: Database): PortalEndpoint {
     operationId: "exportBook",
     summary: "Download the whole book as text for plain-text accounting",
     description:
-      "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals.",
+      "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals; it is cut off where whoever asked loses the right to it.",
     tag,
     action,
     query: exportQuery,
     success: { status: 200, description: "The book.", schema: exportShape, mediaType: "text/plain" },
     errors: [],
-    async handle({ book, query: { format } }) {
+    async handle({ book, query: { format }, stillAllowed }) {
       const { merchantId } = book;
       const isOwn = running.filter((one) => one === merchantId).length >= MERCHANT_EXPORTS_MAX;
       if (isOwn || running.length >= EXPORTS_MAX)
@@ -182,7 +185,8 @@ function exportEndpoint(database: Database): PortalEndpoint {
         clearTimeout(late);
         running.splice(running.indexOf(merchantId), 1);
       };
-      const stream = Readable.from(released(exportBook(format, book, readJournals(database, book)), release));
+      const chunks = whileAllowed(exportBook(format, book, readJournals(database, book)), stillAllowed);
+      const stream = Readable.from(released(chunks, release));
       return {
         status: 200,
         body: "",
@@ -192,6 +196,22 @@ function exportEndpoint(database: Database): PortalEndpoint {
       };
     },
   });
+}
+
+/** The same chunks, as long as whoever asked may have them: it is asked again every few seconds. Throws what `stillAllowed` does. */
+export async function* whileAllowed(
+  chunks: AsyncGenerator<string>,
+  stillAllowed: () => Promise<void>,
+  everyMs = ALLOWED_EVERY_MS,
+): AsyncGenerator<string> {
+  let asked = stopwatchMs();
+  for await (const chunk of chunks) {
+    if (stopwatchMs() - asked >= everyMs) {
+      await stillAllowed();
+      asked = stopwatchMs();
+    }
+    yield chunk;
+  }
 }
 
 /** The same chunks; `release` is called once, when they have ended, failed, or nobody wants any more of them, whether or not one was read. */

@@ -59,7 +59,7 @@ export class Door {
   async person(request: FastifyRequest, merchantId?: string): Promise<SignedIn> {
     const token = tokenOf(request.headers.cookie, this.parts.secure);
     const signedIn = token === undefined ? undefined : await this.parts.sessions.signedIn(token, merchantId);
-    if (!signedIn) throw new Fault("UNAUTHORIZED", { message: "You are not signed in, or your session is over." });
+    if (!signedIn) throw notSignedIn();
     request.actor = signedIn.person.personId;
     return signedIn;
   }
@@ -77,7 +77,7 @@ export class Door {
     if (!isEnvironment(environment)) throw missingHeader("X-Environment", "sandbox or production");
     const { role } = signedIn;
     const merchant = known === undefined || !role ? undefined : await this.parts.directory.merchant(known);
-    if (!merchant || !role) throw new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
+    if (!merchant || !role) throw noMembership();
     if (role === "owner" && this.parts.ownersNeedSecondFactor && secondFactorOf(signedIn.person) === undefined)
       throw new Fault("SECOND_FACTOR_REQUIRED");
     const scopes = actionsOf(role, environment);
@@ -89,6 +89,23 @@ export class Door {
       environment,
       principal: { actor: signedIn.person.personId, merchant, book, scopes },
     };
+  }
+
+  /**
+   * Holds a member of a request that takes minutes to what they are by now: signed in still, whatever the token, and allowed the action. Throws
+   * UNAUTHORIZED, OBJECT_NOT_FOUND, FORBIDDEN, MERCHANT_SUSPENDED.
+   */
+  async refuseUnlessStill({ session, environment, merchant }: Member, action: Action): Promise<void> {
+    const { merchantId } = merchant;
+    const { sessions, directory } = this.parts;
+    const [role] = await sessions.roles([{ sessionId: session.sessionId, merchantId }]);
+    if (!role) {
+      if ((await directory.merchant(merchantId))?.suspended) throw new Fault("MERCHANT_SUSPENDED");
+      const lasts = (await sessions.list(session.personId)).some(({ sessionId }) => sessionId === session.sessionId);
+      throw lasts ? noMembership() : notSignedIn();
+    }
+    const scopes = actionsOf(role, environment);
+    refuseUnlessAllowed({ actor: session.personId, merchant, book: { merchantId, environment }, scopes }, role, action);
   }
 
   /** Counts a member's request, and lets them in when their role allows the action. Throws MERCHANT_SUSPENDED, RATE_LIMITED, FORBIDDEN. */
@@ -110,6 +127,10 @@ export class Door {
     if (!this.parts.sessions.isFresh(session)) throw new Fault("PROOF_REQUIRED");
   }
 }
+
+const notSignedIn = (): Fault =>
+  new Fault("UNAUTHORIZED", { message: "You are not signed in, or your session is over." });
+const noMembership = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
 
 /** Throws FORBIDDEN where the role does not allow the action in the environment that is asked about. */
 export function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRole, action: Action): void {

@@ -38,6 +38,8 @@ export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<B
 export interface MemberCall<Body = unknown, Query = unknown> extends PersonCall<Body, Query> {
   /** The file that is sent, where the endpoint takes one. Throws VALIDATION_ERROR when its name or its size is not said. */
   file(): SentFile;
+  /** Whether they may still do it: for answers that take minutes. Throws UNAUTHORIZED, OBJECT_NOT_FOUND, FORBIDDEN, MERCHANT_SUSPENDED. */
+  stillAllowed: () => Promise<void>;
   role: MemberRole;
   principal: Principal;
   merchant: Merchant;

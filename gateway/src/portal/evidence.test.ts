@@ -13,7 +13,7 @@ import {
   paymentBody,
   startService,
 } from "../../test/kit.ts";
-import { type Browser, joins } from "../../test/portal.ts";
+import { Browser, PASSWORD, joins } from "../../test/portal.ts";
 import { merchantWith } from "../../test/given.ts";
 import { forgottenFiles, forgottenPieces } from "../disputes/evidence.sql.ts";
 import { EvidenceFiles, PIECE_BYTES } from "../disputes/evidence-files.ts";
@@ -281,6 +281,22 @@ test("who loses the right while a file arrives has sent it for nothing", async (
   expect(await second.rest()).toBe(404);
   expect((await it.browser.get(it.path)).json.files).toEqual([]);
   await expect.poll(() => rowsOf(it.merchantId), { timeout: 5_000 }).toEqual({ files: 0, pieces: 0 });
+});
+
+test("who proves who they are again while a file arrives has sent it all the same; who is signed out has not", async () => {
+  const it = await disputed();
+  const { browser } = it;
+  const first = await slowly(it);
+  const before = browser.cookie;
+  expect((await browser.post("/portal/v1/session/proof", { password: PASSWORD })).status).toBe(200);
+  expect(browser.cookie).not.toBe(before);
+  expect(await first.rest()).toBe(201);
+  const second = await slowly(it);
+  const other = Object.assign(new Browser(browser.origin, browser.merchantId), { cookie: before });
+  expect((await other.get("/portal/v1/session")).status).toBe(401);
+  await browser.send("DELETE", "/portal/v1/session");
+  expect(await second.rest()).toBe(401);
+  await expect.poll(() => rowsOf(it.merchantId), { timeout: 5_000 }).toMatchObject({ files: 1 });
 });
 
 test("two who send slowly leave room for the others", async () => {

@@ -85,7 +85,7 @@ async function sends(method: string, path: string, body?: unknown, headers: Reco
   return answer;
 }
 
-const left = new Set(["streamChanges", "listenToEvents", "signOut", "endOtherSessions", "testReceiver"]);
+const left = new Set(["streamChanges", "signOut", "endOtherSessions", "testReceiver"]);
 const lastPart = (ref: string | undefined): string => ref?.split("/").at(-1) ?? "";
 const well = (text: string): string => encodeURIComponent(text.toWellFormed());
 

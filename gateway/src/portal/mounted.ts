@@ -2,6 +2,11 @@
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Environment } from "../merchants/books.ts";
 
+/** Those of the merchants' endpoints that people have as well. */
+export function mountable(endpoints: readonly Endpoint[]): Endpoint[] {
+  return endpoints.filter(({ forCredentialsOnly }) => forCredentialsOnly !== true);
+}
+
 /** `/v1/payments` is `/portal/v1/payments`. */
 export function mountedPath({ path }: Pick<Endpoint, "path">): string {
   return `/portal${path}`;

@@ -10,7 +10,6 @@ import { type SentFile, sentFile } from "../http/sent-file.ts";
 import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
 import type { PeopleAudit } from "../people/audit.ts";
-import type { Action } from "../people/roles.ts";
 import { setCookie } from "./cookie.ts";
 import { type Door, type Member, headerOf, refuseUnlessAllowed } from "./door.ts";
 import { type GuestCall, type PortalEndpoint, isChange } from "./endpoint.ts";
@@ -110,13 +109,15 @@ async function answerOwn(
     const call = { ...guest(), person, session };
     if (endpoint.for === "person") return endpoint.handle(call);
     const { role, merchant, principal } = member as Member;
+    const stillAllowed = (): Promise<void> => door.refuseUnlessStill(member as Member, endpoint.action);
     return endpoint.handle({
       ...call,
       role,
       merchant,
       principal,
       book: principal.book,
-      file: () => sentWhileAllowed(request, endpoint.action, door),
+      stillAllowed,
+      file: () => sentWhileAllowed(request, stillAllowed),
     });
   };
   if (!isChange(endpoint)) return perform();
@@ -124,12 +125,11 @@ async function answerOwn(
 }
 
 /** The file of a member who may still send it when all of it is here: that takes minutes, in which they may have lost the right. */
-function sentWhileAllowed(request: FastifyRequest, action: Action, door: Door): SentFile {
+function sentWhileAllowed(request: FastifyRequest, stillAllowed: () => Promise<void>): SentFile {
   const file = sentFile(request);
   async function* body(): AsyncGenerator<Buffer> {
     yield* file.body;
-    const { principal, role } = await door.member(request);
-    refuseUnlessAllowed(principal, role, action);
+    await stillAllowed();
   }
   return { ...file, body: body() };
 }

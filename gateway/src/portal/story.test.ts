@@ -107,12 +107,16 @@ test("each step that a request of the merchant's system did names that request",
   await client.post("/v1/payments", paymentBody({ description: String(reference) }));
   const wanted = [made, paying, refunding].map(({ headers }) => headers.get("x-request-id"));
   await expect
-    .poll(async () => {
-      const told = await story(reference as string);
-      return told.steps
-        .filter(({ kind }) => ["asked", "became", "refunded"].includes(kind))
-        .map(({ request_id: id }) => id);
-    })
+    // The log of requests is written when there is time for it.
+    .poll(
+      async () => {
+        const told = await story(reference as string);
+        return told.steps
+          .filter(({ kind }) => ["asked", "became", "refunded"].includes(kind))
+          .map(({ request_id: id }) => id);
+      },
+      { timeout: 10_000 },
+    )
     .toEqual(wanted);
 });
 

@@ -104,7 +104,8 @@ export class Listening {
   private readonly parts: ListenParts;
   private readonly watermarks = new CommitWatermarks();
   private readonly waits = new Map<string, number>();
-  private waiting = 0;
+  /** How many wait. */
+  waiting = 0;
   private stopped = false;
 
   constructor(parts: ListenParts) {
@@ -121,6 +122,7 @@ export class Listening {
         tag: "Sandbox",
         scope: "sandbox:write",
         sandboxOnly: true,
+        forCredentialsOnly: true,
         errors: ["VALIDATION_ERROR"],
         success: {
           status: 200,

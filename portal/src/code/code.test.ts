@@ -39,7 +39,7 @@ const runners: Record<
 };
 
 const evil = [
-  `'; echo "$SECRET" \`id\` $(id) \${SECRET} %s {0} #{1} \\ \\' \\" \\u0041 !x`,
+  `'; echo "$GERBANG_SECRET" \`id\` $(id) \${GERBANG_SECRET} %s {0} #{1} \\ \\' \\" \\u0041 !x`,
   "\"\"\"\n\t'''  </script><img src=x onerror=alert(1)>",
   "Kopi \u202egnirts\u2066 \ufeff\u2028 ☕ \u{1f6d2} é",
 ];
@@ -48,13 +48,13 @@ let service: TestService;
 let merchantId: string;
 let place: string;
 let reads = 0;
-let credentials: { CLIENT_ID: string; SECRET: string };
+let credentials: { GERBANG_CLIENT_ID: string; GERBANG_SECRET: string };
 
 beforeAll(async () => {
   service = await startService({ roles: ["api"] });
   ({ merchantId } = await service.merchant());
   const made = await service.operate("POST", `/merchants/${merchantId}/credentials`, { environment: "sandbox" });
-  credentials = { CLIENT_ID: made.client_id, SECRET: made.secret };
+  credentials = { GERBANG_CLIENT_ID: made.client_id, GERBANG_SECRET: made.secret };
   place = mkdtempSync(join(tmpdir(), "gerbang-code-"));
   writeFileSync(join(place, "package.json"), '{"type":"module"}');
 });

@@ -32,13 +32,13 @@ export function phpOf({ method, url, body, key }: SignedCall): string {
       ? ["$body = '';"]
       : ["// What is signed is what is sent, to the byte.", `$body = json_encode(${object}, JSON_THROW_ON_ERROR);`]),
     "$timestamp = (string) time();",
-    "$signature = hash_hmac('sha256', $timestamp . '.' . $body, getenv('SECRET'));",
+    "$signature = hash_hmac('sha256', $timestamp . '.' . $body, getenv('GERBANG_SECRET'));",
     "",
     `$request = curl_init(${text(url)});`,
     "curl_setopt_array($request, [",
     `    CURLOPT_CUSTOMREQUEST => '${method}',`,
     "    CURLOPT_HTTPHEADER => [",
-    "        'Authorization: Bearer ' . getenv('CLIENT_ID'),",
+    "        'Authorization: Bearer ' . getenv('GERBANG_CLIENT_ID'),",
     "        'X-Timestamp: ' . $timestamp,",
     "        'X-Signature: ' . $signature,",
     ...(key === undefined

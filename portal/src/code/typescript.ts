@@ -12,18 +12,18 @@ export function typescriptOf({ method, url, body, key }: SignedCall): string {
   return [
     'import { createHmac } from "node:crypto";',
     "",
-    'const { CLIENT_ID = "", SECRET = "" } = process.env;',
+    'const { GERBANG_CLIENT_ID = "", GERBANG_SECRET = "" } = process.env;',
     "",
     ...(object === undefined
       ? ['const body = "";']
       : ["// What is signed is what is sent, to the byte.", `const body = JSON.stringify(${object});`]),
     "const timestamp = Math.floor(Date.now() / 1000).toString();",
-    'const signature = createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex");',
+    'const signature = createHmac("sha256", GERBANG_SECRET).update(`${timestamp}.${body}`).digest("hex");',
     "",
     `const response = await fetch(${quoted(url)}, {`,
     `  method: ${quoted(method)},`,
     "  headers: {",
-    "    Authorization: `Bearer ${CLIENT_ID}`,",
+    "    Authorization: `Bearer ${GERBANG_CLIENT_ID}`,",
     '    "X-Timestamp": timestamp,',
     '    "X-Signature": signature,',
     ...(key === undefined

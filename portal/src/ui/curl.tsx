@@ -1,32 +1,23 @@
 // "The same with curl": the signed call of the API behind a page, ready to paste.
 import { useSession } from "../api/session.ts";
+import { type SignedCall, addressOf } from "../code/call.ts";
+import { curlOf } from "../code/curl.ts";
 import { Code } from "./code.tsx";
 
 export interface Call {
-  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  method?: SignedCall["method"];
   /** With /v1 and its query: `/v1/refunds?status=pending`. */
   path: string;
   body?: object | undefined;
 }
 
-/** A call as people paste it into a terminal, where CLIENT_ID and SECRET are set. */
-export function curlOf({ method = "GET", path, body }: Call, baseUrl: string): string {
-  const root = baseUrl.replace(/\/v1\/?$/, "");
-  const keyed = method === "POST" || method === "PUT";
-  const quoted = JSON.stringify(body ?? {}).replaceAll("'", String.raw`'\''`);
-  return [
-    body === undefined ? "TS=$(date +%s)" : `TS=$(date +%s); BODY='${quoted}'`,
-    `SIGNATURE=$(printf '%s' "$TS.${body === undefined ? "" : "$BODY"}" | openssl dgst -sha256 -hmac "$SECRET" | sed 's/.* //')`,
-    `curl -s ${method === "GET" ? "" : `-X ${method} `}"${root}${path}" \\`,
-    '  -H "Authorization: Bearer $CLIENT_ID" \\',
-    `  -H "X-Timestamp: $TS" -H "X-Signature: $SIGNATURE"${keyed || body ? " \\" : ""}`,
-    ...(keyed ? [`  -H "Idempotency-Key: try-$TS"${body ? " \\" : ""}`] : []),
-    ...(body === undefined ? [] : ['  -H "Content-Type: application/json" -d "$BODY"']),
-  ].join("\n");
+/** A call as people paste it into a terminal, with a key of each second where it changes something. */
+export function callWithCurl({ method = "GET", path, body }: Call, baseUrl: string): string {
+  return curlOf({ method, url: addressOf(baseUrl, path), body, ...(method === "GET" ? {} : { key: "try-$TS" }) });
 }
 
 export function useCurl(call: Call): string {
-  return curlOf(call, useSession()?.service.base_url ?? `${location.origin}/v1`);
+  return callWithCurl(call, useSession()?.service.base_url ?? `${location.origin}/v1`);
 }
 
 export function CurlPanel({ call }: { call: Call }) {

@@ -28,7 +28,7 @@ function Lesson({ call }: { call: Call }) {
   const text = useCurl(call);
   return (
     <div className="mt-4">
-      <p className="mb-1.5 text-xs text-muted">With one of your keys as CLIENT_ID and SECRET:</p>
+      <p className="mb-1.5 text-xs text-muted">With one of your keys as GERBANG_CLIENT_ID and GERBANG_SECRET:</p>
       <Code text={text} what="the call" />
     </div>
   );

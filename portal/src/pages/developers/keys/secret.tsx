@@ -2,7 +2,7 @@
 import { useSession } from "../../../api/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Code } from "../../../ui/code.tsx";
-import { curlOf } from "../../../ui/curl.tsx";
+import { callWithCurl } from "../../../ui/curl.tsx";
 import { save } from "../../../ui/download.ts";
 
 interface Props {
@@ -13,8 +13,8 @@ interface Props {
 
 export function KeySecret({ clientId, secret, onClose }: Props) {
   const baseUrl = useSession()?.service.base_url ?? `${location.origin}/v1`;
-  const env = `CLIENT_ID=${clientId}\nSECRET=${secret}\nBASE_URL=${baseUrl}\n`;
-  const call = `CLIENT_ID=${clientId}; SECRET=${secret}\n${curlOf({ path: "/v1/payments?limit=1" }, baseUrl)}`;
+  const env = `GERBANG_CLIENT_ID=${clientId}\nGERBANG_SECRET=${secret}\nGERBANG_BASE_URL=${baseUrl}\n`;
+  const call = `GERBANG_CLIENT_ID=${clientId}; GERBANG_SECRET=${secret}\n${callWithCurl({ path: "/v1/payments?limit=1" }, baseUrl)}`;
   return (
     <div className="space-y-4">
       <p>
