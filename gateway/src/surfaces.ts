@@ -75,6 +75,8 @@ import type { DeliveryTiming } from "./webhooks/timing.ts";
 /** Endpoints, and what must end with them. */
 export interface MerchantSurface {
   endpoints: Endpoint[];
+  /** Long polls that wait. */
+  listening(): number;
   /** Ends long polls. */
   stopListening(): void;
   close(): Promise<void>;
@@ -117,7 +119,12 @@ export function merchantSurface(
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
     ...listening.endpoints(),
   ];
-  return { endpoints, stopListening: () => listening.stop(), close: () => examiner.close() };
+  return {
+    endpoints,
+    listening: () => listening.waiting,
+    stopListening: () => listening.stop(),
+    close: () => examiner.close(),
+  };
 }
 
 /** The endpoints under /ops/v1. */
