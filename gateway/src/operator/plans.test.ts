@@ -9,6 +9,7 @@ import { selectAuditAbout } from "./audit.sql.ts";
 import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./payment-record.sql.ts";
 import { selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
 import { selectOthersOfPayer, selectVelocities } from "./risk-seen.sql.ts";
+import { selectByContact, selectById, selectByReferenceId, selectByTransaction } from "./search.sql.ts";
 import {
   waitingDeadlines,
   waitingDecisions,
@@ -115,6 +116,13 @@ test.each<[string, string, Statement]>([
   ["the ends of a period", "journals_by_identity", selectPeriod(book, 0, 1)],
   ["the balance before a journal", "entries_account", selectBalanceBefore(account, 1n)],
   ["movements of a period", "entries_account", selectMovements(account, { seq: 1n, line: 0 }, 9n, 25)],
+  ["anybody's refund by its identity", "refunds_pkey", selectById("refund", reference)],
+  ["anybody's dispute by its identity", "disputes_pkey", selectById("dispute", reference)],
+  ["anybody's journal by its identity", "journals_by_identity", selectById("journal", reference)],
+  ["anybody's order", "payments_reference", selectByReferenceId("a")],
+  ["payments of an e-mail address", "payments_customer", selectByContact("00")[0] as Statement],
+  ["payments of a telephone", "payments_phone", selectByContact("00")[1] as Statement],
+  ["money by its transaction", "receipts_transaction", selectByTransaction("t", ["nusantara"])],
   ["what operators did to a payment", "operator_audit_path", selectAuditAbout(["/ops/v1/x"])],
 ])("%s are found by %s, and no long table is read as a whole", async (_what, index, statement) => {
   const plan = await genericPlan(statement);
