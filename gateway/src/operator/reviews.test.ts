@@ -23,25 +23,28 @@ async function reviewed(changes: Record<string, unknown> = {}): Promise<string> 
 }
 
 test("one review has the signs with their points, the counts and bounds behind them, the payer's other payments and the last days", async () => {
-  const [first, second] = [await reviewed(), await reviewed({ amount_minor: 6_000_000_000 })];
+  const first = await reviewed();
+  // The same telephone under another address.
+  const other = { ...customer, email: "sari@mailinator.com" };
+  const second = await reviewed({ amount_minor: 6_000_000_000, customer: other });
   const listed = await ask("GET", "/reviews?limit=100", { token: VIEWER_TOKEN });
   expect(listed.json.data).toMatchObject([
     { reference: first, customer },
-    { reference: second, customer },
+    { reference: second, customer: other },
   ]);
   const { json } = await ask("GET", `/reviews/${second}`, { token: VIEWER_TOKEN });
   expect(json.risk).toMatchObject({
     decision: "review",
-    score: 100,
+    score: 75,
     reasons: [
       { sign: "large_amount", points: 30 },
-      { sign: "sandbox_asked_for_review", points: 70 },
+      { sign: "disposable_email", points: 45 },
     ],
     facts: { customer_payments: 1, merchant_payments: 1, amount_minor: 6_000_000_000 },
     bounds: { large_amount_minor: 5_000_000_000, review_at: 70, reject_at: 80 },
     other_payments: [{ reference: first }],
   });
-  expect(json.payment).toMatchObject({ reference: second, customer, status: "pending" });
+  expect(json.payment).toMatchObject({ reference: second, customer: other, status: "pending" });
   expect(json.decide_before > json.payment.created_at).toBe(true);
   expect(json.merchant_days).toHaveLength(7);
 });
