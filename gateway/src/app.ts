@@ -31,7 +31,7 @@ import { openPortalApi } from "./portal/portal.routes.ts";
 import { openPages } from "./portal/static.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
-import { openPayerPages } from "./sandbox/payer-page.ts";
+import { openCheckout } from "./checkout/checkout.routes.ts";
 import { checkMasterKey } from "./sealed-columns.ts";
 import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
@@ -107,6 +107,11 @@ export function createApp(options: AppOptions): App {
     bytes: load.bytes + operator.load.bytes,
     cut: load.cut + operator.load.cut,
   }));
+  metrics.process(() => ({
+    draining: readiness.leaving,
+    ...database.connections,
+    listeners: { stream: rooms.streams.size, poll: surface.listening() },
+  }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
@@ -118,7 +123,7 @@ export function createApp(options: AppOptions): App {
   openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
-  openPayerPages(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
+  openCheckout(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
   return {
     server,
     operatorServer: operator.server,
@@ -154,6 +159,7 @@ export function createApp(options: AppOptions): App {
       readiness.leave();
       surface.stopListening();
       rooms.streams.stop();
+      rooms.openPages.stop();
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
       await Promise.all([...closed, rooms.worker.stop(), surface.close()]);
       await Promise.all([rejected.stop(), requestLog?.stop()]);

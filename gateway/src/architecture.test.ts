@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "requests", "insights"],
+  ["sandbox", "checkout", "requests", "insights"],
   ["diagnostics", "story", "search"],
   ["operator"],
   ["portal"],

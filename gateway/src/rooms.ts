@@ -18,10 +18,12 @@ import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import { PayerData } from "./payments/payer-data.ts";
 import { createdReply } from "./payments/payments.routes.ts";
+import type { Payment } from "./payments/payment.ts";
 import type { PaymentParts } from "./payments/payments.ts";
 import { Router } from "./routing/router.ts";
 import { Clocks } from "./sandbox/clock.ts";
-import { PayerTokens } from "./sandbox/payer-page.ts";
+import { OpenPages } from "./checkout/open-pages.ts";
+import { PayerTokens } from "./checkout/payer-tokens.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { Lanes } from "./store/lanes.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
@@ -67,6 +69,7 @@ export interface Rooms {
   router: Router;
   lanes: Lanes;
   tokens: PayerTokens;
+  openPages: OpenPages;
   payments: PaymentParts;
   payers: PayerData;
   acquiringParts: AcquiringParts;
@@ -117,7 +120,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   metrics.circuits(() => circuits.report(clock.now()));
   const acquiringParts = {
     ...payments,
-    createdReply,
+    createdReply: (payment: Payment) => createdReply(payments, payment),
     circuits,
     clock,
     leaseClock,
@@ -146,6 +149,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const worker = new Worker({
     ...sweeping,
     config,
+    metrics,
     merchants,
     payers,
     clocks,
@@ -163,6 +167,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     router,
     lanes,
     tokens,
+    openPages: new OpenPages({ database, log }),
     payments,
     payers,
     acquiringParts,

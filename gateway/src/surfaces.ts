@@ -26,6 +26,7 @@ import { operatorRefundEndpoints } from "./operator/refunds.routes.ts";
 import type { Refusals } from "./operator/refusals.ts";
 import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
+import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
@@ -74,6 +75,8 @@ import type { DeliveryTiming } from "./webhooks/timing.ts";
 /** Endpoints, and what must end with them. */
 export interface MerchantSurface {
   endpoints: Endpoint[];
+  /** Long polls that wait. */
+  listening(): number;
   /** Ends long polls. */
   stopListening(): void;
   close(): Promise<void>;
@@ -116,7 +119,12 @@ export function merchantSurface(
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
     ...listening.endpoints(),
   ];
-  return { endpoints, stopListening: () => listening.stop(), close: () => examiner.close() };
+  return {
+    endpoints,
+    listening: () => listening.waiting,
+    stopListening: () => listening.stop(),
+    close: () => examiner.close(),
+  };
 }
 
 /** The endpoints under /ops/v1. */
@@ -146,6 +154,7 @@ export function operatorSurface(
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
     ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
+    ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
     ...operatorSettlementEndpoints({ database, directory, lanes }),

@@ -5,12 +5,13 @@ import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
+import type { Metrics } from "./ground/metrics.ts";
 import { Throttle } from "./ground/throttle.ts";
 import { expiredAt } from "./retention.ts";
 import { deleteExpired } from "./store/retention.ts";
 import type { Directory } from "./merchants/directory.ts";
 import { forgetHistory } from "./events/history.ts";
-import { countCommitted } from "./insights/roll-up.ts";
+import { countCommitted, rollUpAge } from "./insights/roll-up.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import type { PayerData } from "./payments/payer-data.ts";
@@ -30,6 +31,7 @@ const CLOCKS_MS = 5_000;
 const RETENTION_MS = 30_000;
 const NONCES_MS = 15_000;
 const ROLL_UP_MS = 500;
+const ROLL_UP_AGE_MS = 5_000;
 const PAYERS_MS = 60_000;
 
 export interface WorkerParts {
@@ -38,6 +40,7 @@ export interface WorkerParts {
   lanes: Lanes;
   clock: Clock;
   log: Log;
+  metrics: Metrics;
   config: Config;
   operations: DueParts;
   merchants: Merchants;
@@ -57,26 +60,29 @@ export class Worker {
   private running = false;
 
   constructor(parts: WorkerParts) {
-    const { database, directory, lanes, clock, config, merchants } = parts;
+    const { database, directory, lanes, clock, config, merchants, metrics } = parts;
     this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.operations);
     const { log } = parts;
     /** What deletes or ends something waits while the clock is wrong. */
     const sweep = (name: string, intervalMs: number, work: (ending: AbortSignal) => Promise<unknown>): Loop =>
-      new Loop(name, intervalMs, log, async (ending) => (parts.maySweep() ? work(ending) : undefined));
+      new Loop(name, intervalMs, parts, async (ending) => (parts.maySweep() ? work(ending) : undefined));
     this.loops = [
       sweep("expiry", EXPIRY_MS, () => sweepExpired({ database, lanes, directory, clock, log })),
-      new Loop("acquirers", ACQUIRERS_MS, parts.log, () => this.operations.poll()),
+      new Loop("acquirers", ACQUIRERS_MS, parts, () => this.operations.poll()),
       sweep("settlements", SETTLEMENTS_MS, () => settleDue(parts)),
-      new Loop("nonces", NONCES_MS, log, () => emptyDeadSlots(database)),
-      new Loop("clocks", CLOCKS_MS, parts.log, () => parts.clocks.moveLeft()),
+      new Loop("nonces", NONCES_MS, parts, () => emptyDeadSlots(database)),
+      new Loop("clocks", CLOCKS_MS, parts, () => parts.clocks.moveLeft()),
       sweep("disputes", DISPUTES_MS, () => loseOverdue(parts)),
-      new Loop("rotation", parts.rotationMs ?? deliveryTiming.rotationMs, parts.log, async () => {
+      new Loop("rotation", parts.rotationMs ?? deliveryTiming.rotationMs, parts, async () => {
         const marks = this.deliverer?.takeMarks() ?? [];
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
-      new Loop("roll-up", ROLL_UP_MS, log, (signal) => countCommitted(database, log, signal)),
-      new Loop("payers", PAYERS_MS, log, (ending) => sealEarlierPayers(database, parts.payers, ending)),
+      new Loop("roll-up", ROLL_UP_MS, parts, (signal) => countCommitted(database, log, signal)),
+      new Loop("roll-up age", ROLL_UP_AGE_MS, parts, async () =>
+        metrics.rollUpAgeSeconds.set((await rollUpAge(database)) ?? 0),
+      ),
+      new Loop("payers", PAYERS_MS, parts, (ending) => sealEarlierPayers(database, parts.payers, ending)),
       sweep("history", RETENTION_MS, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Throttle(signal)),
       ),
@@ -103,16 +109,21 @@ export class Worker {
 class Loop {
   private readonly name: string;
   private readonly intervalMs: number;
-  private readonly log: Log;
+  private readonly parts: Pick<WorkerParts, "log" | "metrics">;
   private readonly work: (ending: AbortSignal) => Promise<unknown>;
   private readonly ending = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private run: Promise<void> | undefined;
 
-  constructor(name: string, intervalMs: number, log: Log, work: (ending: AbortSignal) => Promise<unknown>) {
+  constructor(
+    name: string,
+    intervalMs: number,
+    parts: Pick<WorkerParts, "log" | "metrics">,
+    work: (ending: AbortSignal) => Promise<unknown>,
+  ) {
     this.name = name;
     this.intervalMs = intervalMs;
-    this.log = log;
+    this.parts = parts;
     this.work = work;
   }
 
@@ -134,7 +145,8 @@ class Loop {
     try {
       await this.work(this.ending.signal);
     } catch (error) {
-      this.log.warn({ err: error, loop: this.name }, "a worker's round failed; the next one tries again");
+      this.parts.metrics.roundsFailed.inc({ loop: this.name });
+      this.parts.log.warn({ err: error, loop: this.name }, "a worker's round failed; the next one tries again");
     }
   }
 }

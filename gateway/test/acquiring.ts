@@ -28,7 +28,7 @@ export function openingParts(...acquirers: Acquirer[]): OpeningParts {
     acquirer: (code) => acquirers.find((acquirer) => acquirer.code === code),
     callbackUrl: (code) => `https://gateway.test/${code}`,
     planPayment,
-    createdReply: (payment) => reply(201, createdView(payment)),
+    createdReply: (payment) => reply(201, createdView(payment, `https://pay.test/${payment.reference}`)),
   };
 }
 

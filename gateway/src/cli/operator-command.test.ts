@@ -1,5 +1,8 @@
 // Goal: whoever reaches the database hands out tokens by the command line: a token on standard output and nowhere else, at once good in a running
 // service, and every change on record. Method: the program as processes of its own, beside a service on the same database.
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gerbang } from "../../../e2e/kit/service.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
@@ -78,6 +81,14 @@ test.each([
   expect([ended.code, ended.stdout]).toEqual([code, ""]);
   expect(ended.stderr).toContain(words);
   expect(ended.stderr).not.toMatch(/^ +at /m);
+});
+
+test("where there is no database none is made", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gerbang-tokens-"));
+  const { code, stderr } = await gerbang(["operator", "token", "list"], { GERBANG_DATA: join(folder, "data") });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("There is no database under")]);
+  expect(readdirSync(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
 });
 
 test.each([

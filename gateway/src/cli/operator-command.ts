@@ -13,7 +13,7 @@ import { type MadeToken, OperatorTokens } from "../operator/tokens.ts";
 import { Database } from "../store/database.ts";
 import { UsageError } from "./command.ts";
 import { say } from "./say.ts";
-import { openStore } from "./store-of-config.ts";
+import { openExistingStore } from "./store-of-config.ts";
 
 interface Tools {
   tokens: OperatorTokens;
@@ -119,7 +119,7 @@ const isWithin = (seconds: number | undefined, least: number, most: number): boo
 
 async function withTokens(work: (tools: Tools) => Promise<number>): Promise<number> {
   const config = readConfig(undefined, undefined, "database");
-  const store = await openStore(config, false);
+  const store = await openExistingStore(config);
   const database = new Database(store.url, 2, createLog(config.logLevel));
   const tokens = new OperatorTokens({ database, clock: systemClock, changed: () => Promise.resolve() });
   try {

@@ -1,5 +1,15 @@
 // The meters that rooms on several floors write and `/metrics` shows.
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { version } from "./version.ts";
+
+/** What a process is doing, beside requests and commands. */
+export interface ProcessFacts {
+  draining: boolean;
+  connections: { busy: number; idle: number };
+  /** For a connection. */
+  waiting: number;
+  listeners: { stream: number; poll: number };
+}
 
 export interface Metrics {
   registry: Registry;
@@ -20,6 +30,10 @@ export interface Metrics {
   inFlight(read: () => { requests: number; bytes: number; cut: number }): void;
   /** The same for how far the clock is ahead of the database's, and for books that are refused. */
   state(read: () => { skewMs: number; quarantined: number }): void;
+  /** The same for what the process is doing. */
+  process(read: () => ProcessFacts): void;
+  rollUpAgeSeconds: Gauge;
+  roundsFailed: Counter<"loop">;
   /** The same for the circuits of acquirers that were called, by acquirer and method. */
   circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void;
   /** The same for the hosts of webhooks that were called lately: how many are of each health. */
@@ -60,6 +74,12 @@ export function createMetrics(): Metrics {
     });
     registry.registerMetric(meter);
   };
+  new Gauge({
+    name: "gerbang_build_info",
+    help: "Always 1; what runs stands in the labels.",
+    labelNames: ["version", "node"],
+    registers,
+  }).set({ version, node: process.version }, 1);
   const requests = new Counter({
     name: "gerbang_http_requests_total",
     help: "Requests answered.",
@@ -95,6 +115,19 @@ export function createMetrics(): Metrics {
         "gerbang_quarantined_books",
         "Books that are refused since an impossible state was met in them.",
         () => read().quarantined,
+      );
+    },
+    process(read) {
+      gauge("gerbang_draining", "1 from the signal to stop on, else 0.", () => (read().draining ? 1 : 0));
+      gauge("gerbang_database_waiting", "Statements and batches that wait for a connection.", () => read().waiting);
+      gaugeOfEach("gerbang_database_connections", "Connections to PostgreSQL by state: busy, idle.", ["state"], () =>
+        Object.entries(read().connections).map(([state, count]) => [{ state }, count]),
+      );
+      gaugeOfEach(
+        "gerbang_listeners",
+        "Open waits for events by kind: stream (of pages), poll (of gerbang listen).",
+        ["kind"],
+        () => Object.entries(read().listeners).map(([kind, count]) => [{ kind }, count]),
       );
     },
     circuits(read) {
@@ -149,6 +182,17 @@ export function createMetrics(): Metrics {
       name: "gerbang_lane_queue",
       help: "Commands waiting in the lane.",
       labelNames: ["lane"],
+      registers,
+    }),
+    rollUpAgeSeconds: new Gauge({
+      name: "gerbang_roll_up_age_seconds",
+      help: "Time since the roll-up of the portal's figures last moved: up to 5 at rest. Of processes that work.",
+      registers,
+    }),
+    roundsFailed: new Counter({
+      name: "gerbang_worker_rounds_failed_total",
+      help: "Rounds of the worker's loops that failed and are tried again.",
+      labelNames: ["loop"],
       registers,
     }),
     requestLog: new Counter({

@@ -46,6 +46,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The handler reads the body itself, as it arrives. */
     streamsBody?: boolean;
+    /** Its own bound holds what waits here, for long and for nothing: it takes no room of other requests. */
+    boundsItself?: boolean;
   }
   interface FastifyReply {
     /** The window that the answer's rate headers speak of. */
@@ -140,7 +142,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     refuseOnArrival(request, reply, parts);
     // Before the body is looked at: what does not exist is not too large either.
     if (request.is404) throw paths.faultFor(request.url);
-    load.enter(request.raw, request.ip);
+    if (request.routeOptions.config.boundsItself !== true) load.enter(request.raw, request.ip);
     done();
   });
   server.addHook("preHandler", (request, _reply, done) => {

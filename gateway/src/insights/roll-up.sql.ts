@@ -84,6 +84,16 @@ left join lateral (
   };
 }
 
+/** How long ago the position was moved last; no row where nothing was counted yet. */
+export function selectAge(): Statement {
+  return {
+    name: "age of the roll-up",
+    text: `select extract(epoch from statement_timestamp() - counted_at)::float8 as seconds
+from roll_ups
+where name = 'payment_hours' and origin = ${ORIGIN}`,
+  };
+}
+
 /** Counts the payments whose end lies between two positions. */
 export function countStep(from: Position, to: Position): Statement {
   return {

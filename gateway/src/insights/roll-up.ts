@@ -10,6 +10,7 @@ import {
   countAll,
   countStep,
   movePosition,
+  selectAge,
   selectBackend,
   selectStanding,
   takeTurn,
@@ -32,6 +33,12 @@ export async function countCommitted(database: Database, log: Log, ending?: Abor
       await rebuild(database, ending);
     } else if (outcome !== "more") return outcome === "done";
   }
+}
+
+/** Seconds since the roll-up last moved; undefined where nothing was counted yet. */
+export async function rollUpAge(database: Database): Promise<number | undefined> {
+  const [row] = await database.query<{ seconds: number }>(selectAge());
+  return row?.seconds;
 }
 
 function countOnce(database: Database): Promise<"done" | "more" | "busy" | "nothing counted"> {

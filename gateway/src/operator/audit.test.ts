@@ -37,6 +37,11 @@ test.each([
   [{ name: ["whsec_x", "key sk_live_1"] }, { name: ["(secret)", "(secret)"] }],
   [{ payer: { email: "sari@pelanggan.id" } }, { payer: "(personal)" }],
   [{ name: "task_test_1" }, { name: "task_test_1" }],
+  [{ name: "op_4f8k2m7q1x9v5c3b6n0zt2w8h5rd7yje" }, { name: "(secret)" }],
+  [
+    { name: "shop_12345678", note: "op_hands" },
+    { name: "shop_12345678", note: "op_hands" },
+  ],
   [{ url: "https://a.example/hook?token=b#c" }, { url: "https://a.example/hook?(secret)" }],
   [{ url: " HTTPS://me:pass@a.example/@b" }, { url: " HTTPS://(secret)@a.example/@b" }],
   [{ name: "Who? Me" }, { name: "Who? Me" }],

@@ -95,7 +95,7 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
         const { starting_after: after } = query;
         if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);
         const limit = limitOf(query);
-        const rows = await database.query(selectMerchants(after, limit + 1));
+        const rows = await database.query(selectMerchants(query.name, after, limit + 1));
         return page(rows.map(merchantOfRow), limit, merchantView, ({ merchantId }) => merchantId);
       },
     }),

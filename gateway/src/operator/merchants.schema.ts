@@ -120,7 +120,12 @@ export const createdMerchantSchema = merchantSchema.extend({ webhook_secrets: we
   ],
 });
 export const merchantListSchema = listSchema(merchantSchema, "MerchantList");
-export const merchantListQuery = z.strictObject(pageFieldsOf("merchant", "merchant_id"));
+export const merchantListQuery = z.strictObject({
+  name: text(1, 120)
+    .optional()
+    .meta({ description: "Only merchants whose name holds this text, in capitals or not.", examples: ["melati"] }),
+  ...pageFieldsOf("merchant", "merchant_id"),
+});
 
 export function merchantView(merchant: MerchantSummary): z.infer<typeof merchantSchema> {
   return {

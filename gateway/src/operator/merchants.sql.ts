@@ -4,15 +4,15 @@ import type { MerchantSummary } from "../merchants/merchants.ts";
 import { settingsSchema } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** Newest first, those before the merchant `after`. */
-export function selectMerchants(after: string | undefined, count: number): Statement {
+/** Newest first, those before the merchant `after`; with a name those whose name holds it, whatever characters it has. */
+export function selectMerchants(name: string | undefined, after: string | undefined, count: number): Statement {
   return {
     text: `select merchant_id, name, suspended, rate_limit_per_minute, settings
 from merchants
-where $1::uuid is null or merchant_id < $1::uuid
+where ($1::uuid is null or merchant_id < $1::uuid) and ($3::text is null or strpos(lower(name), lower($3::text)) > 0)
 order by merchant_id desc
 limit $2::integer`,
-    values: [after === undefined ? null : uuidOf(after), count],
+    values: [after === undefined ? null : uuidOf(after), count, name ?? null],
   };
 }
 

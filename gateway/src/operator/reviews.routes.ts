@@ -219,7 +219,7 @@ function judgeEndpoint(
       const judged = await parts.lanes.move(book.merchantId, command({ merchant, book }, reference));
       return reply(200, {
         ...wholeView({ payment: judged, customer: await parts.payers.open(judged) }, null), // it is not paid: nothing of it is settled
-        ...createdView(judged),
+        ...createdView(judged, parts.payments.payUrl(book, reference)),
         reasons: judged.risk.reasons,
         merchant_id: book.merchantId,
       });

@@ -156,6 +156,8 @@ describe("rotation", () => {
     const { name, token } = await create({ role: "support" });
     const rotated = (await call("POST", `/tokens/${name}/rotate`, OPERATOR_TOKEN, {})).json;
     expect(rotated).toMatchObject({ name, role: "support" });
+    const { data } = (await call("GET", "/tokens?limit=2")).json as { data: Record<string, unknown>[] };
+    expect(data.map(({ revoked_at: at }) => at)).toEqual([null, expect.any(String)]);
     expect([await reads(token), await reads(rotated.token)]).toEqual(["401 UNAUTHORIZED", "200"]);
   });
 

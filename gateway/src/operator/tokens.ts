@@ -73,6 +73,7 @@ export class OperatorTokens {
       refuseBeyond(maker, before);
       const tokenId = newId("operatorToken", now);
       await query(replaceToken(before, tokenId, now + overlapSeconds * SECOND));
+      // An end in time would be later for a process whose clock is behind.
       if (overlapSeconds === 0) await query(revokeTokens(name, now, "all"));
       return this.insert(query, now, tokenId, before, maker);
     });

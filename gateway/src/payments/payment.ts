@@ -83,8 +83,8 @@ function paying(payment: PaymentStanding): Record<string, unknown> {
   return { instructions: payment.instructions ?? null, expires_at: wireTime(payment.expiresAt) };
 }
 
-/** Interface 4.2: what creation answers. */
-export function createdView(payment: Payment): Record<string, unknown> {
+/** Interface 4.2: what creation answers. `checkoutUrl`: of the page where its payer pays. */
+export function createdView(payment: Payment, checkoutUrl: string): Record<string, unknown> {
   return {
     reference: payment.reference,
     status: payment.status,
@@ -97,6 +97,7 @@ export function createdView(payment: Payment): Record<string, unknown> {
     environment: payment.book.environment,
     risk: { decision: payment.risk.decision, score: payment.risk.score },
     instructions: payment.instructions ?? null,
+    checkout_url: checkoutUrl,
     expires_at: wireTime(payment.expiresAt),
     return_url: payment.returnUrl ?? null,
     metadata: payment.metadata ?? {},

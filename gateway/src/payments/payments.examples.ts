@@ -4,6 +4,8 @@ import { exampleIds, exampleTimes } from "../http/examples.ts";
 const qrString =
   "00020101021226710019ID.CO.NUSANTARA.WWW011893600914010421037802150000000001042100303UMI51440014ID.CO.QRIS.WWW0215ID10260001042100303UMI5204599953033605409150000.005802ID5911TOKO MELATI6007JAKARTA6105101106229012501KAN3T5Q8E4VS0X7YBD2M9FJ6304BD37";
 
+const CHECKOUT_URL = "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v";
+
 export const exampleInstructions = {
   qr: { type: "qr_string", value: qrString, expires_at: exampleTimes.expires, qr_string: qrString },
   virtualAccount: {
@@ -27,9 +29,9 @@ export const exampleInstructions = {
   },
   redirect: {
     type: "redirect",
-    value: "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v",
+    value: CHECKOUT_URL,
     expires_at: exampleTimes.expires,
-    redirect_url: "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v",
+    redirect_url: CHECKOUT_URL,
   },
 } as const;
 
@@ -80,6 +82,7 @@ export const exampleCreatedPayment = {
   environment: "sandbox" as const,
   risk: { decision: "approve" as const, score: 0 },
   instructions: exampleInstructions.qr,
+  checkout_url: CHECKOUT_URL,
   expires_at: exampleTimes.expires,
   return_url: null,
   metadata: exampleMetadata,

@@ -119,7 +119,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         answering(
           createPayment(parts, call, body, { ...call, payer: payerOf(parts, call, body) }),
           ({ payment, awaitsAcquirer }) =>
-            awaitsAcquirer ? { status: 201, body: "", continues: payment.reference } : createdReply(payment),
+            awaitsAcquirer ? { status: 201, body: "", continues: payment.reference } : createdReply(parts, payment),
         ),
       lane: "create",
       finish: (call, reference) => parts.acquiring.finish(call.book, reference),
@@ -170,8 +170,8 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
 }
 
 /** What a creation answers, as its key keeps it. */
-export function createdReply(payment: Payment): Reply {
-  return reply(201, createdView(payment));
+export function createdReply({ payUrl }: Pick<PaymentParts, "payUrl">, payment: Payment): Reply {
+  return reply(201, createdView(payment, payUrl(payment.book, payment.reference)));
 }
 
 function payerOf({ payers }: PaymentRouteParts, { book }: Call, body: CreatePayment): StoredPayer {

@@ -284,6 +284,11 @@ export const createdPaymentSchema = z
     environment: environmentField,
     risk: riskSchema,
     instructions,
+    checkout_url: z.string().meta({
+      description:
+        "The page where the payer pays, whatever the method. Send them there, if you have no page of your own.",
+      examples: [exampleCreatedPayment.checkout_url],
+    }),
     expires_at: timestamp.meta({ description: "Until when it can be paid.", examples: [exampleTimes.expires] }),
     return_url: z.string().nullable().meta({ description: "As you gave it; null when you gave none." }),
     metadata: metadataSchema,

@@ -373,7 +373,7 @@ describe("the payer's page", () => {
     const page = await fetch(url);
     const html = await page.text();
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(html).toContain("IDR 12,345.67");
+    expect(html).toContain("<small>IDR</small>12,345.67");
     expect(html).toContain("Kopi &#60;b&#62;&#38;");
     expect(html).not.toContain("<script>");
     const approve = (): Promise<Response> =>
@@ -399,7 +399,7 @@ describe("the payer's page", () => {
     const payment = await created(client, { payment_method: "card", return_url: returnUrl });
     expect(payment.return_url).toBe(returnUrl);
     const url: string = payment.instructions.redirect_url;
-    const link = '<a href="https://kopi.example.com/thanks?a=1&#38;b=&#39;2&#39;#x">Back to Kopi</a>';
+    const link = 'href="https://kopi.example.com/thanks?a=1&#38;b=&#39;2&#39;#x" rel="noreferrer">Back to Kopi</a>';
     expect(await (await fetch(url)).text()).not.toContain("Back to");
     await fetch(url, { method: "POST", redirect: "manual", body: new URLSearchParams({ decision: "approve" }) });
     expect(await (await fetch(url)).text()).toContain(link);
@@ -416,8 +416,8 @@ describe("the payer's page", () => {
       redirect: "manual",
       body: new URLSearchParams({ decision: "decline" }),
     });
-    expect(await (await fetch(declined.instructions.redirect_url)).text()).toContain("Declined.");
+    expect(await (await fetch(declined.instructions.redirect_url)).text()).toContain("Not paid");
     await client.post("/v1/sandbox/clock/advance", { seconds: 1801 });
-    expect(await (await fetch(expired.instructions.redirect_url)).text()).toContain("expired");
+    expect(await (await fetch(expired.instructions.redirect_url)).text()).toContain("The time to pay is over.");
   });
 });

@@ -7,7 +7,7 @@ import { aPayment } from "../../test/payments.ts";
 import { events } from "../events/outbox.sql.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { paymentMethods } from "../merchants/settings.ts";
-import { canceledView, createdView, eventView, statusView } from "./payment.ts";
+import { type Payment, canceledView, createdView, eventView, statusView } from "./payment.ts";
 import {
   canceledPaymentSchema,
   createdPaymentSchema,
@@ -18,10 +18,12 @@ import { isPaid, paymentStatuses } from "./states.ts";
 
 /** What was estimated. */
 const DAY = "2027-01-16";
+/** Where its payer pays. */
+const PAGE = "https://pay.test/page";
 
 test.each(paymentMethods)("creation by %s answers the fields of section 4.2", (method) => {
   const { payment } = given().when(creating({ payment_method: method, description: "Kopi" })).answer;
-  const view = createdPaymentSchema.parse(createdView(payment));
+  const view = createdPaymentSchema.parse(createdView(payment, PAGE));
   expect(view).toMatchObject({
     reference: payment.reference,
     status: "pending",
@@ -47,8 +49,8 @@ test.each(paymentMethods)("creation by %s answers the fields of section 4.2", (m
 test("why the risk engine decided so is not shown, nor how the payment was routed", () => {
   const reasons = [{ sign: "large_amount", points: 30 }];
   const payment = aPayment({ risk: { decision: "approve", score: 30, reasons } });
-  expect(createdView(payment).risk).toEqual({ decision: "approve", score: 30 });
-  for (const view of [createdView(payment), statusView(payment, DAY), eventView(payment)])
+  expect(createdView(payment, PAGE).risk).toEqual({ decision: "approve", score: 30 });
+  for (const view of [createdView(payment, PAGE), statusView(payment, DAY), eventView(payment)])
     expect(JSON.stringify(view)).not.toMatch(/large_amount|routing|candidates|customer/);
 });
 
@@ -59,7 +61,7 @@ test("what was not given is null, or what the interface says", () => {
     gatewayCode: undefined,
     instructions: undefined,
   });
-  const view = createdView(bare);
+  const view = createdView(bare, PAGE);
   expect(view).toMatchObject({
     description: null,
     return_url: null,
@@ -145,7 +147,7 @@ test.each([
   ["KWD", 3],
   ["CLF", 4],
 ])("%s has exponent %i", (currency, exponent) => {
-  for (const view of [createdView, eventView])
+  for (const view of [(one: Payment) => createdView(one, PAGE), eventView])
     expect(view(aPayment({ currency }))).toMatchObject({ currency, exponent });
 });
 
@@ -177,7 +179,7 @@ test("whatever the amount, amounts are exact and add up, and times have whole se
         expiresAt: at,
         status: "failed",
       });
-      const view = createdPaymentSchema.parse(JSON.parse(JSON.stringify(createdView(payment))));
+      const view = createdPaymentSchema.parse(JSON.parse(JSON.stringify(createdView(payment, PAGE))));
       expect(BigInt(view.amount_minor)).toBe(amountMinor);
       expect(BigInt(view.fee_minor) + BigInt(view.net_minor)).toBe(amountMinor);
       for (const time of [view.created_at, view.updated_at, view.expires_at]) expect(time).toBe("2027-01-15T08:00:00Z");

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { Browser, joins } from "../../test/portal.ts";
 import type { Answer } from "../../../e2e/kit/client.ts";
-import { inkOn } from "../sandbox/payer-page.ts";
+import { inkOn } from "../checkout/assets.ts";
 
 let service: TestService;
 let merchantId: string;
@@ -178,10 +178,14 @@ test("a payer sees the merchant's name, logo and colour, as text, picture and co
   const page = await fetch(payment.json.instructions.redirect_url as string);
   const html = await page.text();
   expect(html).toContain(`src="${logo.url}"`);
-  expect(html).toContain("background: #ffe08a; color: #000");
+  const colour = await fetch(`${service.origin}/checkout/colour-ffe08a.css`);
+  expect(html).toContain('href="/checkout/colour-ffe08a.css"');
+  expect(await colour.text()).toContain("--brand:#ffe08a;--on-brand:#000");
   expect(html).toContain("Toko &#60;img");
   expect(html).not.toContain("<img src=x");
-  expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; img-src 'self'");
+  expect(page.headers.get("content-security-policy")).toContain(
+    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'",
+  );
 });
 
 test("letters on a colour are read", () => {

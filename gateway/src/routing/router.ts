@@ -44,6 +44,11 @@ export class Router {
     return this.acquirers.find((acquirer) => acquirer.code === code);
   }
 
+  /** The codes of all acquirers that are configured. */
+  codes(): string[] {
+    return this.acquirers.map(({ code }) => code);
+  }
+
   /** True when there is an acquirer for the environment at all. */
   serves(environment: Environment): boolean {
     return this.acquirers.some((acquirer) => acquirer.environment === environment);

@@ -104,7 +104,8 @@ export class Listening {
   private readonly parts: ListenParts;
   private readonly watermarks = new CommitWatermarks();
   private readonly waits = new Map<string, number>();
-  private waiting = 0;
+  /** How many wait. */
+  waiting = 0;
   private stopped = false;
 
   constructor(parts: ListenParts) {

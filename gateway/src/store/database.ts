@@ -131,6 +131,12 @@ export class Database {
     }
   }
 
+  /** How its connections are used, and how many wait for one. */
+  get connections(): { connections: { busy: number; idle: number }; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.pool;
+    return { connections: { busy: totalCount - idleCount, idle: idleCount }, waiting: waitingCount };
+  }
+
   async end(): Promise<void> {
     await this.pool.end();
   }

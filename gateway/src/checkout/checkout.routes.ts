@@ -1,0 +1,87 @@
+// The HTTP of payers' pages, at /pay/{token}: the page, its code as a file, and how it hears of its payment. Whoever has the token may pay.
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import { Fault } from "../ground/fault.ts";
+import { sendReply } from "../http/server.ts";
+import { openCheckoutAssets } from "./assets.ts";
+import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
+import type { OpenPages } from "./open-pages.ts";
+import { payerPage } from "./page.ts";
+import { qrPng } from "./qr-picture.ts";
+import { languageOf } from "./words.ts";
+
+export interface CheckoutRouteParts extends CheckoutParts {
+  openPages: OpenPages;
+}
+
+const HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "content-security-policy":
+    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+};
+
+interface Asked {
+  token: string;
+  /** The language that was chosen. */
+  lang: string | undefined;
+}
+
+function asked(request: FastifyRequest): Asked {
+  const { token } = request.params as { token: string };
+  const { lang } = request.query as { lang?: unknown };
+  return { token, lang: typeof lang === "string" ? lang : undefined };
+}
+
+export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts): void {
+  // The address is the key to the page: no site that is linked or redirected to from here is told it, by no answer.
+  const onRequest: onRequestHookHandler = (_request, reply, done) => {
+    reply.header("referrer-policy", "no-referrer");
+    done();
+  };
+  openCheckoutAssets(server);
+  server.get("/pay/:token", { onRequest }, async (request, reply) => {
+    const { token, lang } = asked(request);
+    const checkout = await findCheckout(parts, token);
+    const language = languageOf(lang, request.headers["accept-language"]);
+    const { serviceName } = parts;
+    return reply.headers(HEADERS).send(payerPage({ checkout, path: `/pay/${token}`, language, serviceName }));
+  });
+  server.post("/pay/:token", { onRequest }, async (request, reply) => {
+    const { token, lang } = asked(request);
+    const { payment } = await findCheckout(parts, token);
+    const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString("utf8") : "");
+    const decision = form.get("decision");
+    if (decision === "approve" || decision === "decline")
+      await decide(parts, payment, decision === "approve" ? "succeeded" : "failed");
+    // Back to the page by GET, so that reloading it pays nothing twice.
+    const query = lang === undefined ? "" : `?${String(new URLSearchParams({ lang }))}`;
+    return reply.code(303).header("location", `/pay/${token}${query}`).send();
+  });
+  server.get("/pay/:token/qr.png", { onRequest }, async (request, reply) => {
+    const { instructions } = await findCheckout(parts, asked(request).token);
+    if (instructions?.type !== "qr_string") throw new Fault("ROUTE_NOT_FOUND");
+    return sendPicture(reply, qrPng(instructions.value));
+  });
+  server.get("/pay/:token/state", { onRequest }, async (request, reply) => {
+    const { face } = await findCheckout(parts, asked(request).token);
+    return sendReply(reply, { status: 200, body: JSON.stringify({ face }) });
+  });
+  // An open page holds nothing of what is shared out among requests: the pages' own bound holds it.
+  server.get("/pay/:token/stream", { onRequest, config: { boundsItself: true } }, (request, reply) => {
+    const named = parts.tokens.read(asked(request).token);
+    if (!named) throw new Fault("ROUTE_NOT_FOUND");
+    const stream = parts.openPages.listen(named);
+    return sendReply(reply, { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" });
+  });
+}
+
+function sendPicture(reply: FastifyReply, bytes: Buffer): FastifyReply {
+  return reply
+    .headers({
+      "content-type": "image/png",
+      "content-disposition": 'attachment; filename="qris.png"',
+      "x-content-type-options": "nosniff",
+    })
+    .send(bytes);
+}

@@ -1,0 +1,216 @@
+// Goal: a payer sees what to pay and how, in their language, hears at once that it is paid, and sees nothing that is not theirs. Method: pure pages
+// by table; then a real service, its pages asked for as browsers do.
+import { inflateSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { aPayment } from "../../test/payments.ts";
+import { Fault } from "../ground/fault.ts";
+import { newId } from "../ground/ids.ts";
+import { createLog } from "../ground/log.ts";
+import { paymentStatuses } from "../payments/states.ts";
+import { SCRIPT_PATH, STYLE_PATH } from "./assets.ts";
+import { channels, stepsOf } from "./bank-steps.ts";
+import { type CheckoutParts, decide, faceOf } from "./checkout.ts";
+import { OpenPages, openPageLimits } from "./open-pages.ts";
+import { qrPng, qrSvg } from "./qr-picture.ts";
+import { languageOf, languages, words } from "./words.ts";
+
+describe("the language", () => {
+  test.each([
+    [undefined, undefined, "en"],
+    [undefined, "id-ID,id;q=0.9,en;q=0.8", "id"],
+    [undefined, "en-GB,id;q=0.9", "en"],
+    [undefined, "fr,id;q=0.3,en;q=0.2", "id"],
+    [undefined, "in", "id"],
+    [undefined, "id;q=0,fr", "en"],
+    [undefined, `${"x,".repeat(100_000)}id`, "en"],
+    ["id", "en", "id"],
+    ["xx", "id", "id"],
+  ])("chosen %s, accepted %s, is %s", (chosen, accepted, language) => {
+    expect(languageOf(chosen, accepted)).toBe(language);
+  });
+
+  test("has a text for everything, in each", () => {
+    const shape = (value: unknown): unknown =>
+      typeof value === "object" && value !== null
+        ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shape(part)]))
+        : typeof value === "function"
+          ? typeof (value as (text: string) => string)("x")
+          : value !== "";
+    expect(shape(words.id)).toEqual(shape(words.en));
+    for (const language of languages)
+      for (const channel of channels) expect(stepsOf("000", channel, language).length).toBeGreaterThan(2);
+  });
+});
+
+test("each state has its face, and time that is over is over before it is swept", () => {
+  expect(paymentStatuses.map((status) => [status, faceOf(status, 60, true)])).toEqual([
+    ["pending", "open"],
+    ["processing", "processing"],
+    ["succeeded", "paid"],
+    ["failed", "failed"],
+    ["expired", "expired"],
+    ["canceled", "canceled"],
+    ["partially_refunded", "paid"],
+    ["refunded", "refunded"],
+  ]);
+  expect([faceOf("pending", 0, true), faceOf("pending", 60, false)]).toEqual(["expired", "review"]);
+});
+
+test("a code as a file is the code as lines, pixel by pixel", () => {
+  const text = "00020101021226650016ID.CO.EXAMPLE.WWW";
+  const png = qrPng(text);
+  const width = png.readUInt32BE(16);
+  const data = png.subarray(png.indexOf("IDAT") + 4, png.length - 16);
+  const pixels = inflateSync(data);
+  const stride = 1 + Math.ceil(width / 8);
+  expect(pixels.length).toBe(stride * width);
+  const isDark = (x: number, y: number): boolean =>
+    ((pixels[(y * 10 + 5) * stride + 1 + ((x * 10 + 5) >> 3)] ?? 0) & (0x80 >> ((x * 10 + 5) & 7))) === 0;
+  const dark = new Set([...qrSvg(text, "QR").matchAll(/M(\d+) (\d+)h1v1/g)].map(([, x, y]) => `${x},${y}`));
+  expect(dark.size).toBeGreaterThan(200);
+  for (let y = 0; y < width / 10; y++)
+    for (let x = 0; x < width / 10; x++) expect(isDark(x, y), `${x},${y}`).toBe(dark.has(`${x},${y}`));
+});
+
+describe("a page", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const made = async (changes: Record<string, unknown> = {}) => {
+    const { client } = await service.merchant({ name: "Kopi <b>Senja</b>" });
+    const { json } = await client.post("/v1/payments", paymentBody(changes));
+    return { client, json, url: json.checkout_url as string };
+  };
+  const read = async (url: string, language = "id") => {
+    const answer = await fetch(url, { headers: { "accept-language": language } });
+    return { answer, html: await answer.text() };
+  };
+
+  test.each([
+    ["qris", ['aria-label="QRIS"', "/qr.png", "Pindai"]],
+    ["va", ["data-copy=", "Nomor rekening", "Lewat aplikasi bank", "Lewat ATM"]],
+    ["bank_transfer", ["Berita transfer", "data-copy="]],
+    ["card", ['value="approve"']],
+    ["ewallet", ['value="approve"']],
+  ])("of %s shows how to pay, in Indonesian", async (method, shown) => {
+    const { url, json } = await made({ payment_method: method, description: "Dua <i>kopi</i>" });
+    const { answer, html } = await read(url);
+    expect(answer.status).toBe(200);
+    for (const text of shown) expect(html).toContain(text);
+    expect(html).toContain('<html lang="id">');
+    expect(html).toContain("Bayar Kopi &#60;b&#62;Senja");
+    expect(html).toContain("Dua &#60;i&#62;kopi");
+    expect(html).toContain(json.reference);
+    expect(html).not.toMatch(/<script(?! type="module" src="\/checkout\/)|\sstyle=|\son\w+="/);
+    expect(answer.headers.get("content-security-policy")).not.toContain("unsafe");
+    expect([answer.headers.get("cache-control"), answer.headers.get("referrer-policy")]).toEqual([
+      "no-store",
+      "no-referrer",
+    ]);
+  });
+
+  test("weighs less than 60 KB with all that it loads", async () => {
+    const { url } = await made({ payment_method: "qris" });
+    const weights = await Promise.all(
+      [url, `${service.origin}${STYLE_PATH}`, `${service.origin}${SCRIPT_PATH}`].map(async (address) => {
+        const answer = await fetch(address, { headers: { "accept-encoding": "identity" } });
+        expect(answer.status).toBe(200);
+        return (await answer.arrayBuffer()).byteLength;
+      }),
+    );
+    expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeLessThan(60_000);
+  });
+
+  test("is paid by a form alone, once, and says so ever after", async () => {
+    const { url, client, json } = await made({ return_url: "https://kopi.example/back" });
+    const approve = () =>
+      fetch(`${url}?lang=en`, {
+        method: "POST",
+        redirect: "manual",
+        body: new URLSearchParams({ decision: "approve" }),
+      });
+    const first = await approve();
+    expect([first.status, first.headers.get("location")]).toEqual([303, `${new URL(url).pathname}?lang=en`]);
+    expect((await approve()).status).toBe(303);
+    const { html } = await read(url, "en");
+    expect(html).toContain("Paid. Thank you.");
+    expect(html).toContain('data-back="https://kopi.example/back"');
+    expect(html).not.toContain("data-watch");
+    expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(json.net_minor);
+    expect((await fetch(`${url}/qr.png`)).status).toBe(404);
+  });
+
+  test("keeps to its token: no other, no shorter one, no other part", async () => {
+    const { url } = await made();
+    const other = (await made()).url;
+    const token = url.split("/pay/")[1] ?? "";
+    const swapped = `${service.origin}/pay/${token.slice(0, 26)}${(other.split("/pay/")[1] ?? "").slice(26)}`;
+    for (const wrong of [swapped, url.slice(0, -1), `${url}0`, `${service.origin}/pay/x`])
+      for (const part of ["", "/state", "/stream", "/qr.png"])
+        expect((await fetch(wrong + part)).status, wrong + part).toBe(404);
+    expect((await fetch(`${service.origin}/checkout/../package.json`)).status).toBe(404);
+    expect((await fetch(`${service.origin}/checkout/colour-red;}.css`)).status).toBe(404);
+  });
+
+  test("of real money is decided by nobody who opens it", async () => {
+    const payment = aPayment({ book: { merchantId: newId("merchant", 0), environment: "production" } });
+    const parts = { directory: { merchant: () => Promise.resolve({}) } } as unknown as CheckoutParts;
+    await expect(decide(parts, payment, "succeeded")).rejects.toThrow(new Fault("ROUTE_NOT_FOUND"));
+  });
+
+  test("hears within a second that it is paid, wherever it was", async () => {
+    const { url, client, json } = await made();
+    const elsewhere = await startService({ database: service.database });
+    try {
+      const stream = await fetch(`${elsewhere.origin}${new URL(url).pathname}/stream`);
+      expect(stream.headers.get("content-type")).toContain("text/event-stream");
+      const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+      const heard = async (face: string): Promise<void> => {
+        for (let text = ""; !text.includes(`{"face":"${face}"}`);) {
+          const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+          if (done) throw new Error(`the stream ended before ${face}`);
+          text += value;
+        }
+      };
+      await heard("open");
+      const begun = performance.now();
+      await client.post(`/v1/sandbox/payments/${json.reference as string}/simulate`, { outcome: "succeeded" });
+      await heard("paid");
+      expect(performance.now() - begun).toBeLessThan(5_000);
+      expect(await (await fetch(`${url}/state`)).json()).toEqual({ face: "paid" });
+      await reader?.cancel();
+    } finally {
+      await elsewhere.stop();
+    }
+  });
+});
+
+test("pages that are open are bounded, and end with the process", async () => {
+  const service = await startService({ roles: ["api"] });
+  const { client, merchantId } = await service.merchant();
+  const reference = async () => (await client.post("/v1/payments", paymentBody())).json.reference as string;
+  const database = openDatabase(service.database);
+  const limits = { ...openPageLimits, ofOnePayment: 2, inAll: 3 };
+  const pages = new OpenPages({ database, log: createLog("silent"), limits });
+  const [one, two] = [
+    { merchantId, reference: await reference() },
+    { merchantId, reference: await reference() },
+  ];
+  const first = [pages.listen(one), pages.listen(one)];
+  expect(() => pages.listen(one)).toThrow(Fault);
+  pages.listen(two);
+  expect(() => pages.listen(two)).toThrow(Fault);
+  first[0]?.destroy();
+  await new Promise(setImmediate);
+  expect(pages.size).toBe(2);
+  pages.stop();
+  await new Promise(setImmediate);
+  expect([pages.size, first[1]?.destroyed]).toEqual([0, true]);
+  expect(() => pages.listen(one)).toThrow(Fault);
+  await database.end();
+  await service.stop();
+});

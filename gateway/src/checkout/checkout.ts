@@ -1,0 +1,85 @@
+// A payment as its payer sees it: found by the token of its page, and where it stands by the time of its book.
+import type { Instructions } from "../acquirers/acquirer.ts";
+import { bookCommand } from "../commands/command-context.ts";
+import { type Clock, SECOND } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { selectBookOffset } from "../merchants/books.sql.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { Profile } from "../merchants/profiles.sql.ts";
+import type { Profiles } from "../merchants/profiles.ts";
+import type { Payment } from "../payments/payment.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
+import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
+import { type PaymentStatus, isPaid } from "../payments/states.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import type { PayerTokens } from "./payer-tokens.ts";
+
+export interface CheckoutParts extends PaymentParts {
+  tokens: PayerTokens;
+  database: Database;
+  directory: Directory;
+  profiles: Profiles;
+  lanes: Lanes;
+  clock: Clock;
+  serviceName: string;
+}
+
+/** What a page shows: `review` while a person judges the payment, or its acquirer has not answered. */
+export type Face = "open" | "review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled";
+
+export interface Checkout {
+  payment: Payment;
+  profile: Profile;
+  face: Face;
+  /** By the book's clock. */
+  secondsLeft: number;
+  /** How it is paid; undefined when it cannot be paid, or not yet. */
+  instructions: Instructions | undefined;
+}
+
+/** The payment of a token. Throws ROUTE_NOT_FOUND for a token that is not ours: nothing tells one that never was from one that is gone. */
+export async function findCheckout(parts: CheckoutParts, token: string): Promise<Checkout> {
+  const named = parts.tokens.read(token);
+  const [row] = named ? await parts.database.query(selectPayment(named.merchantId, named.reference)) : [];
+  if (!row) throw new Fault("ROUTE_NOT_FOUND");
+  const payment = paymentOfRow(row);
+  const profile = await parts.profiles.of(payment.book.merchantId);
+  const [clock] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(payment.book));
+  const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
+  const secondsLeft = Math.max(0, Math.ceil((payment.expiresAt - now) / SECOND));
+  const face = faceOf(payment.status, secondsLeft, payment.instructions !== undefined);
+  return { payment, profile, face, secondsLeft, instructions: face === "open" ? payment.instructions : undefined };
+}
+
+/** What a page shows of a payment. A payment whose time is over has expired for its payer, even before it is swept. */
+export function faceOf(status: PaymentStatus, secondsLeft: number, isPayable: boolean): Face {
+  if (status === "pending") return secondsLeft === 0 ? "expired" : isPayable ? "open" : "review";
+  if (status === "refunded") return "refunded";
+  if (isPaid(status)) return "paid";
+  return status as "processing" | "failed" | "expired" | "canceled";
+}
+
+/**
+ * Takes the decision of a sandbox's payer: there is no acquirer who would. Meeting a payment that is over already is no error: the page then
+ * says so. Throws ROUTE_NOT_FOUND for a payment of real money.
+ */
+export async function decide(parts: CheckoutParts, payment: Payment, outcome: "succeeded" | "failed"): Promise<void> {
+  const { book, reference } = payment;
+  const merchant = await parts.directory.merchant(book.merchantId);
+  if (!merchant || book.environment !== "sandbox") throw new Fault("ROUTE_NOT_FOUND");
+  try {
+    const command = bookCommand(
+      { merchant, book },
+      {
+        name: "payer's decision",
+        needs: outcomeNeeds(book, reference),
+        execute: (context) => takeOutcome(context, reference, outcome),
+      },
+    );
+    await parts.lanes.move(book.merchantId, command);
+  } catch (error) {
+    const over = error instanceof Fault && (error.code === "PAYMENT_EXPIRED" || error.code === "PAYMENT_NOT_PAYABLE");
+    if (!over) throw error;
+  }
+}

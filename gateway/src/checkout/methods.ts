@@ -1,0 +1,93 @@
+// How a payment is paid, by kind of instructions: a code to scan, an account to transfer to, or a page to go on to. Pure.
+import type { Instructions } from "../acquirers/acquirer.ts";
+import { type Html, drawn, html } from "../ground/html.ts";
+import { readable } from "../ground/money.ts";
+import type { Payment } from "../payments/payment.ts";
+import { channels, stepsOf } from "./bank-steps.ts";
+import { qrSvg } from "./qr-picture.ts";
+import { type Language, words } from "./words.ts";
+
+export interface MethodParts {
+  instructions: Instructions;
+  payment: Payment;
+  /** The path of this page. */
+  path: string;
+  language: Language;
+}
+
+/** Everything that a payer needs to pay. */
+export function instructionsPart(parts: MethodParts): Html {
+  const { instructions, payment, language } = parts;
+  const title = html`<h2>${words[language].method[payment.method]}</h2>`;
+  if (instructions.type === "qr_string") return html`<section>${title}${qrPart(parts, instructions.value)}</section>`;
+  if (instructions.type === "redirect")
+    return html`<section>${title}${redirectPart(parts, instructions.value)}</section>`;
+  return html`<section>${title}${accountPart(parts, instructions)}</section>`;
+}
+
+function qrPart({ path, language }: MethodParts, text: string): Html {
+  const { scan, scanOnPhone, save } = words[language];
+  return html`<p class="muted">${scan}</p>
+    <div class="qr">${drawn(qrSvg(text, "QRIS"))}</div>
+    <a class="button wide" href="${path}/qr.png" download="qris.png">${save}</a>
+    <p class="muted">${scanOnPhone}</p>`;
+}
+
+/** A page of the sandbox's own acquirers is this one: there is nowhere to go on to. */
+function redirectPart({ payment, path, language }: MethodParts, url: string): Html | undefined {
+  if (new URL(url).pathname === path) return undefined;
+  const method = payment.method === "card" ? "card" : "ewallet";
+  return html`<a class="button main wide" href="${url}" rel="noreferrer">${words[language].continueTo[method]}</a>`;
+}
+
+function accountPart({ payment, language }: MethodParts, account: Instructions): Html {
+  const text = words[language];
+  const amount = readable(payment.amountMinor, payment.currency);
+  return html`${copyable(text.accountNumber, account.value, language)}
+    ${
+      account.type === "bank_account" &&
+      html`${copyable(text.transferCode, account.transfer_code ?? "", language)}
+        <p class="muted">${text.transferCodeHint}</p>`
+    }
+    ${copyable(text.amount, text.amountOf(amount), language, amount.replaceAll(/[^\d.]/g, ""))}
+    <p class="muted">${text.exactly}</p>
+    <dl>
+      <dt>${text.bank}</dt>
+      <dd>${account.bank_name}</dd>
+      <dt>${text.accountName}</dt>
+      <dd>${account.account_name}</dd>
+    </dl>
+    ${
+      account.type === "va_number" &&
+      html`<h2>${text.how}</h2>
+        ${channels.map((channel) => stepsPart(account.bank_code ?? "", channel, language))}`
+    }`;
+}
+
+/** A value that is typed elsewhere. The button is there where scripts run. */
+function copyable(label: string, value: string, language: Language, copied = value): Html {
+  const text = words[language];
+  return html`<div class="copy">
+    <div><span>${label}</span><strong>${value}</strong></div>
+    <button
+      class="small"
+      type="button"
+      hidden
+      data-copy="${copied}"
+      data-copied="${text.copied}"
+      aria-label="${text.copy}: ${label}"
+    >
+      ${text.copy}
+    </button>
+  </div>`;
+}
+
+function stepsPart(bankCode: string, channel: (typeof channels)[number], language: Language): Html {
+  const steps = stepsOf(bankCode, channel, language);
+  return html`<details>
+    <summary>${words[language].channels[channel]}</summary>
+    <ol>
+      ${steps.map((step) => html`<li>${step}</li>`)}
+    </ol>
+  </details>`;
+}

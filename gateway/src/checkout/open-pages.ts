@@ -1,0 +1,133 @@
+// Payers' pages that are open and wait: told when their payment changed, whichever process changed it. One statement a turn for all of them.
+import { Readable } from "node:stream";
+import { stopwatchMs } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Log } from "../ground/log.ts";
+import { type PaymentName, selectStandings, standingOfRow } from "../payments/payments.sql.ts";
+import type { Database, Row } from "../store/database.ts";
+import { type Face, faceOf } from "./checkout.ts";
+
+/** Times and limits; tests have shorter ones. */
+export const openPageLimits = {
+  lookMs: 500,
+  /** A connection that is silent for longer is taken for lost by what lies between. */
+  heartbeatMs: 20_000,
+  /** A browser comes back by itself, perhaps to another process. */
+  lastsMs: 15 * 60_000,
+  ofOnePayment: 8,
+  inAll: 2_000,
+};
+export type OpenPageLimits = typeof openPageLimits;
+
+interface OpenPage extends PaymentName {
+  stream: Readable;
+  told: Face | undefined;
+  openedAt: number;
+  heardAt: number;
+}
+
+export interface OpenPagesParts {
+  database: Database;
+  log: Log;
+  limits?: OpenPageLimits | undefined;
+}
+
+export class OpenPages {
+  private readonly parts: OpenPagesParts;
+  private readonly limits: OpenPageLimits;
+  /** By payment. */
+  private readonly pages = new Map<string, Set<OpenPage>>();
+  private open = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private turn: Promise<void> | undefined;
+  private stopped = false;
+
+  constructor(parts: OpenPagesParts) {
+    this.parts = parts;
+    this.limits = parts.limits ?? openPageLimits;
+  }
+
+  get size(): number {
+    return this.open;
+  }
+
+  /** What a page of this payment hears from now on. Throws SERVICE_UNAVAILABLE when too many are open: such a page asks now and then. */
+  listen(name: PaymentName): Readable {
+    const beside = this.pages.get(name.reference) ?? new Set();
+    if (this.stopped || this.open >= this.limits.inAll || beside.size >= this.limits.ofOnePayment)
+      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
+    const now = stopwatchMs();
+    const stream = new Readable({ read: () => undefined });
+    const page: OpenPage = { ...name, stream, told: undefined, openedAt: now, heardAt: now };
+    this.pages.set(name.reference, beside.add(page));
+    this.open++;
+    stream.on("close", () => this.forget(page));
+    stream.push("retry: 2000\n\n");
+    this.timer ??= setInterval(() => {
+      this.turn ??= this.look().finally(() => (this.turn = undefined));
+    }, this.limits.lookMs);
+    return stream;
+  }
+
+  /** Ends all of them: the browsers ask another process. */
+  stop(): void {
+    this.stopped = true;
+    for (const page of this.all()) page.stream.destroy();
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private all(): OpenPage[] {
+    return [...this.pages.values()].flatMap((pages) => [...pages]);
+  }
+
+  private forget(page: OpenPage): void {
+    const pages = this.pages.get(page.reference);
+    if (pages?.delete(page) !== true) return;
+    this.open--;
+    if (pages.size === 0) this.pages.delete(page.reference);
+    if (this.open > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private async look(): Promise<void> {
+    const names = [...this.pages.values()].flatMap(([page]) => (page ? [page] : []));
+    let rows: Row[] = [];
+    try {
+      rows = await this.parts.database.query(selectStandings(names));
+    } catch (error) {
+      this.parts.log.debug({ err: error }, "open pages of payers could not be looked after");
+    }
+    for (const row of rows) {
+      const name = names[(row.place as number) - 1];
+      if (name) this.tell(name, row);
+    }
+    const now = stopwatchMs();
+    for (const page of this.all()) {
+      if (now - page.openedAt >= this.limits.lastsMs) page.stream.destroy();
+      else if (now - page.heardAt >= this.limits.heartbeatMs) say(page, ": still here\n\n");
+    }
+  }
+
+  private tell(name: PaymentName, row: Row): void {
+    const { status, instructions } = standingOfRow(row, name);
+    // Its time is counted on the page: what is told of is what has happened.
+    const face = faceOf(status, 1, instructions !== undefined);
+    for (const page of this.pages.get(name.reference) ?? []) {
+      if (page.told === face) continue;
+      page.told = face;
+      say(page, `event: face\ndata: ${JSON.stringify({ face })}\n\n`);
+    }
+  }
+}
+
+/** What is not read yet is a few hundred bytes; whoever leaves more is gone. */
+const UNREAD_MAX = 4_096;
+
+function say(page: OpenPage, text: string): void {
+  page.heardAt = stopwatchMs();
+  if (page.stream.destroyed) return;
+  if (page.stream.readableLength > UNREAD_MAX) page.stream.destroy();
+  else page.stream.push(text);
+}

@@ -1,0 +1,32 @@
+// Names of payers' pages: the payment, and a mark of 128 bits that only this installation can make, so that no page can be guessed.
+import { createHmac } from "node:crypto";
+import { sameText } from "../ground/crypto.ts";
+import { encode, isId } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
+
+export class PayerTokens {
+  private readonly keys: readonly [Buffer, ...Buffer[]];
+
+  /** The first key makes names; a name that one of the others made is good, too, while the master key is being replaced. */
+  constructor(keys: readonly [Buffer, ...Buffer[]]) {
+    this.keys = keys;
+  }
+
+  make(book: Book, reference: string): string {
+    return book.merchantId.slice(4) + reference.slice(4) + mark(this.keys[0], book.merchantId, reference);
+  }
+
+  /** The payment a token names, or undefined when the token is not ours. */
+  read(token: string): { merchantId: string; reference: string } | undefined {
+    const merchantId = `mer_${token.slice(0, 26)}`;
+    const reference = `pay_${token.slice(26, 52)}`;
+    if (!isId("merchant", merchantId) || !isId("payment", reference)) return undefined;
+    const isOurs = this.keys.some((key) => sameText(token.slice(52), mark(key, merchantId, reference)));
+    return isOurs ? { merchantId, reference } : undefined;
+  }
+}
+
+function mark(key: Buffer, merchantId: string, reference: string): string {
+  const mac = createHmac("sha256", key).update(`${merchantId}/${reference}`).digest();
+  return encode(mac.subarray(0, 16));
+}

@@ -1,0 +1,180 @@
+// What payers read, in their language. Pure.
+
+export const languages = ["id", "en"] as const;
+export type Language = (typeof languages)[number];
+
+interface Words {
+  /** An amount as it is written in this language; given as in 1,500.00. */
+  amountOf: (readable: string) => string;
+  /** The name of the language, in itself. */
+  name: string;
+  pay: (merchant: string) => string;
+  amount: string;
+  timeLeft: string;
+  for: string;
+  reference: string;
+  method: Record<"qris" | "va" | "card" | "ewallet" | "bank_transfer", string>;
+  scan: string;
+  scanOnPhone: string;
+  save: string;
+  copy: string;
+  copied: string;
+  accountNumber: string;
+  bank: string;
+  accountName: string;
+  transferCode: string;
+  transferCodeHint: string;
+  exactly: string;
+  how: string;
+  channels: Record<"app" | "web" | "atm", string>;
+  continueTo: Record<"card" | "ewallet", string>;
+  back: (merchant: string) => string;
+  backSoon: string;
+  waiting: string;
+  noScript: string;
+  sandbox: string;
+  phone: string;
+  phoneLead: string;
+  approve: string;
+  decline: string;
+  faces: Record<"open" | "review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled", string>;
+  leads: Record<"review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled", string>;
+}
+
+export const words: Readonly<Record<Language, Words>> = {
+  en: {
+    name: "English",
+    amountOf: (readable) => readable,
+    pay: (merchant) => `Pay ${merchant}`,
+    amount: "Amount",
+    timeLeft: "Time left",
+    for: "For",
+    reference: "Reference",
+    method: {
+      qris: "QRIS",
+      va: "Virtual account",
+      card: "Card",
+      ewallet: "E-wallet",
+      bank_transfer: "Bank transfer",
+    },
+    scan: "Scan it with your bank's app or your wallet.",
+    scanOnPhone: "On this phone: save the picture, then choose it in your wallet under “Scan”.",
+    save: "Save the picture",
+    copy: "Copy",
+    copied: "Copied",
+    accountNumber: "Account number",
+    bank: "Bank",
+    accountName: "In the name of",
+    transferCode: "Message of the transfer",
+    transferCodeHint: "Without it nobody knows that the transfer is yours.",
+    exactly: "Pay exactly this amount.",
+    how: "How to pay",
+    channels: { app: "With the bank's app", web: "By internet banking", atm: "At an ATM" },
+    continueTo: { card: "Continue to the card's page", ewallet: "Continue to your wallet" },
+    back: (merchant) => `Back to ${merchant}`,
+    backSoon: "You are taken back in a moment.",
+    waiting: "This page turns by itself once it is paid.",
+    noScript: "Load the page again to see whether it is paid.",
+    sandbox: "Sandbox: no real money",
+    phone: "Your phone, as the sandbox has it",
+    phoneLead: "Nobody scans a code of the sandbox. Decide here what the payer does.",
+    approve: "Pay",
+    decline: "Decline",
+    faces: {
+      open: "Waiting for your payment",
+      review: "Being checked",
+      processing: "Being processed",
+      paid: "Paid. Thank you.",
+      refunded: "Refunded",
+      failed: "Not paid",
+      expired: "Too late",
+      canceled: "Canceled",
+    },
+    leads: {
+      review: "The merchant's bank looks at it. How to pay is shown here as soon as it may be paid.",
+      processing: "Your bank is at it. You need not do anything.",
+      paid: "The merchant knows.",
+      refunded: "The money is on its way back to you.",
+      failed: "No money was taken. Ask the merchant for another way to pay.",
+      expired: "The time to pay is over. Do not pay any more; ask the merchant for a new payment.",
+      canceled: "The merchant took it back. Do not pay any more.",
+    },
+  },
+  id: {
+    name: "Bahasa Indonesia",
+    amountOf: (readable) => readable.replaceAll(/[.,]/g, (mark) => (mark === "." ? "," : ".")),
+    pay: (merchant) => `Bayar ${merchant}`,
+    amount: "Jumlah",
+    timeLeft: "Sisa waktu",
+    for: "Untuk",
+    reference: "Nomor referensi",
+    method: {
+      qris: "QRIS",
+      va: "Virtual account",
+      card: "Kartu",
+      ewallet: "Dompet digital",
+      bank_transfer: "Transfer bank",
+    },
+    scan: "Pindai dengan aplikasi bank atau dompet digital Anda.",
+    scanOnPhone: "Di ponsel ini: simpan gambarnya, lalu pilih lewat menu “Pindai” di dompet digital Anda.",
+    save: "Simpan gambar",
+    copy: "Salin",
+    copied: "Tersalin",
+    accountNumber: "Nomor rekening",
+    bank: "Bank",
+    accountName: "Atas nama",
+    transferCode: "Berita transfer",
+    transferCodeHint: "Tanpa kode ini transfer Anda tidak dikenali.",
+    exactly: "Bayar tepat sejumlah ini.",
+    how: "Cara membayar",
+    channels: { app: "Lewat aplikasi bank", web: "Lewat internet banking", atm: "Lewat ATM" },
+    continueTo: { card: "Lanjut ke halaman kartu", ewallet: "Lanjut ke dompet digital" },
+    back: (merchant) => `Kembali ke ${merchant}`,
+    backSoon: "Sebentar lagi Anda dibawa kembali.",
+    waiting: "Halaman ini berubah sendiri setelah dibayar.",
+    noScript: "Muat ulang halaman ini untuk melihat apakah sudah dibayar.",
+    sandbox: "Sandbox: bukan uang sungguhan",
+    phone: "Ponsel Anda, versi sandbox",
+    phoneLead: "Kode sandbox tidak bisa dipindai. Tentukan di sini apa yang dilakukan pembayar.",
+    approve: "Bayar",
+    decline: "Tolak",
+    faces: {
+      open: "Menunggu pembayaran Anda",
+      review: "Sedang diperiksa",
+      processing: "Sedang diproses",
+      paid: "Sudah dibayar. Terima kasih.",
+      refunded: "Dikembalikan",
+      failed: "Tidak dibayar",
+      expired: "Waktu habis",
+      canceled: "Dibatalkan",
+    },
+    leads: {
+      review: "Pembayaran ini sedang diperiksa. Cara membayar muncul di sini setelah disetujui.",
+      processing: "Bank Anda sedang memprosesnya. Anda tidak perlu berbuat apa-apa.",
+      paid: "Penjual sudah mengetahuinya.",
+      refunded: "Uang Anda sedang dikirim kembali.",
+      failed: "Tidak ada uang yang diambil. Minta cara lain kepada penjual.",
+      expired: "Waktu pembayaran sudah habis. Jangan membayar lagi; minta pembayaran baru kepada penjual.",
+      canceled: "Penjual membatalkannya. Jangan membayar lagi.",
+    },
+  },
+};
+
+/** The language of a reader: what was chosen, else the first of `Accept-Language` that we speak, else English. */
+export function languageOf(chosen: string | undefined, acceptLanguage: string | undefined): Language {
+  const known = languages.find((language) => language === chosen);
+  if (known) return known;
+  const wanted = (acceptLanguage ?? "")
+    .slice(0, 500)
+    .split(",")
+    .map((part) => {
+      const [tag = "", ...parameters] = part.trim().toLowerCase().split(";");
+      const weight = parameters.map((one) => /^\s*q=([01](?:\.\d{1,3})?)$/.exec(one)?.[1]).find(Boolean);
+      return { language: tag.split("-")[0], weight: weight === undefined ? 1 : Number(weight) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight);
+  // `in` is what old phones call Indonesian.
+  const spoken = wanted.map(({ language }) => (language === "in" ? "id" : language));
+  return spoken.flatMap((one) => languages.filter((language) => language === one))[0] ?? "en";
+}

@@ -1,0 +1,116 @@
+// Goal: the guide has a row for each meter, true to the registry, and meters of the process tell what it does.
+// Method: the registry of a whole service beside the guide's table; a service whose pool, listeners and stop are looked at.
+import { readFileSync } from "node:fs";
+import type { Gauge } from "prom-client";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type TestService, asOwner, makeApp, openDatabase, paymentBody, startService } from "../test/kit.ts";
+import { joins } from "../test/portal.ts";
+import { createLog } from "./ground/log.ts";
+import { version } from "./ground/version.ts";
+import { countCommitted, rollUpAge } from "./insights/roll-up.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+});
+afterAll(() => service.stop());
+
+interface Meter {
+  name: string;
+  help: string;
+  type: string;
+  labelNames: string[];
+}
+
+const rowOf = ({ name, help, type, labelNames }: Meter): string =>
+  `| \`${name}\` | ${type} | ${labelNames.map((label) => `\`${label}\``).join(", ")} | ${help} |`;
+
+test("the guide has a row for each meter, with its type, labels and meaning, and none for anything else", async () => {
+  const whole = makeApp({ database: service.database });
+  const meters = whole.metrics.registry.getMetricsAsArray() as unknown as Meter[];
+  const own = meters.filter(({ name }) => name.startsWith("gerbang_")).map(rowOf);
+  const guide = readFileSync(new URL("../../docs/guides/observability.md", import.meta.url), "utf8");
+  const rows = [...guide.matchAll(/^(\| `gerbang_\w+` \|[^|]*\|[^|]*\|[^|]*\|)(.*)\|$/gm)];
+  const squeezed = (row: string): string => row.replaceAll(/ +/g, " ");
+  expect(rows.map(([, row = ""]) => squeezed(row)).sort()).toEqual(own.map(squeezed).sort());
+  for (const [row, , look = ""] of rows)
+    expect(look.trim().length, `${row} says when to look into it`).toBeGreaterThan(0);
+  expect(own.length).toBeGreaterThan(20);
+  await whole.stop();
+});
+
+/** The values of a meter by the value of its only label, or under "". */
+async function read(name: string): Promise<Record<string, number>> {
+  const meter = service.app.metrics.registry.getSingleMetric(name) as unknown as Gauge;
+  const { values } = await meter.get();
+  return Object.fromEntries(values.map(({ labels, value }) => [Object.values(labels).join(" "), value]));
+}
+
+test("what runs stands in the labels of one meter", async () => {
+  expect(await read("gerbang_build_info")).toEqual({ [`${version} ${process.version}`]: 1 });
+});
+
+test("connections are counted by what they do, and so is whoever waits for one", async () => {
+  const { pool } = service.app.database;
+  const held = await Promise.all(Array.from({ length: 16 }, () => pool.connect()));
+  const late = pool.connect();
+  expect(await read("gerbang_database_connections")).toEqual({ busy: 16, idle: 0 });
+  expect((await read("gerbang_database_waiting"))[""]).toBeGreaterThanOrEqual(1);
+  for (const connection of held) connection.release();
+  (await late).release();
+  await vi.waitFor(async () => {
+    const { idle = 0 } = await read("gerbang_database_connections");
+    expect(idle).toBeGreaterThan(10);
+    expect(await read("gerbang_database_waiting")).toEqual({ "": 0 });
+  });
+});
+
+test("open streams and waits for events are counted while they last", async () => {
+  const { client, merchantId } = await service.merchant();
+  const browser = await joins(service, merchantId);
+  expect(await read("gerbang_listeners")).toEqual({ stream: 0, poll: 0 });
+  const { json } = await client.get("/v1/sandbox/events/listen");
+  const waiting = client.get(`/v1/sandbox/events/listen?after=${json.next_after}&wait=20`);
+  const ending = new AbortController();
+  const stream = await fetch(`${service.origin}/portal/v1/stream`, {
+    signal: ending.signal,
+    headers: { cookie: browser.cookie ?? "", "x-merchant-id": merchantId, "x-environment": "sandbox" },
+  });
+  expect(stream.status).toBe(200);
+  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 1, poll: 1 }));
+  ending.abort();
+  await stream.text().catch(() => undefined);
+  await client.post("/v1/payments", paymentBody());
+  await waiting;
+  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 0, poll: 0 }));
+});
+
+test("the age of the roll-up is the time since it last moved, whatever is still to be counted", async () => {
+  const database = openDatabase(service.database, 2);
+  expect(await rollUpAge(database)).toBeUndefined();
+  await countCommitted(database, createLog("silent"));
+  expect(await rollUpAge(database)).toBeLessThan(5);
+  await asOwner(service.database, (owner) =>
+    owner.query("update roll_ups set counted_at = counted_at - interval '90 s'"),
+  );
+  expect(await rollUpAge(database)).toBeGreaterThanOrEqual(90);
+  await database.end();
+});
+
+test("a round of the worker that fails is counted under its loop", async () => {
+  const worker = await startService({ roles: ["worker"], database: service.database });
+  const broken = vi.spyOn(worker.app.database, "transaction").mockRejectedValue(new Error("out of order"));
+  await vi.waitFor(async () => {
+    expect(await worker.app.metrics.registry.metrics()).toMatch(
+      /gerbang_worker_rounds_failed_total\{loop="roll-up"\} [1-9]/,
+    );
+  }, 5_000);
+  broken.mockRestore();
+  await worker.stop();
+});
+
+test("a stop shows, until the process has gone", async () => {
+  expect(await read("gerbang_draining")).toEqual({ "": 0 });
+  service.app.drain();
+  expect(await read("gerbang_draining")).toEqual({ "": 1 });
+});

@@ -1,0 +1,79 @@
+// Goal: whoever judges a payment sees what fraud detection saw, and is answered with the whole payment. Method: payments under review of one payer, read
+// and judged at a service; each answer is held against its endpoint's schema.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
+import { reviewEndpoints } from "./reviews.routes.ts";
+
+let service: TestService;
+let shop: { client: Client; merchantId: string };
+const ask = operatorCaller(() => service, reviewEndpoints({} as never));
+const customer = { name: "Sari", email: "sari@review.test", phone: "+6281234567890" };
+beforeAll(async () => {
+  service = await startService({ config: { operatorViewerToken: VIEWER_TOKEN } });
+  shop = await service.merchant();
+});
+afterAll(() => service.stop());
+
+async function reviewed(changes: Record<string, unknown> = {}): Promise<string> {
+  const { status, json } = await shop.client.post("/v1/payments", paymentBody({ customer, ...changes }));
+  expect(status).toBe(202);
+  return json.error.details.reference as string;
+}
+
+test("one review has the signs with their points, the counts and bounds behind them, the payer's other payments and the last days", async () => {
+  const first = await reviewed();
+  // The same telephone under another address.
+  const other = { ...customer, email: "sari@mailinator.com" };
+  const second = await reviewed({ amount_minor: 6_000_000_000, customer: other });
+  const listed = await ask("GET", "/reviews?limit=100", { token: VIEWER_TOKEN });
+  expect(listed.json.data).toMatchObject([
+    { reference: first, customer },
+    { reference: second, customer: other },
+  ]);
+  const { json } = await ask("GET", `/reviews/${second}`, { token: VIEWER_TOKEN });
+  expect(json.risk).toMatchObject({
+    decision: "review",
+    score: 75,
+    reasons: [
+      { sign: "large_amount", points: 30 },
+      { sign: "disposable_email", points: 45 },
+    ],
+    facts: { customer_payments: 1, merchant_payments: 1, amount_minor: 6_000_000_000 },
+    bounds: { large_amount_minor: 5_000_000_000, review_at: 70, reject_at: 80 },
+    other_payments: [{ reference: first }],
+  });
+  expect(json.payment).toMatchObject({ reference: second, customer: other, status: "pending" });
+  expect(json.decide_before > json.payment.created_at).toBe(true);
+  expect(json.merchant_days).toHaveLength(7);
+});
+
+test("an approval is answered with the whole payment: how it is paid, who pays, and what was held against it", async () => {
+  const reference = await reviewed({ description: "Two bags", metadata: { order: "7" } });
+  const { status, json } = await ask("POST", `/reviews/${reference}/approve`);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({
+    reference,
+    merchant_id: shop.merchantId,
+    status: "pending",
+    customer,
+    description: "Two bags",
+    metadata: { order: "7" },
+    risk: { decision: "approve", score: 70 },
+    reasons: [{ sign: "sandbox_asked_for_review", points: 70 }],
+    refundable_minor: 0,
+  });
+  expect(json.instructions.qr_string).toBeTypeOf("string");
+  expect(json).toMatchObject((await shop.client.get(`/v1/payments/${reference}`)).json);
+  expect(outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("404 PAYMENT_NOT_FOUND");
+});
+
+test("a refusal too, and nobody judges twice or with a token that only reads", async () => {
+  const reference = await reviewed();
+  expect(outcomeOf(await ask("POST", `/reviews/${reference}/refuse`, { token: VIEWER_TOKEN }))).toBe("403 FORBIDDEN");
+  const { json } = await ask("POST", `/reviews/${reference}/refuse`);
+  expect(json).toMatchObject({ reference, status: "failed", instructions: null, customer });
+  for (const word of ["approve", "refuse"])
+    expect(outcomeOf(await ask("POST", `/reviews/${reference}/${word}`))).toBe("404 PAYMENT_NOT_FOUND");
+});

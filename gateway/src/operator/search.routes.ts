@@ -1,0 +1,176 @@
+// GET /ops/v1/search: anything of anybody's, by what people hold in their hands.
+import { z } from "zod";
+import { readOperationKey } from "../acquiring/operation.ts";
+import { wireTime } from "../ground/clock.ts";
+import { idOf, isId } from "../ground/ids.ts";
+import { exponentOf, wireAmount } from "../ground/money.ts";
+import { reply } from "../ground/reply.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { currencyCode, environmentField, exampleOf, exponentField, identity, text, timestamp } from "../http/shapes.ts";
+import type { PayerData } from "../payments/payer-data.ts";
+import type { Database, Statement } from "../store/database.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { isClientId } from "./merchants.schema.ts";
+import {
+  type FoundRow,
+  type SoughtKind,
+  selectByContact,
+  selectById,
+  selectByReferenceId,
+  selectByTransaction,
+  selectMerchantsLike,
+  sought,
+} from "./search.sql.ts";
+
+const kinds = ["merchant", ...(Object.keys(sought) as SoughtKind[])] as const;
+type Kind = (typeof kinds)[number];
+
+const hitSchema = z
+  .strictObject({
+    kind: z.enum(kinds),
+    id: z.string().meta({ examples: [exampleIds.payment] }),
+    title: z.string().meta({ description: "What people know it by.", examples: ["order-1042"] }),
+    merchant_id: identity("merchant"),
+    merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
+    environment: environmentField.nullable().meta({ description: "Null for a merchant." }),
+    status: z
+      .string()
+      .nullable()
+      .meta({ examples: ["succeeded"] }),
+    amount_minor: z
+      .int()
+      .nullable()
+      .meta({ examples: [15_000_000] }),
+    currency: currencyCode.nullable(),
+    exponent: exponentField.nullable(),
+    at: timestamp,
+    url: z
+      .string()
+      .nullable()
+      .meta({
+        description: "Where it is read; null where nothing more is told.",
+        examples: [`/ops/v1/payments/${exampleIds.payment}`],
+      }),
+  })
+  .meta({
+    id: "OperatorHit",
+    examples: [
+      {
+        kind: "payment",
+        id: exampleIds.payment,
+        title: "order-1042",
+        merchant_id: exampleIds.merchant,
+        merchant_name: "Kopi Melati",
+        environment: "production",
+        status: "succeeded",
+        amount_minor: 15_000_000,
+        currency: "IDR",
+        exponent: 2,
+        at: exampleTimes.created,
+        url: `/ops/v1/payments/${exampleIds.payment}`,
+      },
+    ],
+  });
+type Hit = z.infer<typeof hitSchema>;
+
+const hitsSchema = z
+  .strictObject({ data: z.array(hitSchema).meta({ description: "At most eight of each kind, newest first." }) })
+  .meta({ id: "OperatorHits", examples: [{ data: [exampleOf(hitSchema)] }] });
+
+const searchQuery = z.strictObject({
+  q: text(2, 254).meta({
+    description:
+      "An identity of anything (`pay_…`, `rfd_…`, `set_…`, `dsp_…`, `evt_…`, `jrn_…`, `rcp_…`, `ctr_…`, `req_…`, `mer_…`), a `client_id`, a whole " +
+      "`reference_id`, an acquirer's transaction or our operation key, a payer's e-mail address or telephone, or a part of a merchant's name.",
+    examples: ["order-1042"],
+  }),
+});
+
+export interface OperatorSearchParts {
+  database: Database;
+  payers: PayerData;
+  /** The acquirers that there are. */
+  gatewayCodes: () => readonly string[];
+}
+
+export function operatorSearchEndpoint(parts: OperatorSearchParts): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "search",
+      path: "/ops/v1/search",
+      summary: "Find anything of anybody's, by what people hold in their hands",
+      tag: "Search",
+      role: "viewer",
+      query: searchQuery,
+      success: { status: 200, description: "What was found.", schema: hitsSchema },
+      errors: [],
+      async handle({ query }) {
+        const looks = looksFor(query.q.trim(), parts);
+        const found = await parts.database.pipeline(looks.map(({ statement }) => statement));
+        const hits = looks.flatMap(({ kind }, at) => ((found[at] ?? []) as FoundRow[]).map((row) => hitOf(kind, row)));
+        return reply(200, { data: [...new Map(hits.map((hit) => [hit.id, hit])).values()] });
+      },
+    }),
+  ];
+}
+
+interface Look {
+  kind: Kind;
+  statement: Statement;
+}
+
+/** Where a text may be found: an identity in one place, any other text in several. */
+function looksFor(q: string, { payers, gatewayCodes }: OperatorSearchParts): Look[] {
+  const kind = (Object.keys(sought) as SoughtKind[]).find((one) => isId(one, q));
+  if (kind) return [{ kind, statement: selectById(kind, q) }];
+  if (isId("merchant", q)) return [{ kind: "merchant", statement: selectMerchantsLike({ id: q }) }];
+  if (isClientId(q)) return [{ kind: "merchant", statement: selectMerchantsLike({ clientId: q }) }];
+  const operation = readOperationKey(q);
+  if (operation) return [{ kind: operation.kind, statement: selectById(operation.kind, operation.id) }];
+  if (q === "") return [];
+  const contact = /^[^\s@]+@[^\s@]+$|^\+\d{8,15}$/.test(q) ? selectByContact(payers.contactKey(q.toLowerCase())) : [];
+  return [
+    ...(q.length <= 64 ? [{ kind: "payment" as const, statement: selectByReferenceId(q) }] : []),
+    ...contact.map((statement) => ({ kind: "payment" as const, statement })),
+    ...(/^[!-~]{1,64}$/.test(q)
+      ? [{ kind: "receipt" as const, statement: selectByTransaction(q, gatewayCodes()) }]
+      : []),
+    ...(q.length <= 120 ? [{ kind: "merchant" as const, statement: selectMerchantsLike({ name: q }) }] : []),
+  ];
+}
+
+function hitOf(kind: Kind, row: FoundRow): Hit {
+  const merchantId = idOf("merchant", row.merchant_id);
+  const id = idOf(kind, row.id);
+  const { amount_minor: amount, currency, environment } = row;
+  return {
+    kind,
+    id,
+    title: row.title,
+    merchant_id: merchantId,
+    merchant_name: row.merchant_name,
+    environment,
+    status: row.status,
+    amount_minor: amount === null ? null : wireAmount(amount),
+    currency,
+    exponent: currency === null ? null : exponentOf(currency),
+    at: wireTime(row.at ?? 0),
+    url: urlOf(kind, id, `/ops/v1/merchants/${merchantId}`, environment ?? "sandbox"),
+  };
+}
+
+function urlOf(kind: Kind, id: string, merchant: string, environment: string): string | null {
+  const book = `${merchant}/books/${environment}`;
+  const urls: Partial<Record<Kind, string>> = {
+    merchant,
+    payment: `/ops/v1/payments/${id}`,
+    refund: `/ops/v1/refunds/${id}`,
+    settlement: `${book}/settlements/${id}`,
+    dispute: `${book}/disputes`,
+    event: `${book}/events/${id}`,
+    receipt: "/ops/v1/receipts?status=unapplied",
+    exception: "/ops/v1/reconciliation-exceptions",
+  };
+  return urls[kind] ?? null;
+}
