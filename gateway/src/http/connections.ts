@@ -1,5 +1,6 @@
-// How many connections one address may hold, and which of them goes when there is one too many: never one that proved who it is.
-import type { Server } from "node:http";
+// How many connections one address may hold, and which of them goes when there is one too many: never one that proved who it is; and what is
+// left of one that was cut.
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";
 import { type LoadShedding, hasProved } from "./load-shedding.ts";
@@ -35,4 +36,17 @@ function cutOldest(sockets: Set<Socket>, load: LoadShedding): boolean {
     return true;
   }
   return false;
+}
+
+/**
+ * Handles no request of a connection that was cut. Those that it had sent before are parsed all the same, hundreds of them in one turn: handling each
+ * would keep everybody else waiting.
+ */
+export function ignoreCut(server: Server): void {
+  const handlers = server.listeners("request") as ((request: IncomingMessage, response: ServerResponse) => void)[];
+  server.removeAllListeners("request");
+  server.on("request", (request, response) => {
+    if (request.socket.destroyed) return;
+    for (const handle of handlers) handle.call(server, request, response);
+  });
 }

@@ -195,6 +195,8 @@ export class LoadShedding {
   }
 
   private cutOff({ socket }: IncomingMessage): void {
+    // What it had sent before comes all the same, request by request.
+    if (socket.destroyed) return;
     this.cut++;
     socket.destroy();
   }

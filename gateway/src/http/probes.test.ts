@@ -129,11 +129,10 @@ test("who asks for probes without end and never reads is read no further", async
     () => {
       const before = last;
       last = held.bytesRead;
-      expect(last).toBe(before);
+      expect(last > 0 && last === before).toBe(true);
     },
     { interval: 250, timeout: 15_000 },
   );
-  expect(last).toBeGreaterThan(0);
   expect(last).toBeLessThan(8_000_000); // of 14,000,000
   expect(held.writableLength).toBeLessThan(4_000_000);
   expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);

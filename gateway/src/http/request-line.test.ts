@@ -121,7 +121,7 @@ test("the token of a payer's page and what stands in queries are not in the log"
 
 test("an operator's token is not in the log", async () => {
   await service.operate("GET", "/merchants");
-  expect(await lineOf("/ops/v1/merchants")).toMatchObject({ status: 200, address: "127.0.0.1" });
+  expect(await lineOf("/ops/v1/merchants")).toMatchObject({ status: 200, address: "127.0.0.1", actor: "environment" });
   expect(written).not.toContain(OPERATOR_TOKEN);
 });
 

@@ -13,7 +13,7 @@ import { isConnectionLoss } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
 import { watchConnections } from "./closing.ts";
-import { boundConnections } from "./connections.ts";
+import { boundConnections, ignoreCut } from "./connections.ts";
 import { type Edge, setAsideContentType } from "./edge.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
@@ -158,6 +158,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     parts.onAnswer?.(request, reply, payload);
     done();
   });
+  ignoreCut(server.server);
   malformed.watch(server.server);
   watchConnections(server.server);
   // Behind a proxy all are the proxy's, and it has to bound them.
