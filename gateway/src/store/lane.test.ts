@@ -259,7 +259,7 @@ test("migrations apply once however many start together, and refuse a database n
   await asOwner(fresh, (client) =>
     client.query("insert into schema_migrations (version, name, digest) values (9999, '9999_future.sql', 'x')"),
   );
-  await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/upgrade first/);
+  await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/is newer than this program/);
   await asOwner(fresh, (client) => client.query("delete from schema_migrations where version = 9999"));
   await asOwner(fresh, (client) => client.query("update schema_migrations set digest = 'x' where version = 1"));
   await expect(migrate(fresh.ownerUrl)).rejects.toThrow(/changed after it was applied/);
