@@ -81,7 +81,7 @@ describe("what is logged", () => {
         uuidOf(merchantId),
       ]),
     );
-    for (const mark of ["Budi", "pembeli", "812345", "4111", client.credentials.secret])
+    for (const mark of ["Budi", "pembeli", "812345", "4111 1111", client.credentials.secret])
       expect(everything.rows.map(({ text }) => text).join()).not.toContain(mark);
   });
 
