@@ -18,7 +18,7 @@ const shared = { pool: "forks", testTimeout: 30_000, hookTimeout: 60_000 } as co
 export default defineConfig({
   test: {
     // Tests wait more than they compute: more workers than processors.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

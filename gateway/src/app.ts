@@ -37,6 +37,8 @@ import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
 
 export interface AppOptions extends FoundationOptions, RoomOptions {
+  /** The share of a connection's time that the request log may take, where it is not the usual one. */
+  requestLogShare?: number;
   operatorToken: string;
 }
 
@@ -78,7 +80,9 @@ export function createApp(options: AppOptions): App {
   const readiness = new Readiness(foundation);
   const isKnown = (clientId: string): boolean => rooms.directory.isKnown(clientId);
   const { directory } = rooms;
-  const requestLog = config.requestLog ? new RequestLog({ database, directory, metrics, log }) : undefined;
+  const requestLog = config.requestLog
+    ? new RequestLog({ database, directory, metrics, log, share: options.requestLogShare })
+    : undefined;
   const server = createServer({
     load,
     readiness,

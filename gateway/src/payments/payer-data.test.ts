@@ -121,14 +121,14 @@ describe("in a service", () => {
     const other = await pay({ name: "Ani", email: "ani@rumah.id" }, "erase-3");
     for (const reference of [both, alone, other])
       await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
-    const before = (await client.get("/v1/balances")).json;
+    const before = (await client.get("/v1/balances")).json.data;
     expect(await erase({ email: "BUDI@rumah.id" })).toEqual({ erased_payments: 1, complete: true });
     expect(await erase({ phone })).toEqual({ erased_payments: 1, complete: true });
     expect(await erase({ email, phone })).toEqual({ erased_payments: 0, complete: true });
     expect([await customerOf(both), await customerOf(alone)]).toEqual([null, null]);
     expect(await customerOf(other)).toEqual({ name: "Ani", email: "ani@rumah.id" });
     expect([await found(email), await found(phone)]).toEqual([[], []]);
-    expect((await client.get("/v1/balances")).json).toEqual(before);
+    expect((await client.get("/v1/balances")).json.data).toEqual(before);
     const refund = await client.post("/v1/refunds", { payment_reference: both, amount_minor: 1_000 });
     expect(refund.json.status).toBe("succeeded");
     expect((await everything()).match(/budi/g)).toBeNull();

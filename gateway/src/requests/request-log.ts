@@ -30,6 +30,8 @@ export interface RequestLogParts {
   directory: Directory;
   metrics: Metrics;
   log: Log;
+  /** Of one connection's time, where it is not the usual one. */
+  share?: number | undefined;
 }
 
 /** A request that was answered; without a book, whoever has the `clientId` is still to be looked up. */
@@ -38,7 +40,7 @@ type Waiting = Omit<Answered, "book" | "clientId"> & { book: Book | undefined; c
 export class RequestLog {
   private readonly parts: RequestLogParts;
   private readonly quotas = new RequestQuotas();
-  private readonly budget = new TimeBudget(stopwatchMs());
+  private readonly budget: TimeBudget;
   private waiting: Waiting[] = [];
   private bytes = 0;
   private gaps = new Map<string, Gap>();
@@ -51,6 +53,7 @@ export class RequestLog {
 
   constructor(parts: RequestLogParts) {
     this.parts = parts;
+    this.budget = new TimeBudget(stopwatchMs(), parts.share);
     const { requestLog } = parts.metrics;
     this.counts = { written: requestLog.labels("written"), dropped: requestLog.labels("dropped") };
   }

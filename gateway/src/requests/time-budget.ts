@@ -9,15 +9,17 @@ export const SAVED_MAX_MS = 500;
 export class TimeBudget {
   private left = SAVED_MAX_MS;
   private at: number;
+  private readonly share: number;
 
-  constructor(nowMs: number) {
+  constructor(nowMs: number, share: number = SHARE) {
     this.at = nowMs;
+    this.share = share;
   }
 
   /** Work took from `beganMs` until now. Gives how long to rest. */
   spend(beganMs: number, nowMs: number): number {
-    this.left = Math.min(SAVED_MAX_MS, this.left + (nowMs - this.at) * SHARE) - (nowMs - beganMs);
+    this.left = Math.min(SAVED_MAX_MS, this.left + (nowMs - this.at) * this.share) - (nowMs - beganMs);
     this.at = nowMs;
-    return Math.max(0, -this.left / SHARE);
+    return Math.max(0, -this.left / this.share);
   }
 }

@@ -449,7 +449,8 @@ test("what a merchant owes to dead hosts is left alone in the database until one
       await pause(timing.pollMs / 5);
     }
     expect(versions.size).toBeGreaterThanOrEqual(holes.length * 16);
-    expect(changes).toBeLessThan(100);
+    // Each look makes the deliverer look, too: were they not left alone, each would change at each of the thirty.
+    expect(changes).toBeLessThan(versions.size);
     await vi.waitFor(() => expect(at("/200/alive")).toHaveLength(30), PATIENCE_MS);
   } finally {
     await Promise.all(holes.map((hole) => hole.close()));
