@@ -57,6 +57,8 @@ export interface App {
   readonly operatorContract: string;
   /** The OpenAPI document of /portal/v1. */
   readonly portalContract: string;
+  /** Makes the three documents now, which takes a second: else whoever asks first has everybody wait for them. */
+  makeContracts(): void;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
   /** From here on health and readiness answer 200. */
@@ -143,6 +145,9 @@ export function createApp(options: AppOptions): App {
     },
     get portalContract() {
       return portalsContract();
+    },
+    makeContracts() {
+      for (const make of [contract, () => operator.contract(), portalsContract]) make();
     },
     setBaseUrl: (url) => rooms.address.listensOn(url),
     ready() {

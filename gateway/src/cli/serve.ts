@@ -118,6 +118,8 @@ async function run(parts: ServeParts): Promise<void> {
     const stopped = told.then(() => true);
     if (config.mode === "production") await refusePowerfulRole(app);
     if (await Promise.race([app.start().then(() => false), stopped])) return;
+    // In development a start is to be quick, and nobody minds.
+    if (config.mode === "production") app.makeContracts();
     metrics = await serveMetrics(app, config, announce);
     await app.server.listen({ port: config.port, host: config.host });
     const baseUrl = config.baseUrl ?? `${rootOf(app.server)}/v1`;
