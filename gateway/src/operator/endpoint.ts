@@ -4,7 +4,7 @@ import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 import type { Described, Examples } from "../http/openapi.ts";
 import type { Operator } from "./known-tokens.ts";
-import type { OperatorRole } from "./roles.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 
 /** A request of an authenticated operator whose query and body passed their rules. */
 export interface OperatorCall<Body = unknown, Query = unknown> {
@@ -13,7 +13,7 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   body: Body;
   query: Query;
   requestId: string;
-  /** Whose token it came with. */
+  /** Whose token or session it came with. */
   operator: Operator;
   /** Of a keyed endpoint: what its `Idempotency-Key` is bound to. */
   keyed: KeyedRequest;
@@ -34,6 +34,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Descr
   role: OperatorRole;
   /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
   changesNothing?: true;
+  /** True where a person proves again who they are when they last did so more than ten minutes ago: what moves money, or shows a secret. */
+  fresh?: true;
   /** True for a change that needs an `Idempotency-Key`, by the rules of section 4.11. */
   keyed?: true;
   /** Without it whatever is sent as a body is ignored. No body at all means an empty object, where that is one. */
