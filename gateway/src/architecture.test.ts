@@ -122,7 +122,8 @@ const owners: Record<string, RegExp> = {
   routing: /^(routing_rule_sets|acquirer_states)$/,
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
-  operator: /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses)$/,
+  operator:
+    /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies)$/,
   insights: /^(payment_hours|roll_ups)$/,
   requests: /^(request_log|request_log_gaps)$/,
 };

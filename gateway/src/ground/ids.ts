@@ -21,6 +21,7 @@ const kinds = {
   file: "fil_",
   operatorToken: "otk_",
   refusal: "rej_",
+  approval: "apr_",
 } as const;
 
 export type IdKind = keyof typeof kinds;
