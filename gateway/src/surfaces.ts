@@ -9,6 +9,8 @@ import type { Foundation } from "./foundation.ts";
 import type { Config } from "./ground/config.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
+import { linkPath } from "./links/link-address.ts";
+import { linkEndpoints } from "./links/links.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import type { Audit } from "./operator/audit.ts";
@@ -107,6 +109,7 @@ export function merchantSurface(
       checkCallbackUrl: callbackUrlCheck(exemptions),
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
+    ...linkEndpoints({ ...payments, database, clock, linkUrl: (name) => rooms.address.root + linkPath(name) }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database }),
     ...settlementEndpoints({ database }),
