@@ -69,12 +69,10 @@ export const createLinkSchema = z
       .max(86_400)
       .optional()
       .meta({ description: "Seconds in which each of its payments can be paid; 1800 when absent." }),
-    payment_methods: methods
-      .optional()
-      .meta({
-        description: "Which methods the payer may choose; every active one when absent.",
-        examples: [["qris", "va"]],
-      }),
+    payment_methods: methods.optional().meta({
+      description: "Which methods the payer may choose; every active one when absent.",
+      examples: [["qris", "va"]],
+    }),
     customer_required: z
       .boolean()
       .optional()
