@@ -15,7 +15,7 @@ export interface FrameParts {
   serviceName: string;
   face: string;
   /** Further attributes of the body, for the script. */
-  attributes?: Html;
+  attributes?: Html | undefined;
   /** Seconds after which a browser without scripts loads the page again. */
   refreshSeconds?: number | undefined;
   content: Html;

@@ -29,6 +29,8 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
   const isSandbox = payment.book.environment === "sandbox";
   const watch = waiting.has(face) && path;
   const back = payment.returnUrl;
+  // By a link the payer has never seen an order's identity: we made it.
+  const what = payment.description ?? (payment.link === undefined ? payment.referenceId : undefined);
   return framed({
     merchantId: payment.book.merchantId,
     profile,
@@ -52,8 +54,11 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
       ${face !== "open" && back !== undefined && backPart(back, profile.name, face, language)}
       <section>
         <dl>
-          <dt>${text.for}</dt>
-          <dd>${payment.description ?? payment.referenceId}</dd>
+          ${
+            what !== undefined &&
+            html`<dt>${text.for}</dt>
+              <dd>${what}</dd>`
+          }
           <dt>${text.reference}</dt>
           <dd>${payment.reference}</dd>
           ${

@@ -8,11 +8,9 @@ import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from
 import { rankOf } from "../http/fields.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { listSchema, nothing } from "../http/shapes.ts";
-import type { Book } from "../merchants/books.ts";
-import { type PaymentMethod, maximumOf, paymentMethods } from "../merchants/settings.ts";
+import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { invalidAmount } from "../payments/payments.schema.ts";
 import type { PaymentParts } from "../payments/payments.ts";
-import { isOffered } from "../routing/routing.ts";
 import type { Database } from "../store/database.ts";
 import { type LinkName, newToken } from "./link-address.ts";
 import { type LinkStanding, linkView } from "./link.ts";
@@ -27,6 +25,7 @@ import {
 } from "./links.schema.ts";
 import { selectLink, selectLinks, standingOfLinkRow } from "./links.sql.ts";
 import { createLink, deactivateLink } from "./links.ts";
+import { activeMethods } from "./methods.ts";
 
 export interface LinkRouteParts extends Pick<PaymentParts, "routingTable"> {
   database: Database;
@@ -133,18 +132,6 @@ async function listLinks(
     limit,
     view,
     ({ link }) => link.uuid,
-  );
-}
-
-/** The methods by which a merchant can be paid in a currency, as things stand. */
-export function activeMethods(
-  { routingTable }: Pick<PaymentParts, "routingTable">,
-  { merchant: { settings }, book }: Pick<Call, "merchant"> & { book: Book },
-  currency: string,
-): PaymentMethod[] {
-  const table = routingTable();
-  return paymentMethods.filter(
-    (method) => settings.methods[method].enabled && isOffered(table, book.environment, method, currency),
   );
 }
 
