@@ -71,20 +71,19 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
       return back(`/pay/${token}`);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      switch (error.code) {
-        case "PAYMENT_NOT_PAYABLE":
-          return back(from.path);
-        case "INVALID_AMOUNT":
-          return again(422, { method: "methodAmount" });
-        case "RATE_LIMITED":
-          return again(429, { form: "often" });
-        case "NO_ROUTE_AVAILABLE":
-          return again(503, { form: "unavailable" });
-        default:
-          throw error;
-      }
+      if (error.code === "PAYMENT_NOT_PAYABLE") return back(from.path);
+      const shown = shownAgain(error);
+      if (!shown) throw error;
+      return again(...shown);
     }
   });
+}
+
+/** The page on which a payer can put right what was refused, or try again; undefined where there is nothing to put right. */
+function shownAgain({ code }: Fault): [status: number, problems: Problems] | undefined {
+  if (code === "INVALID_AMOUNT") return [422, { method: "methodAmount" }];
+  if (code === "RATE_LIMITED") return [429, { form: "often" }];
+  return code === "NO_ROUTE_AVAILABLE" ? [503, { form: "unavailable" }] : undefined;
 }
 
 function cookie(token: string, path: string, isSecure: boolean): string {

@@ -156,7 +156,7 @@ export function standingOfLinkRow(row: Row, realNow: Micros): LinkStanding {
   return {
     link: linkOfRow(row),
     payment: linkPaymentOfRow(row),
-    now: realNow + Number(row.clock_offset_seconds as bigint) * SECOND,
+    now: realNow + Number(row.clock_offset_seconds) * SECOND,
   };
 }
 
