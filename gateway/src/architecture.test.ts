@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "checkout", "requests", "insights"],
+  ["sandbox", "checkout", "requests", "insights", "telemetry"],
   ["diagnostics", "story", "search"],
   ["operator"],
   ["portal"],
@@ -123,7 +123,8 @@ const owners: Record<string, RegExp> = {
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator: /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses)$/,
-  insights: /^(payment_hours|roll_ups)$/,
+  insights: /^(payment_hours|payment_totals|roll_ups)$/,
+  telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,
 };
 

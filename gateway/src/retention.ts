@@ -4,6 +4,7 @@ import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
+import { expiredTotals } from "./insights/totals.sql.ts";
 import { expiredRefusals } from "./operator/refusals.sql.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import { expiredGaps, expiredRequests } from "./requests/request-log.sql.ts";
@@ -21,6 +22,7 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredRequests(realNow),
     expiredGaps(realNow),
     expiredRefusals(realNow),
+    ...expiredTotals(realNow),
     ...peopleExpiredAt(realNow),
   ];
 }
