@@ -160,6 +160,7 @@ export function createApp(options: AppOptions): App {
       await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
+      await rooms.sampler.start();
     },
     drain() {
       readiness.leave();
@@ -174,6 +175,7 @@ export function createApp(options: AppOptions): App {
       await Promise.all([rejected.stop(), requestLog?.stop()]);
       await Promise.all([rooms.lastUses.write(), operator.stop()]);
       await rooms.lanes.idle();
+      await rooms.sampler.stop();
       await foundation.stop();
     },
   };

@@ -8,6 +8,7 @@ import { expiredTotals } from "./insights/totals.sql.ts";
 import { expiredRefusals } from "./operator/refusals.sql.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import { expiredGaps, expiredRequests } from "./requests/request-log.sql.ts";
+import { expiredTelemetry } from "./telemetry/telemetry.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 /** The statements that delete what has expired at `realNow`, each in steps of `STEP` rows. */
@@ -23,6 +24,7 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredGaps(realNow),
     expiredRefusals(realNow),
     ...expiredTotals(realNow),
+    ...expiredTelemetry(realNow),
     ...peopleExpiredAt(realNow),
   ];
 }
