@@ -134,6 +134,7 @@ const namedByProgram = [
   "store/seals.sql.ts writes ${table}", // the rooms that have sealed columns name them
   "store/table.ts writes ${table}", // bulkInsert: the room that calls it names the table, and is seen there
   "store/table.ts writes ${table}", // bulkUpdate: the same
+  "telemetry/telemetry.sql.ts writes ${table}", // samples of processes and of acquirers are forgotten alike
 ];
 
 function foreignWrites(file: string, code: string): string[] {

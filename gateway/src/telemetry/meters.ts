@@ -1,6 +1,6 @@
 // Reads the meters of this process, those that /metrics shows too, and what the runtime says of itself.
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { MetricObjectWithValues, MetricValue, MetricValueWithName, Registry } from "prom-client";
+import type { MetricValue, MetricValueWithName, Registry } from "prom-client";
 import { stopwatchMs } from "../ground/clock.ts";
 import type { AcquirerSample, Buckets, Reading } from "./sample.ts";
 
@@ -96,7 +96,7 @@ export class Meters {
   private async values(name: string): Promise<Values> {
     const meter = this.registry.getSingleMetric(name);
     if (!meter) throw new Error(`there is no meter ${name}`);
-    return ((await meter.get()) as MetricObjectWithValues<MetricValue<string>>).values;
+    return (await meter.get()).values;
   }
 }
 
