@@ -1,6 +1,7 @@
 // The payer's page as HTML: who is paid, how much, how long still, how. It works without scripts. Pure.
 import { wireTime } from "../ground/clock.ts";
 import { type Html, html, pageText } from "../ground/html.ts";
+import { type Language, languages } from "../ground/languages.ts";
 import { readable } from "../ground/money.ts";
 import { logoPath } from "../merchants/profiles.ts";
 import type { Profile } from "../merchants/profiles.sql.ts";
@@ -8,7 +9,7 @@ import { SCRIPT_PATH, STYLE_PATH, colourPath } from "./assets.ts";
 import type { Checkout, Face } from "./checkout.ts";
 import { faceOfEnd } from "./faces.ts";
 import { instructionsPart } from "./methods.ts";
-import { type Language, languages, words } from "./words.ts";
+import { words } from "./words.ts";
 
 export interface PageParts {
   checkout: Checkout;
