@@ -164,6 +164,7 @@ export function createApp(options: AppOptions): App {
       await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
+      await rooms.sampler.start();
     },
     drain() {
       readiness.leave();
@@ -178,6 +179,7 @@ export function createApp(options: AppOptions): App {
       await Promise.all([rejected.stop(), requestLog?.stop()]);
       await Promise.all([rooms.lastUses.write(), operator.stop()]);
       await rooms.lanes.idle();
+      await rooms.sampler.stop();
       await foundation.stop();
     },
   };

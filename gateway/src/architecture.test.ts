@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "checkout", "requests", "insights"],
+  ["sandbox", "checkout", "requests", "insights", "telemetry"],
   ["diagnostics", "story", "search"],
   ["operator"],
   ["portal"],
@@ -124,7 +124,8 @@ const owners: Record<string, RegExp> = {
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator: /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses)$/,
-  insights: /^(payment_hours|roll_ups)$/,
+  insights: /^(payment_hours|payment_totals|roll_ups)$/,
+  telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,
 };
 
@@ -134,6 +135,7 @@ const namedByProgram = [
   "store/seals.sql.ts writes ${table}", // the rooms that have sealed columns name them
   "store/table.ts writes ${table}", // bulkInsert: the room that calls it names the table, and is seen there
   "store/table.ts writes ${table}", // bulkUpdate: the same
+  "telemetry/telemetry.sql.ts writes ${table}", // samples of processes and of acquirers are forgotten alike
 ];
 
 function foreignWrites(file: string, code: string): string[] {

@@ -1,6 +1,7 @@
 // The HTTP of payers' pages, at /pay/{token}: the page, its code as a file, and how it hears of its payment. Whoever has the token may pay.
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { Fault } from "../ground/fault.ts";
+import { languageOf } from "../ground/languages.ts";
 import { sendReply } from "../http/server.ts";
 import { openCheckoutAssets } from "./assets.ts";
 import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
@@ -8,7 +9,6 @@ import type { OpenPages } from "./open-pages.ts";
 import { payerPage } from "./page.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
 import { qrPng } from "./qr-picture.ts";
-import { languageOf } from "./words.ts";
 
 export interface CheckoutRouteParts extends CheckoutParts {
   openPages: OpenPages;

@@ -1,7 +1,8 @@
 // What a payer's page shows of a payment that is not, or no longer, to be paid: a calm mark and two sentences. Pure.
+import type { Language } from "../ground/languages.ts";
 import { type Html, drawn, html } from "../ground/html.ts";
 import type { Face } from "./checkout.ts";
-import { type Language, words } from "./words.ts";
+import { words } from "./words.ts";
 
 /** What is drawn in the mark of each. */
 export const strokes: Readonly<Record<Exclude<Face, "open">, string>> = {

@@ -1,9 +1,10 @@
 // What all payers' pages have around their content: the merchant's branding, the languages, the stripes of the sandbox. Pure.
 import { type Html, html, pageText } from "../ground/html.ts";
+import { type Language, languages } from "../ground/languages.ts";
 import { logoPath } from "../merchants/profiles.ts";
 import type { Profile } from "../merchants/profiles.sql.ts";
 import { SCRIPT_PATH, STYLE_PATH, colourPath } from "./assets.ts";
-import { type Language, languages, words } from "./words.ts";
+import { words } from "./words.ts";
 
 export interface FrameParts {
   merchantId: string;

@@ -1,12 +1,12 @@
 // What a payer sends from the page of a payment link: read, held against the link, and made into a creation. Pure.
 import { sha256 } from "../ground/crypto.ts";
 import { decoded, encode } from "../ground/ids.ts";
+import type { Language } from "../ground/languages.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Link } from "../links/link.ts";
 import { type MerchantSettings, type PaymentMethod, maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { type CreatePayment, customerSchema } from "../payments/payments.schema.ts";
 import type { LinkWords } from "./link-words.ts";
-import type { Language } from "./words.ts";
 
 /** The fields as they were sent, to be shown again. */
 export interface SentForm {

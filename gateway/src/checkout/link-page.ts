@@ -1,5 +1,6 @@
 // The page of a payment link as HTML: who is paid, how much, by which method; or why it cannot be paid. It works without scripts. Pure.
 import { type Html, drawn, html } from "../ground/html.ts";
+import type { Language } from "../ground/languages.ts";
 import { type Minor, readable } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import { framed } from "./frame.ts";
@@ -7,7 +8,7 @@ import { strokes } from "./faces.ts";
 import type { Problems, SentForm } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
 import type { LinkCheckout, LinkFace } from "./links.ts";
-import { type Language, words } from "./words.ts";
+import { words } from "./words.ts";
 
 export interface LinkPageParts {
   checkout: LinkCheckout;

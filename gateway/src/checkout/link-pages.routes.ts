@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { UnauthenticatedCallers } from "../auth/rate.ts";
 import { Fault } from "../ground/fault.ts";
+import { type Language, languageOf } from "../ground/languages.ts";
 import { type LinkCheckout, type LinkCheckoutParts, beginPayment, findLink, onceForPage } from "./links.ts";
 import { type Problems, type SentForm, judgeForm, sentForm } from "./link-form.ts";
 import { linkPage } from "./link-page.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
-import { type Language, languageOf } from "./words.ts";
 
 /** So many payments may begin from one address within a minute, in each process: a whole office behind one address, and no program. */
 const BEGUN_PER_ADDRESS = 30;

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { uuidOf } from "../ground/ids.ts";
+import { languages } from "../ground/languages.ts";
 import { amountOfText } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
-import { languages } from "./words.ts";
 
 describe("an amount in figures", () => {
   test.each([

@@ -1,5 +1,5 @@
 // What payers read at a payment link, in their language. Pure.
-import type { Language } from "./words.ts";
+import type { Language } from "../ground/languages.ts";
 
 export interface LinkWords {
   howMuch: string;

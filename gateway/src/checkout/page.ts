@@ -1,12 +1,13 @@
 // The payer's page as HTML: who is paid, how much, how long still, how. It works without scripts. Pure.
 import { wireTime } from "../ground/clock.ts";
 import { type Html, html } from "../ground/html.ts";
+import type { Language } from "../ground/languages.ts";
 import { readable } from "../ground/money.ts";
 import type { Checkout, Face } from "./checkout.ts";
 import { faceOfEnd } from "./faces.ts";
 import { framed } from "./frame.ts";
 import { instructionsPart } from "./methods.ts";
-import { type Language, words } from "./words.ts";
+import { words } from "./words.ts";
 
 export interface PageParts {
   checkout: Checkout;
