@@ -32,6 +32,7 @@ import { openPages } from "./portal/static.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openCheckout } from "./checkout/checkout.routes.ts";
+import { openLinkPages } from "./checkout/link-pages.routes.ts";
 import { checkMasterKey } from "./sealed-columns.ts";
 import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
@@ -134,7 +135,10 @@ export function createApp(options: AppOptions): App {
   openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
-  openCheckout(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
+  const isSecure = (): boolean => rooms.address.root.startsWith("https://");
+  const checkout = { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName, isSecure };
+  openCheckout(server, checkout);
+  openLinkPages(server, checkout);
   return {
     server,
     operatorServer: operator.server,
@@ -166,6 +170,7 @@ export function createApp(options: AppOptions): App {
       await rooms.payers.load();
       await rooms.router.seed();
       if (options.roles.has("worker")) rooms.worker.start();
+      await rooms.sampler.start();
     },
     drain() {
       readiness.leave();
@@ -180,6 +185,7 @@ export function createApp(options: AppOptions): App {
       await Promise.all([rejected.stop(), requestLog?.stop()]);
       await Promise.all([rooms.lastUses.write(), operator.stop()]);
       await rooms.lanes.idle();
+      await rooms.sampler.stop();
       await foundation.stop();
     },
   };
