@@ -1,9 +1,11 @@
 // What a payer's page shows of a payment that is not, or no longer, to be paid: a calm mark and two sentences. Pure.
 import { type Html, html } from "../ground/html.ts";
+import type { Language } from "../ground/languages.ts";
 import type { Face } from "./checkout.ts";
-import { type Language, words } from "./words.ts";
+import { words } from "./words.ts";
 
-const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
+/** What is drawn in the mark of each. */
+export const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
   paid: html`<path d="m17 33 10 10 20-21" />`,
   refunded: html`<path d="M20 27h18a8 8 0 0 1 0 16h-8m-10-16 7-7m-7 7 7 7" />`,
   review: html`<path d="M32 20v13l8 6" />`,
@@ -13,10 +15,9 @@ const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
   canceled: html`<path d="M21 32h22" />`,
 };
 
-/** Where an open payment has its instructions. */
-export function faceOfEnd(face: Exclude<Face, "open">, language: Language): Html {
-  const text = words[language];
-  const mark = html`<svg
+/** A stroke in its circle. */
+export function markOf(stroke: Html): Html {
+  return html`<svg
     viewBox="0 0 64 64"
     fill="none"
     stroke="currentColor"
@@ -26,10 +27,15 @@ export function faceOfEnd(face: Exclude<Face, "open">, language: Language): Html
     aria-hidden="true"
   >
     <circle cx="32" cy="32" r="28" />
-    ${strokes[face]}
+    ${stroke}
   </svg>`;
+}
+
+/** Where an open payment has its instructions. */
+export function faceOfEnd(face: Exclude<Face, "open">, language: Language): Html {
+  const text = words[language];
   return html`<div class="face ${face}" role="status">
-    ${mark}
+    ${markOf(strokes[face])}
     <p class="said">${text.faces[face]}</p>
     <p class="muted">${text.leads[face]}</p>
   </div>`;

@@ -41,7 +41,7 @@ export class ConsoleDoor extends PersonDoor {
     if (this.parts.operatorsNeedSecondFactor && secondFactorOf(person) === undefined)
       throw new Fault("SECOND_FACTOR_REQUIRED");
     if (endpoint.fresh) this.refuseUnlessFresh(signedIn);
-    const { personId, email: name, role, since } = operator;
-    return { name, role, expiresAt: undefined, tokenId: undefined, person: { personId, since } };
+    const { personId, email: name, role } = operator;
+    return { name, role, expiresAt: undefined, tokenId: undefined, person: { personId } };
   }
 }

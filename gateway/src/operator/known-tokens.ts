@@ -17,7 +17,7 @@ export interface Operator {
   /** Undefined of a token of the environment. */
   tokenId: string | undefined;
   /** Who it is, of a session of the console; undefined of a token. */
-  person: { personId: string; since: Micros } | undefined;
+  person: { personId: string } | undefined;
 }
 
 /** The command line of whoever may reach the database. */
