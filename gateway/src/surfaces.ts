@@ -34,6 +34,7 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
@@ -167,10 +168,11 @@ export function operatorSurface(
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
-    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
+    ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
