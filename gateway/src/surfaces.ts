@@ -9,6 +9,7 @@ import type { Foundation } from "./foundation.ts";
 import type { Config } from "./ground/config.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
+import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import type { Audit } from "./operator/audit.ts";
@@ -32,6 +33,7 @@ import { statementEndpoints } from "./operator/statements.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
+import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -58,7 +60,9 @@ import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
+import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
+import { WhatIfs } from "./routing/what-ifs.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
@@ -142,6 +146,7 @@ export function operatorSurface(
     estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
   });
   const acquirer = (code: string) => router.acquirer(code);
+  const costs = new AcquirerCosts(database, clock);
   return [
     ...merchantEndpoints({
       merchants,
@@ -151,7 +156,9 @@ export function operatorSurface(
       invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
+    ...acquirerCostEndpoints(router, costs),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
     ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),

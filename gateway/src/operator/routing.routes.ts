@@ -23,6 +23,7 @@ import {
   exampleRules,
   faultView,
   noteField,
+  refuseObjections,
   rollBackSchema,
   ruleSetSchema,
   ruleSetView,
@@ -127,11 +128,7 @@ const previewBodySchema = z
 function newRulesSchema(router: Router) {
   return z
     .strictObject({ rules: routingRulesSchema, note: noteField })
-    .superRefine(({ rules }, context) => {
-      for (const { at, field, message } of objectionsTo(rules, router.table.acquirers)) {
-        context.addIssue({ code: "custom", path: ["rules", at, ...(field ? field.split(".") : [])], message });
-      }
-    })
+    .superRefine(({ rules }, context) => refuseObjections(objectionsTo(rules, router.table.acquirers), context))
     .meta({ id: "CreateRoutingRuleSet", examples: [{ rules: exampleRules, note: "Cendana is cheaper for QRIS" }] });
 }
 
@@ -287,8 +284,12 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       },
       errors: [],
       async handle({ query }) {
+        const { starting_after: cursor } = query;
+        const after = versionOf(cursor);
+        if (cursor !== undefined && after !== undefined && !(await ruleSets.hasActivation(after)))
+          throw unknownCursor(cursor);
         const limit = limitOf(query);
-        const rows = await ruleSets.activations(versionOf(query.starting_after), limit + 1);
+        const rows = await ruleSets.activations(after, limit + 1);
         return page(rows, limit, activationView, ({ activation }) => String(activation));
       },
     }),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
 import { text, timestamp } from "../http/shapes.ts";
-import type { RoutingFault } from "../routing/objections.ts";
+import type { Objection, RoutingFault } from "../routing/objections.ts";
 import { routingRuleSchema } from "../routing/routing.ts";
 import type { Activation, RuleSet, RuleSetSummary } from "../routing/rules.sql.ts";
 
@@ -75,11 +75,9 @@ export const faultSchema = z
 export const ruleSetSchema = summarySchema
   .extend({
     rules: z.array(routingRuleSchema),
-    faults: z
-      .array(faultSchema)
-      .meta({
-        description: "What is wrong with them by the acquirers of today; they were right when they were stored.",
-      }),
+    faults: z.array(faultSchema).meta({
+      description: "What is wrong with them by the acquirers of today; they were right when they were stored.",
+    }),
   })
   .meta({
     id: "RoutingRuleSet",
@@ -116,6 +114,13 @@ export const activationSchema = z
 export const rollBackSchema = z
   .strictObject({ note: noteField })
   .meta({ id: "RollBackRoutingRules", examples: [{ note: "Cendana declines too much" }] });
+
+/** Says of each objection where it is, for an endpoint whose body has `rules`. */
+export function refuseObjections(objections: readonly Objection[], context: z.core.$RefinementCtx): void {
+  for (const { at, field, message } of objections) {
+    context.addIssue({ code: "custom", path: ["rules", at, ...(field ? field.split(".") : [])], message });
+  }
+}
 
 export function summaryView(ruleSet: RuleSetSummary): z.infer<typeof summarySchema> {
   const { version, status, createdAt, createdBy, note, restores, activatedAt, activatedBy, ruleCount } = ruleSet;

@@ -50,6 +50,11 @@ export class RuleSets {
     return (await this.database.query(selectActivations(after, count))).map(activationOfRow);
   }
 
+  async hasActivation(activation: number): Promise<boolean> {
+    const [newest] = await this.activations(activation + 1, 1);
+    return newest?.activation === activation;
+  }
+
   /** Keeps rules that the schema has accepted as the next version. They decide nothing until they are activated. */
   async add(added: Omit<NewRuleSet, "restores">): Promise<RuleSet> {
     return this.database.transaction(async (query) => {
