@@ -29,6 +29,7 @@ import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
+import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
@@ -147,6 +148,7 @@ export function operatorSurface(
   });
   const acquirer = (code: string) => router.acquirer(code);
   const costs = new AcquirerCosts(database, clock);
+  const ruleSets = new RuleSets(database, watch, clock);
   return [
     ...merchantEndpoints({
       merchants,
@@ -157,7 +159,8 @@ export function operatorSurface(
     }),
     ...acquirerEndpoints(router, clock),
     ...acquirerCostEndpoints(router, costs),
-    ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...routingEndpoints({ ruleSets, router }),
+    ...splitEndpoints({ database, ruleSets, router, costs }),
     ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
     ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),

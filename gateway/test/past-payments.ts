@@ -32,7 +32,15 @@ export async function insertPastPayments(database: TestDatabase, all: readonly P
   await asOwner(database, async (owner: pg.Client) => {
     await owner.query("set session_replication_role = replica");
     for (const some of all) {
-      const { merchantId, count, chosen, method = "qris", status = "succeeded", amountMinor = 100_000, daysAgo = 0 } = some;
+      const {
+        merchantId,
+        count,
+        chosen,
+        method = "qris",
+        status = "succeeded",
+        amountMinor = 100_000,
+        daysAgo = 0,
+      } = some;
       const text = `with made as (
   insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at, paid_at,
     canceled_at, payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing, gateway_code)
@@ -54,7 +62,17 @@ where $9::text is not null`;
       const { split } = some;
       const inSplit = [split?.id, split?.arm, split?.percent, split?.control, split?.test].map((part) => part ?? null);
       const routing = JSON.stringify(decisionOf(some));
-      await owner.query(text, [uuidOf(merchantId), status, amountMinor, method, routing, chosen, daysAgo, count, ...inSplit]);
+      await owner.query(text, [
+        uuidOf(merchantId),
+        status,
+        amountMinor,
+        method,
+        routing,
+        chosen,
+        daysAgo,
+        count,
+        ...inSplit,
+      ]);
     }
   });
 }

@@ -169,7 +169,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "viewer",
       success: { status: 200, description: "The version and its rules.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
-      handle: async ({ params }) => reply(200, view(await required(ruleSets, params.version))),
+      handle: async ({ params }) => reply(200, view(await requiredVersion(ruleSets, params.version))),
     }),
     operatorEndpoint({
       method: "POST",
@@ -219,7 +219,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       success: { status: 200, description: "Who would take them, and what that costs.", schema: previewSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
-        const { version, rules } = await required(ruleSets, params.version);
+        const { version, rules } = await requiredVersion(ruleSets, params.version);
         const now = router.table;
         // Both sides see the acquirers as they are at this moment, so every difference comes from the rules.
         const preview = new Preview(now, { ...now, version, rules });
@@ -296,7 +296,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
   ];
 }
 
-function versionOf(text: string | undefined): number | undefined {
+export function versionOf(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }
 
@@ -304,7 +304,7 @@ function noSuchVersion(): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such version of the routing rules." });
 }
 
-async function required(ruleSets: RuleSets, text: string | undefined): Promise<RuleSet> {
+export async function requiredVersion(ruleSets: RuleSets, text: string | undefined): Promise<RuleSet> {
   const version = versionOf(text);
   const ruleSet = version === undefined ? undefined : await ruleSets.read(version);
   if (!ruleSet) throw noSuchVersion();

@@ -74,11 +74,19 @@ function objectionToSplit(
 ): Omit<Objection, "at"> | undefined {
   if (split.gateway_code === rule.gateway_code)
     return { field: "split.gateway_code", message: "is the rule's own acquirer" };
+  const own = acquirerOf(acquirers, rule.gateway_code);
   const other = acquirerOf(acquirers, split.gateway_code);
-  if (other && other.environment !== acquirerOf(acquirers, rule.gateway_code)?.environment)
+  if (other && other.environment !== own?.environment)
     return { field: "split.gateway_code", message: `is an acquirer of ${other.environment}` };
   const untaken = untakenBy(other, { ...rule, gateway_code: split.gateway_code });
-  return untaken && { field: "split.gateway_code", message: untaken.message };
+  if (untaken) return { field: "split.gateway_code", message: untaken.message };
+  // What the rule leaves open its own acquirer decides.
+  const shares = own?.capabilities
+    .filter(({ method }) => (rule.payment_method ?? method) === method)
+    .flatMap(({ method, currencies }) => currencies.map((currency) => ({ payment_method: method, currency })))
+    .some((one) => untakenBy(other, { ...rule, ...one, currency: rule.currency ?? one.currency }) === undefined);
+  if (shares) return undefined;
+  return { field: "split.gateway_code", message: `takes nothing of what ${rule.gateway_code} takes by this rule` };
 }
 
 function untakenBy(acquirer: Acquirer | undefined, rule: RoutingRule): Omit<Objection, "at"> | undefined {

@@ -9,6 +9,7 @@ import {
   type RoutingDecision,
   type RoutingRule,
   type RoutingTable,
+  type Verdict,
   amountsOf,
   drawOf,
   judgementOf,
@@ -19,13 +20,19 @@ export type PastOutcome = "succeeded" | "failed" | "canceled" | "open";
 
 export interface PastPayment {
   reference: string;
-  method: PaymentMethod;
-  currency: string;
   amountMinor: Minor;
-  outcome: PastOutcome;
   /** On which it was made: YYYY-MM-DD. */
   day: string;
-  /** Its routing decision as it was written. */
+  /** The same object for many payments. */
+  shape: PastShape;
+}
+
+/** What thousands of payments have in common. */
+export interface PastShape {
+  method: PaymentMethod;
+  currency: string;
+  outcome: PastOutcome;
+  /** Their routing decision as it was written. */
   routing: string;
 }
 
@@ -53,6 +60,7 @@ export class Replay {
   /** Amounts at which the judgement may change, ascending. */
   private readonly borders: readonly number[];
   private readonly moments = new Map<string, Moment | null>();
+  private readonly momentOfShape = new WeakMap<PastShape, Moment | null>();
 
   constructor(settings: ReplaySettings) {
     this.settings = settings;
@@ -61,9 +69,10 @@ export class Replay {
 
   /** Who was asked first, and who would have been. Undefined for a payment on which routing has not decided yet. */
   of(payment: PastPayment): { from: string | undefined; to: string | undefined } | undefined {
-    const moment = this.momentOf(payment);
+    const { reference, amountMinor, shape: past } = payment;
+    const moment = this.momentOf(past);
     if (!moment) return undefined;
-    const { reference, method, currency, amountMinor } = payment;
+    const { method, currency } = past;
     const shape = `${currency}/${this.bandOf(Number(amountMinor))}`;
     let judgement = moment.judgements.get(shape);
     if (!judgement) {
@@ -74,7 +83,13 @@ export class Replay {
     return { from: moment.from, to: drawOf(judgement, { draw: reference }).chosen?.acquirer.code };
   }
 
-  private momentOf({ method, routing }: PastPayment): Moment | null {
+  private momentOf(shape: PastShape): Moment | null {
+    let moment = this.momentOfShape.get(shape);
+    if (moment === undefined) this.momentOfShape.set(shape, (moment = this.momentOfText(shape)));
+    return moment;
+  }
+
+  private momentOfText({ method, routing }: PastShape): Moment | null {
     const key = `${method} ${routing}`;
     let moment = this.moments.get(key);
     if (moment === undefined) {
@@ -91,22 +106,9 @@ export class Replay {
     const states = new Map(this.settings.states);
     const open = new Set<string>();
     for (const { gateway_code: code, verdict, degraded } of decision.candidates) {
-      switch (verdict) {
-        case "disabled":
-          states.set(code, { enabled: false, health: "healthy" });
-          break;
-        case "down":
-          states.set(code, { enabled: true, health: "down" });
-          break;
-        case "no_rule":
-        case "method_not_supported":
-        case "currency_not_supported":
-        case "amount_out_of_range":
-          break; // how it was is not on record: it counts as it is now
-        default:
-          if (verdict === "circuit_open") open.add(`${code}/${method}`);
-          states.set(code, { enabled: true, health: degraded ? "degraded" : "healthy" });
-      }
+      if (verdict === "circuit_open") open.add(`${code}/${method}`);
+      const then = stateThen(verdict, degraded === true);
+      if (then) states.set(code, then);
     }
     return { from: firstAsked(decision), table: { version: 0, rules, acquirers, states, open }, judgements: new Map() };
   }
@@ -121,6 +123,21 @@ export class Replay {
     return low;
   }
 }
+
+/** How an acquirer was, by its verdict; undefined where that does not say. Then it counts as it is now. */
+function stateThen(verdict: Verdict, isDegraded: boolean): AcquirerState | undefined {
+  if (saysNothing.has(verdict)) return undefined;
+  if (verdict === "disabled") return { enabled: false, health: "healthy" };
+  if (verdict === "down") return { enabled: true, health: "down" };
+  return { enabled: true, health: isDegraded ? "degraded" : "healthy" };
+}
+
+const saysNothing: ReadonlySet<Verdict> = new Set([
+  "no_rule",
+  "method_not_supported",
+  "currency_not_supported",
+  "amount_out_of_range",
+]);
 
 /** The arm of its split test; else whoever refused it, of the best priority; else whoever was chosen. */
 export function firstAsked({ candidates, split }: RoutingDecision): string | undefined {

@@ -119,6 +119,10 @@ test.each<[string, RoutingRule[]]>([
   ["0.split.gateway_code: is the rule's own acquirer", [rule({ gateway_code: "nusantara" })]],
   ["0.split.gateway_code: is not the code of an acquirer", [rule({ gateway_code: "nobody" })]],
   ["0.split.gateway_code: merapi takes only bank_transfer, va", [rule({ gateway_code: "merapi" })]],
+  [
+    "0.split.gateway_code: takes nothing of what nusantara takes by this rule",
+    [{ gateway_code: "nusantara", priority: 1, weight: 1, split: { ...split, gateway_code: "samudra" } }],
+  ],
   ["1.split.id: is the test of rules.0 already", [rule({}), rule({}, { payment_method: "va" })]],
 ])("a test that cannot be is refused: %s", (words, rules) => {
   const [first] = objectionsTo(rules, simulatedAcquirers);

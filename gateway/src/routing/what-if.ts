@@ -131,7 +131,7 @@ export class WhatIf {
     const replayed = this.replay.of(payment);
     if (!replayed) return false;
     const { from, to } = replayed;
-    const { method, outcome } = payment;
+    const { method, outcome } = payment.shape;
     this.payments++;
     if (outcome === "succeeded" || outcome === "failed") this.observe(payment, from);
     const day = entry(this.dayOf, payment.day, () => ({ ...pair(), day: payment.day, moved: 0 }));
@@ -199,7 +199,9 @@ export class WhatIf {
   }
 
   private costOf(payment: PastPayment, code: string | undefined): Minor | undefined {
-    return code === undefined ? undefined : this.settings.costOf(code, payment);
+    if (code === undefined || !isAttempt(payment)) return undefined;
+    const { shape, amountMinor } = payment;
+    return this.settings.costOf(code, { method: shape.method, currency: shape.currency, amountMinor });
   }
 
   private cell(method: PaymentMethod, code: string | undefined): Pair {
@@ -207,7 +209,7 @@ export class WhatIf {
   }
 
   private observations(payment: PastPayment, code: string, digits: number | undefined): Observed {
-    const { method, currency } = payment;
+    const { method, currency } = payment.shape;
     return entry(this.observed, `${code}/${method}/${currency}/${digits}`, () => ({
       code,
       method,
@@ -223,7 +225,7 @@ export class WhatIf {
     for (const digits of [undefined, digitsOf(payment.amountMinor)]) {
       const observed = this.observations(payment, code, digits);
       observed.of++;
-      if (payment.outcome === "succeeded") observed.succeeded++;
+      if (payment.shape.outcome === "succeeded") observed.succeeded++;
     }
   }
 
@@ -264,7 +266,7 @@ function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): V
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function isAttempt({ outcome }: PastPayment): boolean {
+function isAttempt({ shape: { outcome } }: PastPayment): boolean {
   return outcome === "succeeded" || outcome === "failed";
 }
 
@@ -273,11 +275,11 @@ function count(side: Side, payment: PastPayment, cost: Minor | undefined): void 
   side.payments++;
   if (!isAttempt(payment)) return void side.open++;
   side.attempts++;
-  if (payment.outcome !== "succeeded") return;
+  if (payment.shape.outcome !== "succeeded") return;
   side.succeeded++;
   addCost(
     side.costs,
-    payment.currency,
+    payment.shape.currency,
     cost === undefined ? { unknown: 1 } : { paidMinor: payment.amountMinor, costMinor: cost },
   );
 }

@@ -2,21 +2,30 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { momentOf, uuidOf } from "../ground/ids.ts";
+import { idOf, momentOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { AcquirerCosts, costsOf } from "./costs.ts";
 import type { Router } from "./router.ts";
 import type { RoutingRule } from "./routing.ts";
+import type { PastPayment } from "./replay.ts";
 import { WhatIf } from "./what-if.ts";
-import { READ_ONLY, type SliceRow, leastIdAt, paymentsOfSlice, selectSlice } from "./what-ifs.sql.ts";
+import {
+  READ_ONLY,
+  type Slice,
+  type SliceRow,
+  leastIdAt,
+  paymentsOfSlice,
+  selectBeginning,
+  selectSlice,
+} from "./what-ifs.sql.ts";
 
 export const PAYMENTS_MAX = 100_000;
 /** So long it reads at most. */
 const READING_MS_MAX = 8_000;
 const STATEMENT_MS_MAX = 4_000;
 /** Payments that one statement gives at most. */
-const SLICE = 5_000;
+const SLICE = 20_000;
 /**
  * A statement reads as many payments of each book as it may give in all, so a slice of time should hold about that many: the first is short,
  * one that is not full makes the next ones longer, and one that is too full makes them shorter.
@@ -84,35 +93,35 @@ export class WhatIfs {
       if (stopwatchMs() - begun > READING_MS_MAX) return { whatIf, version, ended: "time" };
       const from = Math.max(oldest, at - width);
       const count = Math.min(SLICE, PAYMENTS_MAX - whatIf.payments);
-      const payments = [
-        ...paymentsOfSlice(await this.read({ environment, merchantId, from: leastIdAt(from), before, count })),
-      ];
-      let oldestHere = "";
+      const { payments, begins } = await this.read({ environment, merchantId, from: leastIdAt(from), before }, count);
       for (const [place, payment] of payments.entries()) {
         if (place % STEP === STEP - 1) await setImmediate();
-        if (oldestHere === "" || payment.reference < oldestHere) oldestHere = payment.reference;
         whatIf.add(payment);
       }
       if (whatIf.payments >= PAYMENTS_MAX) return { whatIf, version, ended: "limit" };
-      if (payments.length === count) {
-        const reached = momentOf(oldestHere);
-        width = Math.max(1_000, at - reached);
+      if (begins === undefined) {
+        before = leastIdAt(from);
+        at = from;
+        if (payments.length < SLICE / WIDTH_GROWS) width *= WIDTH_GROWS;
+      } else {
+        const reached = momentOf(idOf("payment", begins));
+        before = begins;
+        width = Math.max(SECOND, at - reached);
         at = Math.min(at, reached + 1_000); // others of its millisecond may be left
-        before = uuidOf(oldestHere);
-        continue;
       }
-      at = from;
-      before = leastIdAt(from);
-      if (payments.length < SLICE / WIDTH_GROWS) width *= WIDTH_GROWS;
     }
     return { whatIf, version, ended: "all" };
   }
 
-  private async read(slice: Parameters<typeof selectSlice>[0]): Promise<SliceRow[]> {
+  /** The newest payments of a slice, and the oldest of them where the slice holds more. */
+  private async read(slice: Slice, count: number): Promise<{ payments: PastPayment[]; begins: string | undefined }> {
     return this.database.transaction(
       async (query) => {
         await query(READ_ONLY);
-        return query<SliceRow>(selectSlice(slice));
+        const [beginning] = await query<{ payment_id: string }>(selectBeginning(slice, count));
+        const begins = beginning?.payment_id;
+        const rows = await query<SliceRow>(selectSlice({ ...slice, from: begins ?? slice.from }));
+        return { payments: paymentsOfSlice(rows), begins };
       },
       { limitMs: STATEMENT_MS_MAX },
     );
