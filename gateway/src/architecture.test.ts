@@ -21,12 +21,12 @@ const floors: string[][] = [
   ["idempotency"],
   ["http"],
   ["payments", "balances"],
-  ["disputes"],
+  ["links", "disputes"],
   ["refunds"],
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "checkout", "requests", "insights"],
+  ["sandbox", "checkout", "requests", "insights", "telemetry"],
   ["diagnostics", "story", "search"],
   ["operator"],
   ["portal"],
@@ -114,6 +114,7 @@ const owners: Record<string, RegExp> = {
     /^(persons|memberships|recovery_codes|passkeys|passkey_challenges|sign_in_links|sessions|invitations|sign_in_failures|people_audit)$/,
   payments: /^(payments|payer_keys)$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
+  links: /^payment_links$/,
   refunds: /^refunds$/,
   disputes: /^(disputes|dispute_evidence|evidence_drafts|evidence_files|evidence_pieces)$/,
   settlements: /^(settlements|settlement_items|settlement_clocks)$/,
@@ -122,8 +123,10 @@ const owners: Record<string, RegExp> = {
   routing: /^(routing_rule_sets|routing_activations|acquirer_states|acquirer_costs|payment_splits)$/,
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
-  operator: /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses)$/,
-  insights: /^(payment_hours|roll_ups)$/,
+  operator:
+    /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies)$/,
+  insights: /^(payment_hours|payment_totals|roll_ups)$/,
+  telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,
 };
 
@@ -133,6 +136,7 @@ const namedByProgram = [
   "store/seals.sql.ts writes ${table}", // the rooms that have sealed columns name them
   "store/table.ts writes ${table}", // bulkInsert: the room that calls it names the table, and is seen there
   "store/table.ts writes ${table}", // bulkUpdate: the same
+  "telemetry/telemetry.sql.ts writes ${table}", // samples of processes and of acquirers are forgotten alike
 ];
 
 function foreignWrites(file: string, code: string): string[] {

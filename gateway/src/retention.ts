@@ -4,9 +4,11 @@ import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
+import { expiredTotals } from "./insights/totals.sql.ts";
 import { expiredRefusals } from "./operator/refusals.sql.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import { expiredGaps, expiredRequests } from "./requests/request-log.sql.ts";
+import { expiredTelemetry } from "./telemetry/telemetry.sql.ts";
 import type { Statement } from "./store/database.ts";
 
 /** The statements that delete what has expired at `realNow`, each in steps of `STEP` rows. */
@@ -21,6 +23,8 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredRequests(realNow),
     expiredGaps(realNow),
     expiredRefusals(realNow),
+    ...expiredTotals(realNow),
+    ...expiredTelemetry(realNow),
     ...peopleExpiredAt(realNow),
   ];
 }

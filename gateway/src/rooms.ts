@@ -26,6 +26,7 @@ import { OpenPages } from "./checkout/open-pages.ts";
 import { PayerTokens } from "./checkout/payer-tokens.ts";
 import { settleDue } from "./settlements/schedule.ts";
 import { Lanes } from "./store/lanes.ts";
+import { Sampler } from "./telemetry/sampler.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
 import type { DeliveryTiming } from "./webhooks/timing.ts";
 import { Worker } from "./worker.ts";
@@ -80,6 +81,7 @@ export interface Rooms {
   figures: Figures;
   streams: Streams;
   worker: Worker;
+  sampler: Sampler;
 }
 
 /** Builds the rooms in the order of their floors: each is complete before the next one uses it. */
@@ -178,5 +180,13 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     figures: new Figures(database, clock),
     streams: new Streams({ database, sessions: people.sessions, log }),
     worker,
+    sampler: new Sampler({
+      database,
+      metrics,
+      clock,
+      log,
+      roles: options.roles,
+      circuits: () => circuits.report(clock.now()),
+    }),
   };
 }

@@ -9,8 +9,12 @@ import type { Foundation } from "./foundation.ts";
 import type { Config } from "./ground/config.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
+import { linkPath } from "./links/link-address.ts";
+import { linkEndpoints } from "./links/links.routes.ts";
 import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
+import { approvalEndpoints } from "./operator/approvals.routes.ts";
+import type { Approvals } from "./operator/approvals.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import type { Audit } from "./operator/audit.ts";
 import { bookEndpoints } from "./operator/books.routes.ts";
@@ -18,6 +22,7 @@ import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
@@ -112,6 +117,7 @@ export function merchantSurface(
       checkCallbackUrl: callbackUrlCheck(exemptions),
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
+    ...linkEndpoints({ ...payments, database, clock, linkUrl: (name) => rooms.address.root + linkPath(name) }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database }),
     ...settlementEndpoints({ database }),
@@ -132,12 +138,20 @@ export function merchantSurface(
   };
 }
 
+export interface OperatorSurfaceParts {
+  audit: Audit;
+  refusals: Refusals;
+  tokens: OperatorTokens;
+  approvals: Approvals;
+}
+
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
   { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures }: Rooms,
-  { audit, refusals, tokens }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens },
+  { audit, refusals, tokens, approvals }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
+  const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
     database,
@@ -162,16 +176,17 @@ export function operatorSurface(
     ...routingEndpoints({ ruleSets, router }),
     ...splitEndpoints({ database, ruleSets, router, costs }),
     ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
-    ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
-    ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
+    ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
-    ...operatorSettlementEndpoints({ database, directory, lanes }),
+    ...approvalEndpoints(approvals),
+    ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),
-    ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
-    ...receiptEndpoints(database, directory, lanes),
+    ...operatorDisputeEndpoints({ database, directory, lanes, moves, files: evidenceFiles }),
+    ...receiptEndpoints(database, directory, moves),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),

@@ -21,6 +21,7 @@ import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
 import type { Deliverer } from "./webhooks/deliverer.ts";
+import { foldTelemetry } from "./telemetry/fold.ts";
 import { deliveryTiming } from "./webhooks/timing.ts";
 
 const EXPIRY_MS = 500;
@@ -32,6 +33,7 @@ const RETENTION_MS = 30_000;
 const NONCES_MS = 15_000;
 const ROLL_UP_MS = 500;
 const ROLL_UP_AGE_MS = 5_000;
+const TELEMETRY_MS = 15_000;
 const PAYERS_MS = 60_000;
 
 export interface WorkerParts {
@@ -57,9 +59,11 @@ export class Worker {
   private readonly deliverer: Deliverer | undefined;
   private readonly operations: DueOperations;
   private readonly loops: Loop[];
+  private readonly parts: Pick<WorkerParts, "log" | "metrics">;
   private running = false;
 
   constructor(parts: WorkerParts) {
+    this.parts = parts;
     const { database, directory, lanes, clock, config, merchants, metrics } = parts;
     this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.operations);
@@ -82,6 +86,7 @@ export class Worker {
       new Loop("roll-up age", ROLL_UP_AGE_MS, parts, async () =>
         metrics.rollUpAgeSeconds.set((await rollUpAge(database)) ?? 0),
       ),
+      new Loop("telemetry", TELEMETRY_MS, parts, () => foldTelemetry(database)),
       new Loop("payers", PAYERS_MS, parts, (ending) => sealEarlierPayers(database, parts.payers, ending)),
       sweep("history", RETENTION_MS, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Throttle(signal)),
@@ -90,6 +95,11 @@ export class Worker {
         deleteExpired(database, expiredAt(clock.now()), new Throttle(signal)),
       ),
     ];
+  }
+
+  /** Work of a room that is put together later. Before `start`. */
+  repeat(name: string, intervalMs: number, work: () => Promise<unknown>): void {
+    this.loops.push(new Loop(name, intervalMs, this.parts, work));
   }
 
   start(): void {

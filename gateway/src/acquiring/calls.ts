@@ -64,7 +64,9 @@ export async function callAcquirer<T>(
     parent: tracing.current()?.name,
     attributes: { "gerbang.gateway_code": code, "gerbang.payment_method": method },
   });
+  metrics.acquirerInFlight.inc({ gateway_code: code });
   const outcome = await tracing.within(span, () => attempt(calls, work));
+  metrics.acquirerInFlight.dec({ gateway_code: code });
   span?.set({ "gerbang.outcome": outcome.kind });
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
   // An acquirer that refuses one payment is healthy: the requests of one merchant must not close it to all others.

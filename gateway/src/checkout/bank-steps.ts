@@ -1,5 +1,5 @@
 // How a virtual account is paid at each bank: with its app, by internet banking, at an ATM. Facts of the banks' own menus. Pure.
-import type { Language } from "./words.ts";
+import type { Language } from "../ground/languages.ts";
 
 export const channels = ["app", "web", "atm"] as const;
 export type Channel = (typeof channels)[number];

@@ -6,6 +6,7 @@ import { type TestService, openDatabase, paymentBody, startService } from "../..
 import { aPayment } from "../../test/payments.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
+import { languageOf, languages } from "../ground/languages.ts";
 import { createLog } from "../ground/log.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import { SCRIPT_PATH, STYLE_PATH } from "./assets.ts";
@@ -13,7 +14,7 @@ import { channels, stepsOf } from "./bank-steps.ts";
 import { type CheckoutParts, decide, faceOf } from "./checkout.ts";
 import { OpenPages, openPageLimits } from "./open-pages.ts";
 import { qrPng, qrSvg } from "./qr-picture.ts";
-import { languageOf, languages, words } from "./words.ts";
+import { words } from "./words.ts";
 
 describe("the language", () => {
   test.each([

@@ -1,11 +1,12 @@
 // How a payment is paid, by kind of instructions: a code to scan, an account to transfer to, or a page to go on to. Pure.
 import type { Instructions } from "../acquirers/acquirer.ts";
+import type { Language } from "../ground/languages.ts";
 import { type Html, drawn, html } from "../ground/html.ts";
 import { readable } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import { channels, stepsOf } from "./bank-steps.ts";
 import { qrSvg } from "./qr-picture.ts";
-import { type Language, words } from "./words.ts";
+import { words } from "./words.ts";
 
 export interface MethodParts {
   instructions: Instructions;

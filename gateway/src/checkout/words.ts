@@ -1,7 +1,5 @@
 // What payers read, in their language. Pure.
-
-export const languages = ["id", "en"] as const;
-export type Language = (typeof languages)[number];
+import type { Language } from "../ground/languages.ts";
 
 interface Words {
   /** An amount as it is written in this language; given as in 1,500.00. */
@@ -159,22 +157,3 @@ export const words: Readonly<Record<Language, Words>> = {
     },
   },
 };
-
-/** The language of a reader: what was chosen, else the first of `Accept-Language` that we speak, else English. */
-export function languageOf(chosen: string | undefined, acceptLanguage: string | undefined): Language {
-  const known = languages.find((language) => language === chosen);
-  if (known) return known;
-  const wanted = (acceptLanguage ?? "")
-    .slice(0, 500)
-    .split(",")
-    .map((part) => {
-      const [tag = "", ...parameters] = part.trim().toLowerCase().split(";");
-      const weight = parameters.map((one) => /^\s*q=([01](?:\.\d{1,3})?)$/.exec(one)?.[1]).find(Boolean);
-      return { language: tag.split("-")[0], weight: weight === undefined ? 1 : Number(weight) };
-    })
-    .filter(({ weight }) => weight > 0)
-    .toSorted((a, b) => b.weight - a.weight);
-  // `in` is what old phones call Indonesian.
-  const spoken = wanted.map(({ language }) => (language === "in" ? "id" : language));
-  return spoken.flatMap((one) => languages.filter((language) => language === one))[0] ?? "en";
-}

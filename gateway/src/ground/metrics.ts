@@ -18,6 +18,7 @@ export interface Metrics {
   laneBatchSize: Histogram<"lane">;
   laneWaitSeconds: Histogram<"lane">;
   laneCommits: Counter<"lane" | "result">;
+  laneCommitSeconds: Histogram<"lane">;
   laneQueue: Gauge<"lane">;
   deliveries: Counter<"result">;
   deliveryLagSeconds: Histogram;
@@ -26,6 +27,7 @@ export interface Metrics {
   operatorAuthenticationFailures: Counter<"reason">;
   acquirerCalls: Counter<"gateway_code" | "call" | "outcome">;
   acquirerSeconds: Histogram<"gateway_code" | "call">;
+  acquirerInFlight: Gauge<"gateway_code">;
   /** Has what is in flight looked up whenever the meters are read. */
   inFlight(read: () => { requests: number; bytes: number; cut: number }): void;
   /** The same for how far the clock is ahead of the database's, and for books that are refused. */
@@ -178,6 +180,13 @@ export function createMetrics(): Metrics {
       labelNames: ["lane", "result"],
       registers,
     }),
+    laneCommitSeconds: new Histogram({
+      name: "gerbang_lane_commit_seconds",
+      help: "Time from the first write of a transaction of the lanes to its end.",
+      labelNames: ["lane"],
+      buckets: seconds,
+      registers,
+    }),
     laneQueue: new Gauge({
       name: "gerbang_lane_queue",
       help: "Commands waiting in the lane.",
@@ -218,6 +227,12 @@ export function createMetrics(): Metrics {
       help: "Time an acquirer took to answer.",
       labelNames: ["gateway_code", "call"],
       buckets: seconds,
+      registers,
+    }),
+    acquirerInFlight: new Gauge({
+      name: "gerbang_acquirer_calls_in_flight",
+      help: "Calls to acquirers that have no answer yet.",
+      labelNames: ["gateway_code"],
       registers,
     }),
     deliveries: new Counter({

@@ -7,6 +7,7 @@ import type { Statement } from "../store/database.ts";
 import { selectFed } from "../events/feed.sql.ts";
 import { selectClock, selectCounts, selectUnanswered, selectUndelivered, selectUnpaidBatches } from "./figures.sql.ts";
 import { countStep, selectStanding } from "./roll-up.sql.ts";
+import { expiredTotals, selectTotals } from "./totals.sql.ts";
 import { selectIsMore, selectToldTo } from "./stream.sql.ts";
 
 const MERCHANTS = 300;
@@ -36,6 +37,9 @@ select gen_random_uuid() as merchant, case when n = 0 then ${BUSY_ROWS} else ${O
 from generate_series(0, ${MERCHANTS}) n`);
     await owner.query("insert into books (merchant_id, environment) select merchant, 'sandbox' from made");
     await owner.query("insert into roll_ups values ('payment_hours', '200', 'here', now())");
+    await owner.query(`insert into payment_totals (step_seconds, at, environment, currency, method, acquirer, outcome, payments, amount_minor)
+select 60, date_trunc('minute', now(), 'UTC') - make_interval(mins => n), 'sandbox', 'IDR', 'qris', '', 'expired', 1, 1
+from generate_series(1, ${BUSY_ROWS}) n`);
     for (const [table, select] of Object.entries(made)) {
       await owner.query(`insert into ${table} ${select} from made, generate_series(1, made.rows) n`);
     }
@@ -63,6 +67,8 @@ test.each([
   selectFed([book], "1", "2", 20),
   selectToldTo(),
   selectIsMore("1", "2", 20),
+  selectTotals({ environment: undefined, step: 60, begin: 0, spanSeconds: 60 }),
+  ...expiredTotals(0),
 ])("$name begins at an index", async (statement) => {
   const plan = await genericPlan(statement);
   // Tables of a few pages may be read whole.

@@ -1,6 +1,7 @@
 // All SQL of the roll-up: how far it has counted, one step of counting, and making it anew from the payments.
 import { GENUINE, HORIZON, ORIGIN, type Position } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { addTotals, totalsOf } from "./totals.sql.ts";
 
 /** Events that one step takes at least, where so many are there. The transaction that holds the last of them is taken whole. */
 const STEP = 5_000;
@@ -8,17 +9,18 @@ const STEP = 5_000;
 const QUIET_SECONDS = 5;
 
 /** Ends of payments. A payment comes to one of them, once; what may happen to it later is no end. */
-const ends = "('payment.succeeded', 'payment.failed', 'payment.expired', 'payment.canceled')";
+const ends = "'payment.succeeded', 'payment.failed', 'payment.expired', 'payment.canceled'";
 
-/** Of payment `p`: the bucket that it belongs to. The same for a step and for a rebuild, so both come to the same figures. */
-const bucket = `p.merchant_id, p.environment,
-  date_trunc('hour', coalesce(p.paid_at, p.canceled_at, p.updated_at), 'UTC') as hour,
-  p.currency, p.payment_method, coalesce(p.gateway_code, '') as acquirer,
-  case
+/** Of payment `p`: when it came to its end, by the book's time, and how. The same for a step and for a rebuild, so both come to the same figures. */
+const endedAt = "coalesce(p.paid_at, p.canceled_at, p.updated_at)";
+const outcome = `case
     when p.paid_at is not null then 'succeeded'
     when p.status = 'failed' and p.risk_decision <> 'approve' then 'rejected'
     else p.status::text
-  end as outcome`;
+  end`;
+/** The bucket that it belongs to. */
+const bucket = `p.merchant_id, p.environment, date_trunc('hour', ${endedAt}, 'UTC') as hour,
+  p.currency, p.payment_method, coalesce(p.gateway_code, '') as acquirer, ${outcome} as outcome`;
 const columns =
   "merchant_id, environment, hour, currency, method, acquirer, outcome, payments, amount_minor, fee_minor";
 
@@ -94,20 +96,38 @@ where name = 'payment_hours' and origin = ${ORIGIN}`,
   };
 }
 
-/** Counts the payments whose end lies between two positions. */
+const totalsOfStep = addTotals(
+  totalsOf(`(select *, ${endedAt} as ended_at, ${outcome} as outcome from p) p`, {
+    begins: "p.begins or p.never_began",
+    ends: "p.ends",
+  }),
+);
+
+/**
+ * Counts the payments whose beginning or end lies between two positions: ends for each book by the hour, both for all books together. A payment
+ * begins with its first instructions; one that ended without any had none to begin with.
+ */
 export function countStep(from: Position, to: Position): Statement {
   return {
     name: "count payments",
-    text: `insert into payment_hours as t (${columns})
+    text: `with p as (
+  select e.type = 'payment.created' as begins, e.type <> 'payment.created' as ends, p.*
+  from events e
+  cross join lateral (
+    select merchant_id, environment, status, amount_minor, fee_minor, created_at, updated_at, paid_at, canceled_at, payment_method, currency,
+      gateway_code, risk_decision, instructions is null as never_began
+    from payments p
+    where p.merchant_id = e.merchant_id and p.environment = e.environment and p.payment_id = e.subject_id
+    limit 1
+  ) p
+  where e.xact >= $1::xid8 and e.xact < $2::xid8 and e.type in ('payment.created', ${ends}) and ${GENUINE}
+), totals as (
+  ${totalsOfStep}
+)
+insert into payment_hours as t (${columns})
 select ${bucket}, count(*), sum(p.amount_minor), sum(p.fee_minor)
-from events e
-cross join lateral (
-  select *
-  from payments p
-  where p.merchant_id = e.merchant_id and p.environment = e.environment and p.payment_id = e.subject_id
-  limit 1
-) p
-where e.xact >= $1::xid8 and e.xact < $2::xid8 and e.type in ${ends} and ${GENUINE}
+from p
+where p.ends
 group by 1, 2, 3, 4, 5, 6, 7
 on conflict (merchant_id, environment, hour, currency, method, acquirer, outcome) do update
 set payments = t.payments + excluded.payments, amount_minor = t.amount_minor + excluded.amount_minor,
@@ -129,22 +149,41 @@ returning 1`,
 }
 
 export function clearCounted(): Statement {
-  return { text: "delete from payment_hours" };
+  return { text: "with totals as (delete from payment_totals) delete from payment_hours" };
 }
 
+const totalsOfAll = addTotals(
+  totalsOf(
+    `(
+    select p.*, ${endedAt} as ended_at, ${outcome} as outcome, p.status not in ('pending', 'processing') as has_ended,
+      coalesce(b.begins, false) as begins_beyond, coalesce(b.ends, false) as ends_beyond
+    from payments p
+    left join beyond b on b.merchant_id = p.merchant_id and b.environment = p.environment and b.subject_id = p.payment_id
+  ) p`,
+    {
+      begins: "case when p.instructions is null then p.has_ended and not p.ends_beyond else not p.begins_beyond end",
+      ends: "p.has_ended and not p.ends_beyond",
+    },
+  ),
+);
+
 /**
- * Counts every payment that has come to its end, and writes down how far that is, all in one snapshot: what it sees of transactions
- * behind the horizon is left to the next step.
+ * Counts every payment that has begun or come to its end, and writes down how far that is, all in one snapshot: what it sees of
+ * transactions behind the horizon is left to the next step.
  */
 export function countAll(): Statement {
   return {
     text: `with h as (
   select ${HORIZON} as horizon
 ), beyond as (
-  select e.merchant_id, e.environment, e.subject_id
+  select e.merchant_id, e.environment, e.subject_id, bool_or(e.type = 'payment.created') as begins,
+    bool_or(e.type <> 'payment.created') as ends
   from h
   join events e on e.xact >= h.horizon
-  where e.type in ${ends} and e.subject_id is not null and ${GENUINE}
+  where e.type in ('payment.created', ${ends}) and e.subject_id is not null and ${GENUINE}
+  group by 1, 2, 3
+), totals as (
+  ${totalsOfAll}
 ), counted as (
   insert into payment_hours (${columns})
   select ${bucket}, count(*), sum(p.amount_minor), sum(p.fee_minor)
@@ -152,7 +191,7 @@ export function countAll(): Statement {
   where p.status not in ('pending', 'processing')
     and not exists (
       select from beyond b
-      where b.merchant_id = p.merchant_id and b.environment = p.environment and b.subject_id = p.payment_id
+      where b.ends and b.merchant_id = p.merchant_id and b.environment = p.environment and b.subject_id = p.payment_id
     )
   group by 1, 2, 3, 4, 5, 6, 7
 )

@@ -242,6 +242,19 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "admin",
       success: { status: 200, description: "The version, active now.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
+      approval: {
+        action: "activate_routing",
+        async foresee({ params }) {
+          const { version, ruleCount } = await requiredVersion(ruleSets, params.version);
+          return {
+            summary: `Let version ${version} of the routing rules decide, of ${ruleCount} rules; now it is version ${router.table.version}`,
+          };
+        },
+        async lookUp({ params }) {
+          const found = await requiredVersion(ruleSets, params.version);
+          return found.status === "active" ? reply(200, view(found)) : undefined;
+        },
+      },
       async handle({ params, operator }) {
         const version = versionOf(params.version);
         const activated = version === undefined ? undefined : await ruleSets.activate(version, operator.name);
@@ -260,6 +273,19 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       body: rollBackSchema,
       success: { status: 201, description: "The new version, active now.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
+      approval: {
+        action: "activate_routing",
+        async foresee({ params }) {
+          const { version, ruleCount } = await requiredVersion(ruleSets, params.version);
+          return {
+            summary: `Let the ${ruleCount} rules of version ${version} decide again, as a new version; now it is version ${router.table.version}`,
+          };
+        },
+        async lookUp({ params }) {
+          const active = await requiredVersion(ruleSets, String(router.table.version));
+          return String(active.restores) === params.version ? reply(201, view(active)) : undefined;
+        },
+      },
       async handle({ params, body, operator }) {
         const version = versionOf(params.version);
         const restored = version === undefined ? undefined : await ruleSets.rollBack(version, operator.name, body.note);

@@ -311,12 +311,14 @@ export class Lane {
         sound = await rollBack(client);
         return { outcomes };
       }
+      const begunAt = stopwatchMs();
       const ending = await flightSpan(this.tracing, "database write", span, writes.length, () =>
         writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes),
       );
       span?.set({ "gerbang.ending": ending.kind });
       sound = ending.kind !== "unknown";
       metrics.laneCommits.inc({ lane, result: ending.kind });
+      metrics.laneCommitSeconds.observe({ lane }, (stopwatchMs() - begunAt) / 1000);
       this.parts.onEnding(ending);
       switch (ending.kind) {
         case "committed":

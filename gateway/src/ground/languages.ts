@@ -1,0 +1,23 @@
+// The languages in which pages without a sign-in speak, and which of them a browser asks for. Pure.
+
+export const languages = ["id", "en"] as const;
+export type Language = (typeof languages)[number];
+
+/** The language of a page: the one that was chosen on it, else the one that the browser likes best, else English. */
+export function languageOf(chosen: string | undefined, acceptLanguage: string | undefined): Language {
+  const known = languages.find((language) => language === chosen);
+  if (known) return known;
+  const wanted = (acceptLanguage ?? "")
+    .slice(0, 500)
+    .split(",")
+    .map((part) => {
+      const [tag = "", ...parameters] = part.trim().toLowerCase().split(";");
+      const weight = parameters.map((one) => /^\s*q=([01](?:\.\d{1,3})?)$/.exec(one)?.[1]).find(Boolean);
+      return { language: tag.split("-")[0], weight: weight === undefined ? 1 : Number(weight) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .toSorted((a, b) => b.weight - a.weight);
+  // `in` is what old phones call Indonesian.
+  const spoken = wanted.map(({ language }) => (language === "in" ? "id" : language));
+  return spoken.flatMap((one) => languages.filter((language) => language === one))[0] ?? "en";
+}

@@ -1,0 +1,108 @@
+// Goal: what became of payments is told for all merchants together: each asked once and ended once, in the minute in which it happened, in one
+// environment or in both, and no longer than it is plotted. Method: payments of two merchants through the API, counted; rows of every age.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
+import { createLog } from "../ground/log.ts";
+import type { Database } from "../store/database.ts";
+import { deleteExpired } from "../store/retention.ts";
+import { countCommitted, rebuild } from "./roll-up.ts";
+import { type TotalRow, expiredTotals, selectTotals, spanStart, totalsKeptSeconds } from "./totals.sql.ts";
+
+let service: TestService;
+let database: Database;
+const log = createLog("silent");
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+  database = openDatabase(service.database);
+});
+afterAll(async () => {
+  await database.end();
+  await service.stop();
+});
+
+async function create(client: Client, changes: Record<string, unknown> = {}): Promise<string> {
+  const { json } = await client.post("/v1/payments", paymentBody(changes));
+  return (json.reference ?? json.error?.details?.reference) as string;
+}
+
+/** Counts until a statement that sees everything has counted it: others of this server may hold the horizon back. */
+async function count(): Promise<void> {
+  for (let round = 0; round < 500; round++) {
+    await countCommitted(database, log);
+    const [left] = await database.query({
+      text: "select exists (select from events e, roll_ups r where e.xact >= r.counted_to) as more",
+    });
+    if (left?.more === false) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("it is never counted to the end");
+}
+
+const minuteAgo = (minutes: number) => spanStart(systemClock.now(), 60) - minutes * 60 * SECOND;
+
+async function told(environment: "sandbox" | "production" | undefined): Promise<string[]> {
+  const rows = await database.query<TotalRow>(
+    selectTotals({ environment, step: 60, begin: minuteAgo(5), spanSeconds: 600 }),
+  );
+  return rows
+    .map(
+      (row) =>
+        `${row.method} ${row.acquirer === "" ? "nobody" : "somebody"} ${row.outcome} ${row.payments} ${row.amount_minor}`,
+    )
+    .toSorted();
+}
+
+test("payments of all merchants are counted as asked and as what they came to, by the real time", async () => {
+  const [first, second] = [await service.merchant(), await service.merchant()];
+  await count();
+  expect(await told(undefined)).toEqual([]);
+  for (const { client } of [first, second]) {
+    const reference = await create(client);
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  }
+  const declined = await create(second.client, { payment_method: "va" });
+  await second.client.post(`/v1/sandbox/payments/${declined}/simulate`, { outcome: "failed" });
+  await create(first.client, { customer: { email: "someone@reject.test" } });
+  await create(first.client, { customer: { email: "someone@review.test" } });
+  await create(first.client);
+  await count();
+  const expected = [
+    "qris nobody asked 1 150000",
+    "qris nobody rejected 1 150000",
+    "qris somebody asked 3 450000",
+    "qris somebody succeeded 2 300000",
+    "va somebody asked 1 150000",
+    "va somebody failed 1 150000",
+  ];
+  expect(await told(undefined)).toEqual(expected);
+  expect(await told("sandbox")).toEqual(expected);
+  expect(await told("production")).toEqual([]);
+  // What ends a day later by a clock that was moved there ends now by everybody else's.
+  await first.client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  await count();
+  const later = await told(undefined);
+  expect(later).toContain("qris somebody expired 1 150000");
+  expect(later).toContain("qris nobody asked 2 300000"); // nobody judged it in time
+  await rebuild(database);
+  expect(await told(undefined)).toEqual(later);
+});
+
+test("each length of span is kept a little longer than it is plotted, and what is older is deleted", async () => {
+  const now = systemClock.now();
+  await database.query({ text: "delete from payment_totals" });
+  for (const [step, kept] of Object.entries(totalsKeptSeconds)) {
+    for (const seconds of [0, kept - 2 * Number(step), kept + 2 * Number(step)])
+      await database.query({
+        text: `insert into payment_totals (step_seconds, at, environment, currency, method, acquirer, outcome, payments, amount_minor)
+values ($1, to_timestamp($2), 'production', 'IDR', 'qris', '', 'asked', 1, 1)`,
+        values: [step, spanStart(now - seconds * SECOND, Number(step)) / SECOND],
+      });
+  }
+  expect(await deleteExpired(database, expiredTotals(now))).toBe(3);
+  const [left] = await database.query({
+    text: "select count(*)::integer as n from payment_totals where at > now() - interval '35 days'",
+  });
+  expect(left?.n).toBe(6);
+});

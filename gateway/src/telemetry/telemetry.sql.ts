@@ -1,0 +1,346 @@
+// All SQL of telemetry: what processes write of themselves, how it is folded into longer spans, how it is read and forgotten.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
+import { type AcquirerSample, type Fold, type Measured, measures } from "./sample.ts";
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+
+/** How often a process measures itself. */
+export const SAMPLE_SECONDS = 5;
+/** Lengths of spans, and how long each is kept: a little longer than it is plotted. */
+export const samplesKeptSeconds = { 5: 2 * HOUR_SECONDS, 60: 2 * DAY_SECONDS, 3600: 35 * DAY_SECONDS } as const;
+export type SampleStep = keyof typeof samplesKeptSeconds;
+/** A process that was not seen for so long has gone. */
+export const ALIVE_SECONDS = 15;
+/** Processes that have gone are told of for so long. */
+const GONE_TOLD_SECONDS = HOUR_SECONDS;
+const PROCESSES_MAX = 100;
+const ACQUIRERS_MAX = 100;
+const CIRCUITS_MAX = 500;
+
+const names = Object.keys(measures) as (keyof typeof measures)[];
+const folds: Record<Fold, string> = { count: "sum", level: "max", peak: "max" };
+const typeOf = (name: keyof typeof measures): string => (measures[name] === "count" ? "integer" : "real");
+/** Of spans of one process: of the span that holds them. */
+const foldedInTime = names.map((name) => `${folds[measures[name]]}(s.${name}) as ${name}`).join(", ");
+/** Of one span of several processes. */
+const foldedOverProcesses = names
+  .map((name) => `${measures[name] === "peak" ? "max" : "sum"}(s.${name}) as ${name}`)
+  .join(", ");
+
+export interface ProcessFacts {
+  processId: string;
+  version: string;
+  node: string;
+  host: string;
+  pid: number;
+  roles: string;
+  startedAt: Micros;
+}
+
+/** A sample as it is written: when its span began, and what was measured in it. */
+export interface WrittenSample {
+  at: Micros;
+  measuredMs: number;
+  measured: Measured;
+  acquirers: readonly AcquirerSample[];
+}
+
+/** Writes samples, and that the process lives: one small statement. A span that is there already stays. */
+export function insertSamples(own: ProcessFacts, samples: readonly WrittenSample[]): Statement {
+  const rows = samples.map(({ at, measuredMs, measured }) => ({
+    at: sqlTime(at),
+    measured_ms: measuredMs,
+    ...measured,
+  }));
+  const acquirers = samples.flatMap(({ at, acquirers }) => acquirers.map((one) => ({ at: sqlTime(at), ...one })));
+  return {
+    name: "write samples",
+    text: `with process as (
+  insert into telemetry_processes (process_id, version, node, host, pid, roles, started_at, seen_at)
+  values ($1::uuid, $2::text, $3::text, $4::text, $5::integer, $6::text, $7::timestamptz, statement_timestamp())
+  on conflict (process_id) do update
+  set seen_at = excluded.seen_at, ended_at = null
+), acquirers as (
+  insert into telemetry_acquirers (step_seconds, at, process_id, gateway_code, calls, refused, unknown, call_ms, is_open)
+  select ${SAMPLE_SECONDS}, at, $1::uuid, gateway_code, calls, refused, unknown, call_ms, is_open
+  from json_to_recordset($9::json) as s (at timestamptz, gateway_code text, calls integer, refused integer, unknown integer,
+    call_ms integer, is_open boolean)
+  on conflict do nothing
+)
+insert into telemetry_samples (step_seconds, at, process_id, measured_ms, ${names.join(", ")})
+select ${SAMPLE_SECONDS}, at, $1::uuid, measured_ms, ${names.join(", ")}
+from json_to_recordset($8::json) as s (at timestamptz, measured_ms integer, ${names
+      .map((name) => `${name} ${typeOf(name)}`)
+      .join(", ")})
+on conflict do nothing`,
+    values: [
+      own.processId,
+      own.version,
+      own.node,
+      own.host,
+      own.pid,
+      own.roles,
+      sqlTime(own.startedAt),
+      JSON.stringify(rows),
+      JSON.stringify(acquirers),
+    ],
+  };
+}
+
+/** A process ends: nothing more is heard of it, and its circuits are nobody's. */
+export function endProcess(processId: string): Statement {
+  return {
+    text: `with circuits as (delete from telemetry_circuits where process_id = $1::uuid)
+update telemetry_processes
+set seen_at = statement_timestamp(), ended_at = statement_timestamp()
+where process_id = $1::uuid`,
+    values: [processId],
+  };
+}
+
+export interface WrittenCircuit {
+  gateway_code: string;
+  method: string;
+  state: "closed" | "open" | "probing";
+  calls: number;
+  failures: number;
+}
+
+/** Writes circuits that have changed. The process must be known. */
+export function putCircuits(processId: string, circuits: readonly WrittenCircuit[]): Statement {
+  return {
+    name: "write circuits",
+    text: `insert into telemetry_circuits as t (process_id, gateway_code, method, state, calls, failures, changed_at)
+select $1::uuid, gateway_code, method, state, calls, failures, statement_timestamp()
+from json_to_recordset($2::json) as c (gateway_code text, method payment_method, state text, calls integer, failures integer)
+on conflict (process_id, gateway_code, method) do update
+set state = excluded.state, calls = excluded.calls, failures = excluded.failures,
+  changed_at = case when t.state = excluded.state then t.changed_at else excluded.changed_at end`,
+    values: [processId, JSON.stringify(circuits)],
+  };
+}
+
+/** One process folds at a time: true for whoever has the turn, until its transaction ends. */
+export function takeTurn(): Statement {
+  return {
+    name: "turn of telemetry",
+    text: "select pg_try_advisory_xact_lock(hashtext('gerbang telemetry')) as taken",
+  };
+}
+
+/** Samples may be written so late: what a process could not write, it keeps for ten minutes. */
+const LATE_SECONDS = 15 * 60;
+
+/** How far back spans of a length have to be folded again: to where folding got last, at least as far as samples may be late. */
+function foldedFrom(table: string, from: SampleStep, to: SampleStep): string {
+  return `greatest(statement_timestamp() - interval '${samplesKeptSeconds[from]} seconds', date_bin(interval '${to} seconds', least(
+    statement_timestamp() - interval '${Math.max(LATE_SECONDS, 2 * to)} seconds',
+    coalesce((select max(at) from ${table} where step_seconds = ${to}), 'epoch')
+  ), 'epoch'))`;
+}
+
+/** Folds shorter spans into longer ones. Run again it comes to the same; only spans that changed are written. */
+export function foldSamples(from: SampleStep, to: SampleStep): Statement {
+  return {
+    name: `fold samples of ${from} s into ${to} s`,
+    text: `insert into telemetry_samples as t (step_seconds, at, process_id, measured_ms, ${names.join(", ")})
+select ${to}, date_bin(interval '${to} seconds', s.at, 'epoch'), s.process_id, sum(s.measured_ms), ${foldedInTime}
+from telemetry_samples s
+where s.step_seconds = ${from} and s.at >= ${foldedFrom("telemetry_samples", from, to)}
+group by 2, 3
+order by 2, 3
+on conflict (step_seconds, at, process_id) do update
+set measured_ms = excluded.measured_ms, ${names.map((name) => `${name} = excluded.${name}`).join(", ")}
+where t.measured_ms < excluded.measured_ms`,
+  };
+}
+
+/** The same of acquirers. */
+export function foldAcquirers(from: SampleStep, to: SampleStep): Statement {
+  return {
+    name: `fold acquirers of ${from} s into ${to} s`,
+    text: `insert into telemetry_acquirers as t (step_seconds, at, process_id, gateway_code, calls, refused, unknown, call_ms, is_open)
+select ${to}, date_bin(interval '${to} seconds', s.at, 'epoch'), s.process_id, s.gateway_code, sum(s.calls), sum(s.refused), sum(s.unknown),
+  sum(s.call_ms), bool_or(s.is_open)
+from telemetry_acquirers s
+where s.step_seconds = ${from} and s.at >= ${foldedFrom("telemetry_acquirers", from, to)}
+group by 2, 3, 4
+order by 2, 3, 4
+on conflict (step_seconds, at, process_id, gateway_code) do update
+set calls = excluded.calls, refused = excluded.refused, unknown = excluded.unknown, call_ms = excluded.call_ms, is_open = excluded.is_open
+where (t.calls, t.call_ms, t.is_open) is distinct from (excluded.calls, excluded.call_ms, excluded.is_open)`,
+  };
+}
+
+export interface SpanRow extends Row, Record<Exclude<keyof Measured, symbol>, unknown> {
+  /** Which of the spans, from 0. */
+  span: number;
+}
+
+/** A span's place among those that begin at $2, each of $3 seconds. */
+const span = "floor(extract(epoch from s.at - $2::timestamptz) / $3::integer)::integer";
+
+/** What all processes measured, in spans of so many seconds since `begin`. */
+export function selectSamples(asked: { step: SampleStep; begin: Micros; spanSeconds: number }): Statement {
+  return {
+    name: "samples over time",
+    text: `select ${span} as span, ${names.map((name) => `${folds[measures[name]]}(s.${name})::float8 as ${name}`).join(", ")}
+from (
+  select s.at, ${foldedOverProcesses}
+  from telemetry_samples s
+  where s.step_seconds = $1::integer and s.at >= $2::timestamptz
+  group by s.at
+) s
+group by 1
+order by 1`,
+    values: [asked.step, sqlTime(asked.begin), asked.spanSeconds],
+  };
+}
+
+export interface AcquirerSpanRow extends Row {
+  span: number;
+  gateway_code: string;
+  calls: number;
+  refused: number;
+  unknown: number;
+  call_ms: number;
+  is_open: boolean;
+}
+
+/** The same of acquirers. */
+export function selectAcquirers(asked: { step: SampleStep; begin: Micros; spanSeconds: number }): Statement {
+  return {
+    name: "acquirers over time",
+    text: `select ${span} as span, s.gateway_code, sum(s.calls)::float8 as calls, sum(s.refused)::float8 as refused,
+  sum(s.unknown)::float8 as unknown, sum(s.call_ms)::float8 as call_ms, bool_or(s.is_open) as is_open
+from telemetry_acquirers s
+where s.step_seconds = $1::integer and s.at >= $2::timestamptz
+group by 1, 2
+order by 1, 2
+limit ${ACQUIRERS_MAX} * 200`,
+    values: [asked.step, sqlTime(asked.begin), asked.spanSeconds],
+  };
+}
+
+export interface ProcessRow extends Row {
+  process_id: string;
+  version: string;
+  node: string;
+  host: string;
+  pid: number;
+  roles: string;
+  started_at: Micros;
+  seen_at: Micros;
+  ended_at: Micros | null;
+  is_alive: boolean;
+  /** Null before its first sample, and of one that has gone. */
+  measured_ms: number | null;
+}
+
+/** Processes that live, and those that went lately, each that lives with its newest sample. */
+export function selectProcesses(): Statement {
+  return {
+    name: "processes",
+    text: `select p.*, n.measured_ms, ${names.map((name) => `n.${name}::float8`).join(", ")}
+from (
+  select p.*, p.ended_at is null and p.seen_at >= statement_timestamp() - interval '${ALIVE_SECONDS} seconds' as is_alive
+  from telemetry_processes p
+  where p.seen_at >= statement_timestamp() - interval '${GONE_TOLD_SECONDS} seconds'
+  order by p.seen_at desc
+  limit ${PROCESSES_MAX}
+) p
+left join lateral (
+  select *
+  from telemetry_samples s
+  where p.is_alive and s.step_seconds = ${SAMPLE_SECONDS} and s.at >= statement_timestamp() - interval '${2 * ALIVE_SECONDS} seconds'
+    and s.process_id = p.process_id
+  order by s.at desc
+  limit 1
+) n on true
+order by p.is_alive desc, p.started_at`,
+  };
+}
+
+export interface CircuitRow extends Row {
+  gateway_code: string;
+  method: string;
+  state: "closed" | "open" | "probing";
+  calls: number;
+  failures: number;
+  changed_at: Micros;
+}
+
+const alive = `p.ended_at is null and p.seen_at >= statement_timestamp() - interval '${ALIVE_SECONDS} seconds'`;
+
+/** The circuits of all processes that live: the worst state of each, and the calls of all. */
+export function selectCircuits(): Statement {
+  return {
+    name: "circuits",
+    text: `select c.gateway_code, c.method, (array_agg(c.state order by array_position(array['open', 'probing', 'closed'], c.state)))[1] as state,
+  sum(c.calls)::integer as calls, sum(c.failures)::integer as failures, max(c.changed_at) as changed_at
+from telemetry_processes p
+join telemetry_circuits c using (process_id)
+where ${alive}
+group by 1, 2
+order by 1, 2
+limit ${CIRCUITS_MAX}`,
+  };
+}
+
+/** The span of the newest sample, and how many processes live. */
+export function selectPulse(): Statement {
+  return {
+    name: "pulse",
+    text: `select (
+  select max(at)
+  from telemetry_samples
+  where step_seconds = ${SAMPLE_SECONDS}
+) as sampled_at, (
+  select count(*)::integer
+  from telemetry_processes p
+  where ${alive}
+) as processes`,
+  };
+}
+
+function expired(table: string, step: string, keptSeconds: number, realNow: Micros): Statement {
+  return {
+    name: `forget ${table} of ${step} s`,
+    text: `delete from ${table}
+where ctid = any(array(
+  select ctid
+  from ${table}
+  where step_seconds = ${step} and at < least($1::timestamptz, statement_timestamp()) - make_interval(secs => ${keptSeconds})
+  order by at
+  limit ${STEP}
+))
+returning 1`,
+    values: [sqlTime(realNow)],
+  };
+}
+
+/** What is older than anything that is plotted of its length, and processes that went days ago. */
+export function expiredTelemetry(realNow: Micros): Statement[] {
+  return [
+    ...Object.entries(samplesKeptSeconds).flatMap(([step, keptSeconds]) => [
+      expired("telemetry_samples", step, keptSeconds, realNow),
+      expired("telemetry_acquirers", step, keptSeconds, realNow),
+    ]),
+    {
+      name: "forget processes",
+      text: `delete from telemetry_processes
+where process_id = any(array(
+  select process_id
+  from telemetry_processes
+  where seen_at < least($1::timestamptz, statement_timestamp()) - interval '2 days'
+  order by seen_at
+  limit ${STEP}
+))
+returning 1`,
+      values: [sqlTime(realNow)],
+    },
+  ];
+}

@@ -1,0 +1,256 @@
+// Goal: what every process measures can be read by each of them, at once and weeks later, while it lives and after it has gone, and through an outage of the
+// database. Method: samplers beside each other on a real database, with a clock that is moved by hand; spans folded and read.
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
+import { type Clock, SECOND, systemClock } from "../ground/clock.ts";
+import { createLog } from "../ground/log.ts";
+import { type Metrics, createMetrics } from "../ground/metrics.ts";
+import type { CircuitReport } from "../routing/circuit.ts";
+import type { Database } from "../store/database.ts";
+import { deleteExpired } from "../store/retention.ts";
+import { foldTelemetry } from "./fold.ts";
+import { measures } from "./sample.ts";
+import { Sampler } from "./sampler.ts";
+import { expiredTelemetry, insertSamples, samplesKeptSeconds } from "./telemetry.sql.ts";
+import { now, readCircuits, readProcesses, readPulse, readVitals } from "./vitals.ts";
+
+const HOUR = 3_600 * SECOND;
+let place: TestDatabase;
+let database: Database;
+const made: Sampler[] = [];
+beforeAll(async () => {
+  place = await cloneDatabase();
+  database = openDatabase(place);
+});
+afterAll(async () => {
+  for (const one of made) await one.stop();
+  await database.end();
+});
+beforeEach(async () => {
+  await asOwner(place, (owner) =>
+    owner.query("truncate telemetry_processes, telemetry_samples, telemetry_acquirers, telemetry_circuits"),
+  );
+});
+
+/** A clock that stands at the beginning of a span, a while ago, until it is moved. */
+function standing(): Clock & { move(seconds: number): void } {
+  let at = Math.floor(systemClock.now() / HOUR) * HOUR - 10 * 60 * SECOND;
+  return { now: () => at, move: (seconds) => void (at += seconds * SECOND) };
+}
+
+interface Rig {
+  sampler: Sampler;
+  metrics: Metrics;
+  circuits: CircuitReport[];
+}
+
+/** A sampler whose timers never come: it measures when it is told to. */
+async function process(clock: Clock, on = database, roles: ("api" | "worker")[] = ["api"]): Promise<Rig> {
+  const metrics = createMetrics();
+  metrics.state(() => ({ skewMs: -20, quarantined: 0 }));
+  metrics.process(() => ({
+    draining: false,
+    connections: { busy: 3, idle: 1 },
+    waiting: 0,
+    listeners: { stream: 0, poll: 0 },
+  }));
+  const circuits: CircuitReport[] = [];
+  const parts = { database: on, metrics, clock, log: createLog("silent"), roles: new Set(roles) };
+  const sampler = new Sampler({ ...parts, circuits: () => circuits });
+  made.push(sampler);
+  vi.useFakeTimers({ toFake: ["setTimeout", "setInterval"] });
+  await sampler.start();
+  vi.useRealTimers();
+  await vi.waitFor(async () =>
+    expect((await readProcesses(database)).map(({ process_id }) => process_id)).toContain(sampler.own.processId),
+  );
+  return { sampler, metrics, circuits };
+}
+
+const read = (at: number, spans = 2) => readVitals(database, { step: 5, begin: at, spanSeconds: 5, spans });
+
+test("what two processes measure is one picture: counts and levels added up, peaks the highest", async () => {
+  const clock = standing();
+  const [one, other] = [await process(clock), await process(clock, database, ["api", "worker"])];
+  const begin = clock.now();
+  for (let number = 0; number < 10; number++) one.metrics.answered("POST", "/v1/payments", 201, 0.004);
+  one.metrics.answered("POST", "/v1/payments", 409, 0.004);
+  one.metrics.answered("GET", "/livez", 200, 0.001);
+  other.metrics.answered("GET", "/v1/payments/:reference", 503, 2);
+  one.metrics.laneQueue.set({ lane: "creation" }, 3);
+  other.metrics.laneQueue.set({ lane: "money-1" }, 4);
+  other.metrics.deliveries.inc({ result: "failed" }, 2);
+  other.metrics.deliveries.inc({ result: "delivered" }, 5);
+  clock.move(5);
+  for (const { sampler } of [one, other]) await sampler.sample();
+  one.metrics.answered("GET", "/v1/balances", 200, 0.001);
+  clock.move(5);
+  for (const { sampler } of [one, other]) await sampler.sample();
+  const { series } = await read(begin);
+  const told = (name: keyof typeof measures) => series[name];
+  expect(told("requests")).toEqual([12, 1]);
+  expect(told("requests_rejected")).toEqual([1, 0]);
+  expect(told("requests_failed")).toEqual([1, 0]);
+  expect(told("payments")).toEqual([10, 0]);
+  expect(told("lane_queue")).toEqual([7, 7]);
+  expect(told("attempts")).toEqual([7, 0]);
+  expect(told("attempts_failed")).toEqual([2, 0]);
+  expect(told("connections_busy")).toEqual([6, 6]);
+  expect(told("clock_skew_ms")[0]).toBeCloseTo(20);
+  expect(told("request_p95_ms")[0]).toBeGreaterThan(1_000); // of the slower process
+  const processes = await readProcesses(database);
+  expect(processes.map(({ roles }) => roles)).toEqual(expect.arrayContaining(["api", "api worker"]));
+  expect(processes.every(({ is_alive: isAlive, version }) => isAlive && version !== "")).toBe(true);
+});
+
+test("what happens now is told a second, however long a process took to measure it", () => {
+  const measured = Object.fromEntries(Object.keys(measures).map((name) => [name, 10])) as never;
+  const alive = { is_alive: true, newest: { measuredMs: 5_000, measured } };
+  const slow = { is_alive: true, newest: { measuredMs: 20_000, measured } };
+  const gone = { is_alive: false, newest: { measuredMs: 5_000, measured } };
+  const told = now([alive, slow, gone, { is_alive: true, newest: undefined }] as never);
+  expect(told).toMatchObject({ requests: 2.5, lane_queue: 20, loop_lag_ms: 10 });
+  expect(now([])).toMatchObject({ requests: 0, lane_queue: 0, loop_lag_ms: 0 });
+});
+
+test("folded into minutes and hours nothing is lost, however often and in whatever order it is done", async () => {
+  const clock = standing();
+  const { sampler, metrics } = await process(clock);
+  const begin = clock.now();
+  for (let number = 0; number < 14; number++) {
+    metrics.answered("GET", "/v1/balances", 200);
+    metrics.laneQueue.set({ lane: "creation" }, number === 3 ? 50 : 0);
+    metrics.acquirerCalls.inc({ gateway_code: "nusantara", call: "open", outcome: "answered" });
+    clock.move(5);
+    await sampler.sample();
+    if (number % 4 === 0) await foldTelemetry(database);
+  }
+  await Promise.all([foldTelemetry(database), foldTelemetry(database)]);
+  await foldTelemetry(database);
+  const minutes = await readVitals(database, { step: 60, begin, spanSeconds: 60, spans: 3 });
+  expect(minutes.series.requests).toEqual([12, 2, undefined]);
+  expect(minutes.series.lane_queue).toEqual([50, 0, undefined]);
+  expect(minutes.acquirers.get("nusantara")?.map((span) => span?.calls)).toEqual([12, 2, undefined]);
+  const hours = await readVitals(database, {
+    step: 3600,
+    begin: begin - HOUR + 10 * 60 * SECOND,
+    spanSeconds: 3_600,
+    spans: 2,
+  });
+  expect(hours.series.requests[0]).toBe(14);
+  expect(hours.series.lane_queue[0]).toBe(50);
+});
+
+test("a process that ends says so; one that dies is gone when it was not seen for a while, and its circuits with it", async () => {
+  const clock = standing();
+  const [ends, dies] = [await process(clock), await process(clock)];
+  for (const { circuits, sampler } of [ends, dies]) {
+    circuits.push({ gatewayCode: "nusantara", method: "qris", state: "open", calls: 6, failures: 5 });
+    await sampler.writeCircuits();
+  }
+  expect(await readCircuits(database)).toMatchObject([
+    { gateway_code: "nusantara", method: "qris", state: "open", calls: 12, failures: 10 },
+  ]);
+  await ends.sampler.stop();
+  expect(await readCircuits(database)).toMatchObject([{ calls: 6, failures: 5 }]);
+  expect((await readPulse(database)).processes).toBe(1);
+  await asOwner(place, (owner) =>
+    owner.query("update telemetry_processes set seen_at = now() - interval '16 seconds' where ended_at is null"),
+  );
+  expect(await readCircuits(database)).toEqual([]);
+  expect((await readPulse(database)).processes).toBe(0);
+  expect(
+    (await readProcesses(database)).map(({ is_alive: isAlive, ended_at: endedAt }) => [isAlive, endedAt === null]),
+  ).toEqual([
+    [false, false],
+    [false, true],
+  ]);
+  // It was only slow.
+  clock.move(5);
+  await dies.sampler.sample();
+  expect((await readPulse(database)).processes).toBe(1);
+});
+
+test("a circuit is written when its state or its failures change, and not for each call", async () => {
+  const clock = standing();
+  const { sampler, circuits } = await process(clock);
+  const circuit: CircuitReport = { gatewayCode: "nusantara", method: "qris", state: "closed", calls: 1, failures: 0 };
+  circuits.push(circuit);
+  await sampler.writeCircuits();
+  circuit.calls = 2;
+  await sampler.writeCircuits();
+  expect(await readCircuits(database)).toMatchObject([{ state: "closed", calls: 1, failures: 0 }]);
+  Object.assign(circuit, { calls: 5, failures: 3 });
+  await sampler.writeCircuits();
+  const [failing] = await readCircuits(database);
+  expect(failing).toMatchObject({ state: "closed", calls: 5, failures: 3 });
+  circuit.state = "open";
+  await sampler.writeCircuits();
+  const [open] = await readCircuits(database);
+  expect(open?.state).toBe("open");
+  expect(open?.changed_at).toBeGreaterThan(failing?.changed_at ?? Infinity);
+});
+
+test("what could not be written is kept, ten minutes of it, and written when the database answers again", async () => {
+  const clock = standing();
+  const away = openDatabase(place);
+  const { sampler, metrics } = await process(clock, away);
+  const begin = clock.now();
+  const query = vi.spyOn(away, "query").mockRejectedValue(new Error("the database is away"));
+  for (let number = 0; number < 130; number++) {
+    metrics.answered("GET", "/v1/balances", 200);
+    clock.move(5);
+    await expect(sampler.sample()).rejects.toThrow("away");
+  }
+  query.mockRestore();
+  clock.move(5);
+  await sampler.sample();
+  const { series } = await read(begin, 131);
+  expect(series.requests.filter((requests) => requests !== undefined)).toHaveLength(120);
+  expect(series.requests.slice(0, 11)).toEqual(Array.from({ length: 11 }));
+  await sampler.stop();
+  await away.end();
+});
+
+test("two samples of one span are one, and a span that is there already stays", async () => {
+  const clock = standing();
+  const { sampler, metrics } = await process(clock);
+  const begin = clock.now();
+  for (const seconds of [5, 0, 2]) {
+    metrics.answered("GET", "/v1/balances", 200);
+    clock.move(seconds);
+    await sampler.sample();
+  }
+  clock.move(5);
+  await sampler.sample();
+  expect((await read(begin)).series.requests).toEqual([1, 1]);
+  const measured = Object.fromEntries(Object.keys(measures).map((name) => [name, 9])) as never;
+  await database.query(insertSamples(sampler.own, [{ at: begin, measuredMs: 1, measured, acquirers: [] }]));
+  expect((await read(begin)).series.requests).toEqual([1, 1]);
+});
+
+test("each length of span is kept a little longer than it is plotted, and processes for two days", async () => {
+  const clock = standing();
+  const { sampler } = await process(clock);
+  const measured = Object.fromEntries(Object.keys(measures).map((name) => [name, 1])) as never;
+  const acquirers = [{ gateway_code: "nusantara", calls: 1, refused: 0, unknown: 0, call_ms: 1, is_open: false }];
+  await database.query(insertSamples(sampler.own, [{ at: clock.now(), measuredMs: 1, measured, acquirers }]));
+  await asOwner(place, async (owner) => {
+    for (const table of ["telemetry_samples", "telemetry_acquirers"]) {
+      const { rows } = await owner.query<{ names: string }>(
+        "select string_agg(column_name, ', ') as names from information_schema.columns where table_name = $1 and column_name not in ('at', 'step_seconds')",
+        [table],
+      );
+      for (const [step, kept] of Object.entries(samplesKeptSeconds))
+        await owner.query(`insert into ${table} (step_seconds, at, ${rows[0]?.names})
+select ${step}, date_bin('${step} seconds', now() - interval '${kept} seconds' + make_interval(secs => ${step} * n), 'epoch'), ${rows[0]?.names}
+from ${table}, (values (-2), (2)) as v (n) where step_seconds = 5 and at = '${new Date(clock.now() / 1_000).toISOString()}'`);
+    }
+    await owner.query("update telemetry_processes set seen_at = now() - interval '49 hours'");
+  });
+  expect(await deleteExpired(database, expiredTelemetry(systemClock.now()))).toBe(7);
+  const [left] = await database.query({
+    text: "select (select count(*) from telemetry_samples)::integer + (select count(*) from telemetry_acquirers)::integer as n",
+  });
+  expect(left?.n).toBe(8);
+});

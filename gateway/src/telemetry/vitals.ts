@@ -1,0 +1,124 @@
+// Vitals: how the processes of the service do, now and over time, as they all wrote it down.
+import type { Micros } from "../ground/clock.ts";
+import type { Database } from "../store/database.ts";
+import { type Measure, type Measured, measures } from "./sample.ts";
+import {
+  type AcquirerSpanRow,
+  type CircuitRow,
+  type ProcessRow,
+  type SampleStep,
+  type SpanRow,
+  selectAcquirers,
+  selectCircuits,
+  selectProcesses,
+  selectPulse,
+  selectSamples,
+} from "./telemetry.sql.ts";
+
+/** A process as it told of itself. */
+export interface KnownProcess extends Omit<ProcessRow, "measured_ms"> {
+  /** Of its newest sample: undefined before the first, and of a process that has gone. */
+  newest: { measuredMs: number; measured: Measured } | undefined;
+}
+
+/** What is plotted: spans of one length, the first of which begins at `begin`. */
+export interface Spans {
+  step: SampleStep;
+  begin: Micros;
+  spanSeconds: number;
+  spans: number;
+}
+
+export interface AcquirerSpan {
+  calls: number;
+  refused: number;
+  unknown: number;
+  callMs: number;
+  isOpen: boolean;
+}
+
+export interface Vitals {
+  processes: KnownProcess[];
+  circuits: CircuitRow[];
+  /** A value a span; undefined where no process measured anything. */
+  series: Record<Measure, (number | undefined)[]>;
+  /** By acquirer: what happened in each span. */
+  acquirers: Map<string, (AcquirerSpan | undefined)[]>;
+}
+
+/** Everything that is told of the processes, in one round trip. */
+export async function readVitals(database: Database, asked: Spans): Promise<Vitals> {
+  const [processes, circuits, samples, acquirers] = await database.pipeline([
+    selectProcesses(),
+    selectCircuits(),
+    selectSamples(asked),
+    selectAcquirers(asked),
+  ]);
+  return {
+    processes: ((processes ?? []) as ProcessRow[]).map(processOfRow),
+    circuits: (circuits ?? []) as CircuitRow[],
+    series: seriesOf((samples ?? []) as SpanRow[], asked.spans),
+    acquirers: acquirersOf((acquirers ?? []) as AcquirerSpanRow[], asked.spans),
+  };
+}
+
+/** The processes alone. */
+export async function readProcesses(database: Database): Promise<KnownProcess[]> {
+  return (await database.query<ProcessRow>(selectProcesses())).map(processOfRow);
+}
+
+export async function readCircuits(database: Database): Promise<CircuitRow[]> {
+  return database.query<CircuitRow>(selectCircuits());
+}
+
+/** When the newest sample was taken, and how many processes live. */
+export async function readPulse(database: Database): Promise<{ sampledAt: Micros | undefined; processes: number }> {
+  const [row] = await database.query<{ sampled_at: Micros | null; processes: number }>(selectPulse());
+  return { sampledAt: row?.sampled_at ?? undefined, processes: row?.processes ?? 0 };
+}
+
+const names = Object.keys(measures) as Measure[];
+
+function processOfRow(row: ProcessRow): KnownProcess {
+  const { measured_ms: measuredMs } = row;
+  if (measuredMs === null) return { ...row, newest: undefined };
+  const measured = Object.fromEntries(names.map((name) => [name, row[name] as number])) as Measured;
+  return { ...row, newest: { measuredMs, measured } };
+}
+
+function seriesOf(rows: readonly SpanRow[], spans: number): Vitals["series"] {
+  const bySpan = new Map(rows.map((row) => [row.span, row]));
+  const values = (name: Measure): (number | undefined)[] =>
+    Array.from({ length: spans }, (_, at) => bySpan.get(at)?.[name] as number | undefined);
+  return Object.fromEntries(names.map((name) => [name, values(name)])) as Vitals["series"];
+}
+
+function acquirersOf(rows: readonly AcquirerSpanRow[], spans: number): Vitals["acquirers"] {
+  const byCode = Map.groupBy(rows, ({ gateway_code: code }) => code);
+  return new Map(
+    [...byCode].map(([code, own]) => {
+      const bySpan = new Map(own.map((row) => [row.span, row]));
+      const told = Array.from({ length: spans }, (_, at) => {
+        const row = bySpan.get(at);
+        if (!row) return undefined;
+        const { calls, refused, unknown, call_ms: callMs, is_open: isOpen } = row;
+        return { calls, refused, unknown, callMs, isOpen };
+      });
+      return [code, told];
+    }),
+  );
+}
+
+/** What all processes that live do now, by their newest samples: counts a second, levels added up, the highest of peaks. */
+export function now(processes: readonly KnownProcess[]): Measured {
+  const newest = processes.flatMap(({ is_alive: isAlive, newest: one }) => (isAlive && one ? [one] : []));
+  const folded = (name: Measure): number => {
+    if (measures[name] === "peak") return Math.max(0, ...newest.map(({ measured }) => measured[name]));
+    const perSecond = measures[name] === "count";
+    return newest.reduce(
+      (sum, { measuredMs, measured }) => sum + (perSecond ? (measured[name] * 1_000) / measuredMs : measured[name]),
+      0,
+    );
+  };
+  return Object.fromEntries(names.map((name) => [name, folded(name)])) as Measured;
+}
