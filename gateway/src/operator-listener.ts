@@ -12,6 +12,7 @@ import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { Refusals } from "./operator/refusals.ts";
+import { OperatorStreams } from "./operator/stream.ts";
 import { TokenUses } from "./operator/token-uses.ts";
 import { OperatorTokens } from "./operator/tokens.ts";
 import type { Rooms } from "./rooms.ts";
@@ -34,6 +35,10 @@ export interface OperatorListener {
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
   contract(): string;
+  /** Open streams. */
+  listening(): number;
+  /** Ends streams. */
+  stopListening(): void;
   /** Writes down what is only noted yet. */
   stop(): Promise<void>;
 }
@@ -67,7 +72,8 @@ export function createOperatorListener(
   const tokens = new OperatorTokens({ database, clock, changed: () => watch.ask() });
   const uses = new TokenUses(database, clock, log);
   const refusals = new Refusals({ database, clock, metrics, log });
-  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens });
+  const streams = new OperatorStreams({ database, lanes: rooms.lanes, clock, log });
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, streams });
   openOperatorApi(server, { tokens: known, uses, refusals, audit, clock }, endpoints);
   let made: string | undefined;
   const contract = (): string => (made ??= operatorContract(endpoints, version));
@@ -75,5 +81,12 @@ export function createOperatorListener(
   const stop = async (): Promise<void> => {
     await Promise.all([uses.write(), refusals.write()]);
   };
-  return { server, load, contract, stop };
+  return {
+    server,
+    load,
+    contract,
+    listening: () => streams.size,
+    stopListening: () => streams.stop(),
+    stop,
+  };
 }

@@ -29,9 +29,13 @@ import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { systemEndpoint } from "./operator/system.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
+import type { OperatorStreams } from "./operator/stream.ts";
+import { Wall } from "./operator/wall.ts";
+import { wallEndpoints } from "./operator/wall.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -129,9 +133,14 @@ export function merchantSurface(
 
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
-  { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures }: Rooms,
-  { audit, refusals, tokens }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens },
+  { config, database, clock, watch, skewMs }: Foundation,
+  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler }: Rooms,
+  {
+    audit,
+    refusals,
+    tokens,
+    streams,
+  }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens; streams: OperatorStreams },
 ): OperatorEndpoint[] {
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
@@ -157,6 +166,8 @@ export function operatorSurface(
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
+    ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
+    ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
     ...operatorSettlementEndpoints({ database, directory, lanes }),
     ...bookEndpoints(database, directory),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),

@@ -15,6 +15,8 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   requestId: string;
   /** Whose token it came with. */
   operator: Operator;
+  /** For what goes on after its answer: whether they may still ask for it. Throws SERVICE_UNAVAILABLE when it cannot be found out. */
+  stands: () => Promise<boolean>;
   /** Of a keyed endpoint: what its `Idempotency-Key` is bound to. */
   keyed: KeyedRequest;
 }

@@ -12,7 +12,7 @@ import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
-import { type KeyedRequest, type OperatorEndpoint, isChange } from "./endpoint.ts";
+import { type KeyedRequest, type OperatorCall, type OperatorEndpoint, isChange } from "./endpoint.ts";
 import type { KnownTokens, Operator } from "./known-tokens.ts";
 import type { Refusals } from "./refusals.ts";
 import { mayAct } from "./roles.ts";
@@ -64,7 +64,8 @@ export function openOperatorApi(
           throw isChange(endpoint) ? tooMany(refusedChanges.reset, parts.clock) : belowRole(operator, endpoint);
         }
         const sent = sentBody(request, endpoint.body);
-        const perform = () => answer(endpoint, request, operator, sent);
+        const stands = () => stillMay(request, endpoint, parts);
+        const perform = () => answer(endpoint, request, { operator, stands }, sent);
         return sendReply(
           response,
           isChange(endpoint)
@@ -78,7 +79,7 @@ export function openOperatorApi(
 
 /** The operator whose token a request came with. Throws UNAUTHORIZED, and SERVICE_UNAVAILABLE when it cannot be looked up. */
 async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorParts): Promise<Operator> {
-  const sent = /^bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  const sent = bearerOf(headers);
   const found = sent === undefined ? undefined : await parts.tokens.find(sent);
   if (found && "operator" in found) {
     const { operator } = found;
@@ -88,6 +89,20 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
   if (found) parts.refusals.note("ended", ip, found.ended);
   else parts.refusals.note(sent === undefined ? "missing" : "wrong", ip);
   throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`, one that is good." });
+}
+
+const bearerOf = ({ authorization = "" }: FastifyRequest["headers"]): string | undefined =>
+  /^bearer (\S+)$/i.exec(authorization)?.[1];
+
+/** Whether the token that a request came with would still be let in to the endpoint. */
+async function stillMay(
+  { headers }: FastifyRequest,
+  endpoint: OperatorEndpoint,
+  { tokens }: OperatorParts,
+): Promise<boolean> {
+  const sent = bearerOf(headers);
+  const found = sent === undefined ? undefined : await tokens.find(sent);
+  return found !== undefined && "operator" in found && mayAct(found.operator.role, endpoint.role);
 }
 
 function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
@@ -150,14 +165,14 @@ function merchantOf({ body }: Reply): string | undefined {
 async function answer(
   endpoint: OperatorEndpoint,
   request: FastifyRequest,
-  operator: Operator,
+  { operator, stands }: Pick<OperatorCall, "operator" | "stands">,
   sent: SentBody,
 ): Promise<Reply> {
   if (!mayAct(operator.role, endpoint.role)) throw belowRole(operator, endpoint);
   const keyed = endpoint.keyed ? keyedRequest(request) : unkeyed;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  return endpoint.handle({ params, body, query, requestId: request.id, operator, keyed });
+  return endpoint.handle({ params, body, query, requestId: request.id, operator, stands, keyed });
 }
 
 const unkeyed: KeyedRequest = { key: "", endpoint: "", bodyDigest: Buffer.alloc(0) };

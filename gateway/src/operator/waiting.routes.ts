@@ -213,14 +213,22 @@ export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock
       success: { status: 200, description: "Every kind, with the first few of each.", schema: waitingSchema },
       errors: [],
       async handle({ query: { environment } }) {
-        const now = clock.now();
-        const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
-        const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[]));
-        const quarantined = await readQuarantine(database, lanes, environment);
-        return reply(200, { data: [...told, quarantined], checked_at: wireTime(now) });
+        const data = await readWaiting({ database, lanes, clock }, environment);
+        return reply(200, { data, checked_at: wireTime(clock.now()) });
       },
     }),
   ];
+}
+
+/** Every kind of what waits, those too of which nothing does. */
+export async function readWaiting(
+  { database, lanes, clock }: { database: Database; lanes: Lanes; clock: Clock },
+  environment: Environment | undefined,
+): Promise<z.infer<typeof queueSchema>[]> {
+  const now = clock.now();
+  const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
+  const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[]));
+  return [...told, await readQuarantine(database, lanes, environment)];
 }
 
 function queueView(queue: Queue, rows: readonly WaitingRow[]): z.infer<typeof queueSchema> {

@@ -23,6 +23,7 @@ const UNWRITTEN_MAX = 120;
 /** How soon a circuit that changed is written. */
 const CIRCUITS_MS = 500;
 const HOST_MAX = 64;
+const MEASURED_MIN: Micros = SECOND / 2;
 
 export interface SamplerParts {
   database: Database;
@@ -93,6 +94,8 @@ export class Sampler {
     // A second one of the same span would be one too many: what happened since goes with the next.
     if (!before || at === undefined || at === this.lastAt) return;
     const after = await this.read();
+    // Of so short a time a count by the second would say nothing.
+    if (after.at - before.at < MEASURED_MIN) return;
     const open = this.parts.circuits().filter(({ state }) => state !== "closed");
     const sample = sampleOf(before.reading, after.reading, new Set(open.map(({ gatewayCode }) => gatewayCode)));
     this.unwritten = [...this.unwritten, { at, ...sample }].slice(-UNWRITTEN_MAX);
@@ -119,7 +122,8 @@ export class Sampler {
   }
 
   private async read(): Promise<{ reading: Reading; at: Micros }> {
-    return { reading: await this.meters.read(), at: this.parts.clock.now() };
+    const at = this.parts.clock.now();
+    return { reading: await this.meters.read(at), at };
   }
 
   private async write(): Promise<void> {
