@@ -72,6 +72,22 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     expect(output).not.toContain('"error"');
   });
 
+  test("every command of the guide to payment links runs: a link is made, used once by its form, found and closed", () => {
+    const [, exports, call] = blocks("docs/guides/getting-started.md");
+    const commands = blocks("docs/guides/payment-links.md");
+    const script = ["set -e", exports, call, ...commands.map((block) => `${block}\necho; echo "--- next"`)];
+    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
+    const output = execFileSync("bash", ["-c", script.join("\n")], { cwd: place, env, encoding: "utf8" });
+    const [made, tips, begun, came, closed] = output.split("--- next");
+    expect(made).toContain('"uuid":"lnk_');
+    expect(tips).toContain('"payment_methods":["qris","ewallet"]');
+    expect(begun).toMatch(/303 http:\/\/127\.0\.0\.1:\d+\/pay\/[0-9a-z]{78}/);
+    expect(came).toContain('"payment_link":"lnk_');
+    expect(came).toContain('"payment_reference":"pay_');
+    expect(closed).toContain('"status":"deactivated"');
+    expect(output).not.toContain('"error"');
+  });
+
   test("the vector of the guide to RFC 9421 is right", () => {
     const text = readFileSync(join(root, "docs/guides/signing.md"), "utf8");
     const [, base = ""] = /```\n("@method": POST\n[^]*?)\n```/.exec(text) ?? [];

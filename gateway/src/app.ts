@@ -32,9 +32,12 @@ import { openPages } from "./portal/static.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openCheckout } from "./checkout/checkout.routes.ts";
+import { openLinkPages } from "./checkout/link-pages.routes.ts";
 import { checkMasterKey } from "./sealed-columns.ts";
 import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
+
+const APPROVALS_MS = 5_000;
 
 export interface AppOptions extends FoundationOptions, RoomOptions {
   /** The share of a connection's time that the request log may take, where it is not the usual one. */
@@ -59,6 +62,8 @@ export interface App {
   readonly portalContract: string;
   /** Makes the three documents now, which takes a second: else whoever asks first has everybody wait for them. */
   makeContracts(): void;
+  /** One round of what workers do for operators, now. */
+  sweepOperators(): Promise<void>;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
   /** From here on health and readiness answer 200. */
@@ -108,6 +113,7 @@ export function createApp(options: AppOptions): App {
   openProbes(server, readiness);
   const health = openHealth(server, foundation, rooms);
   const operator = createOperatorListener(foundation, rooms, readiness, options.operatorToken);
+  rooms.worker.repeat("approvals", APPROVALS_MS, () => operator.sweep());
   metrics.inFlight(() => ({
     requests: load.requests + operator.load.requests,
     bytes: load.bytes + operator.load.bytes,
@@ -129,7 +135,10 @@ export function createApp(options: AppOptions): App {
   openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
-  openCheckout(server, { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName });
+  const isSecure = (): boolean => rooms.address.root.startsWith("https://");
+  const checkout = { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName, isSecure };
+  openCheckout(server, checkout);
+  openLinkPages(server, checkout);
   return {
     server,
     operatorServer: operator.server,
@@ -149,6 +158,7 @@ export function createApp(options: AppOptions): App {
     makeContracts() {
       for (const make of [contract, () => operator.contract(), portalsContract]) make();
     },
+    sweepOperators: () => operator.sweep(),
     setBaseUrl: (url) => rooms.address.listensOn(url),
     ready() {
       health.open();

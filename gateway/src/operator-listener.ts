@@ -7,6 +7,7 @@ import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
 import { openContract } from "./http/contract-route.ts";
 import type { Readiness } from "./http/readiness.ts";
 import { createServer } from "./http/server.ts";
+import { Approvals } from "./operator/approvals.ts";
 import { Audit } from "./operator/audit.ts";
 import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
@@ -39,6 +40,8 @@ export interface OperatorListener {
   listening(): number;
   /** Ends streams. */
   stopListening(): void;
+  /** One round of what workers do for operators: changes that wait too long for a second one, or have no outcome. */
+  sweep(): Promise<void>;
   /** Writes down what is only noted yet. */
   stop(): Promise<void>;
 }
@@ -72,9 +75,11 @@ export function createOperatorListener(
   const tokens = new OperatorTokens({ database, clock, changed: () => watch.ask() });
   const uses = new TokenUses(database, clock, log);
   const refusals = new Refusals({ database, clock, metrics, log });
+  const approvals = new Approvals({ database, audit, clock, log });
   const streams = new OperatorStreams({ database, lanes: rooms.lanes, clock, log });
-  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, streams });
-  openOperatorApi(server, { tokens: known, uses, refusals, audit, clock }, endpoints);
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals, streams });
+  approvals.runs.serve(endpoints);
+  openOperatorApi(server, { tokens: known, uses, refusals, audit, approvals, clock }, endpoints);
   let made: string | undefined;
   const contract = (): string => (made ??= operatorContract(endpoints, version));
   openContract(server, "/ops/v1/openapi.json", contract);
@@ -85,6 +90,7 @@ export function createOperatorListener(
     server,
     load,
     contract,
+    sweep: () => approvals.sweep(),
     listening: () => streams.size,
     stopListening: () => streams.stop(),
     stop,

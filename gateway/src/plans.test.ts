@@ -8,9 +8,10 @@ import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
 import { selectBookAttempts } from "./events/deliveries.sql.ts";
 import { exampleIds } from "./http/examples.ts";
+import { linkUses, links, selectLink, selectLinkByToken, selectLinks } from "./links/links.sql.ts";
 import { bookClocks, movableBookClocks } from "./merchants/books.ts";
 import { selectCredentials } from "./merchants/credentials.sql.ts";
-import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
+import { payments, selectPayments, takenReferenceIds } from "./payments/payments.sql.ts";
 import { refunds } from "./refunds/refunds.sql.ts";
 import { expiredRequests, trimRequests } from "./requests/request-log.sql.ts";
 import { selectRequest, selectRequests, selectUsedKeys, selectUses } from "./requests/requests.sql.ts";
@@ -63,6 +64,8 @@ select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 1, 'arriving',
 select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
     delivery_attempts: `(merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
 select merchant, 'sandbox', gen_random_uuid(), 1, now() - n * interval '1 second', 1, n % 100 > 0, '{}'`,
+    payment_links: `(merchant_id, environment, link_id, token, reusable, customer_required, payment_expires_in, created_at, currency)
+select merchant, 'sandbox', gen_random_uuid(), decode(md5(random()::text), 'hex'), n % 2 = 0, false, 1800, now(), 'IDR'`,
     request_log: `(merchant_id, environment, request_id, at, took_us, status, proven, replayed, client_id, method, path, idempotency_key,
   request_bytes, response_bytes)
 select merchant, 'sandbox', gen_random_uuid(), now() - n * interval '1 second', 1, case n % 20 when 0 then 422 else 200 end, true, false,
@@ -105,6 +108,8 @@ test.each([
   heads,
   merchantVelocity,
   customerVelocity,
+  links,
+  linkUses,
   evidenceDrafts,
   evidenceFiles,
   fileLists,
@@ -163,6 +168,32 @@ test.each<[string, string, Statement]>([
   ["payments by the beginning of reference_id", "payments_reference", selectStartingLike(book, "a")],
   ["a journal by its identity", "journals_by_identity", selectJournal(book, "jrn_00000000000000000000000000")],
   ["journals, newest first", "journals_pkey", selectJournalPage(book, undefined, 5n, 25)],
+  ["a payment link", "payment_links_", selectLink(book.merchantId, exampleIds.link)],
+  [
+    "the link of an address",
+    "payment_links_token",
+    selectLinkByToken({ merchantId: book.merchantId, token: Buffer.alloc(16) }),
+  ],
+  [
+    "links, newest first",
+    "payment_links_",
+    selectLinks({ book, status: "paid", realNow: 0, after: exampleIds.link, limit: 25 }),
+  ],
+  [
+    "payments of a link",
+    "payments_of_link",
+    selectPayments({
+      book,
+      referenceId: undefined,
+      status: undefined,
+      method: undefined,
+      link: exampleIds.link,
+      createdFrom: undefined,
+      createdBefore: undefined,
+      after: undefined,
+      limit: 25,
+    }),
+  ],
   ["items of a settlement", "settlement_items_pkey", selectItemPage({ book, uuid: reference }, undefined, 25)],
 ])("%s are found by %s, and no table is read as a whole", async (_what, index, statement) => {
   const plan = await genericPlan(statement);

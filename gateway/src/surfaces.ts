@@ -9,7 +9,11 @@ import type { Foundation } from "./foundation.ts";
 import type { Config } from "./ground/config.ts";
 import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
+import { linkPath } from "./links/link-address.ts";
+import { linkEndpoints } from "./links/links.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
+import { approvalEndpoints } from "./operator/approvals.routes.ts";
+import type { Approvals } from "./operator/approvals.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import type { Audit } from "./operator/audit.ts";
 import { bookEndpoints } from "./operator/books.routes.ts";
@@ -17,6 +21,7 @@ import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
@@ -111,6 +116,7 @@ export function merchantSurface(
       checkCallbackUrl: callbackUrlCheck(exemptions),
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
+    ...linkEndpoints({ ...payments, database, clock, linkUrl: (name) => rooms.address.root + linkPath(name) }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints({ database }),
     ...settlementEndpoints({ database }),
@@ -131,17 +137,21 @@ export function merchantSurface(
   };
 }
 
+export interface OperatorSurfaceParts {
+  audit: Audit;
+  refusals: Refusals;
+  tokens: OperatorTokens;
+  approvals: Approvals;
+  streams: OperatorStreams;
+}
+
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch, skewMs }: Foundation,
   { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler }: Rooms,
-  {
-    audit,
-    refusals,
-    tokens,
-    streams,
-  }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens; streams: OperatorStreams },
+  { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
+  const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
     database,
@@ -161,18 +171,19 @@ export function operatorSurface(
     }),
     ...acquirerEndpoints(router, clock),
     ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
-    ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
-    ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
+    ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
     ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
     ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
-    ...operatorSettlementEndpoints({ database, directory, lanes }),
+    ...approvalEndpoints(approvals),
+    ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),
-    ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
-    ...receiptEndpoints(database, directory, lanes),
+    ...operatorDisputeEndpoints({ database, directory, lanes, moves, files: evidenceFiles }),
+    ...receiptEndpoints(database, directory, moves),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),

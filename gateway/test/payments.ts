@@ -28,6 +28,7 @@ export function aPayment(changes: Partial<Payment> = {}): Payment {
     callbackUrl: undefined,
     returnUrl: undefined,
     payer: NO_PAYER,
+    link: undefined,
     metadata: undefined,
     instructions: { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z", qr_string: "000201" },
     risk: { decision: "approve", score: 0, reasons: [] },

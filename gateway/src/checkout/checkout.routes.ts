@@ -7,19 +7,12 @@ import { openCheckoutAssets } from "./assets.ts";
 import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
 import type { OpenPages } from "./open-pages.ts";
 import { payerPage } from "./page.ts";
+import { PAGE_HEADERS } from "./page-headers.ts";
 import { qrPng } from "./qr-picture.ts";
 
 export interface CheckoutRouteParts extends CheckoutParts {
   openPages: OpenPages;
 }
-
-const HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "content-security-policy":
-    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-};
 
 interface Asked {
   token: string;
@@ -45,7 +38,7 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
     const checkout = await findCheckout(parts, token);
     const language = languageOf(lang, request.headers["accept-language"]);
     const { serviceName } = parts;
-    return reply.headers(HEADERS).send(payerPage({ checkout, path: `/pay/${token}`, language, serviceName }));
+    return reply.headers(PAGE_HEADERS).send(payerPage({ checkout, path: `/pay/${token}`, language, serviceName }));
   });
   server.post("/pay/:token", { onRequest }, async (request, reply) => {
     const { token, lang } = asked(request);

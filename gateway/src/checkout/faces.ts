@@ -4,7 +4,8 @@ import { type Html, drawn, html } from "../ground/html.ts";
 import type { Face } from "./checkout.ts";
 import { words } from "./words.ts";
 
-const strokes: Readonly<Record<Exclude<Face, "open">, string>> = {
+/** What is drawn in the mark of each. */
+export const strokes: Readonly<Record<Exclude<Face, "open">, string>> = {
   paid: '<path d="m17 33 10 10 20-21"/>',
   refunded: '<path d="M20 27h18a8 8 0 0 1 0 16h-8m-10-16 7-7m-7 7 7 7"/>',
   review: '<path d="M32 20v13l8 6"/>',

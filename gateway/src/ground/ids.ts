@@ -21,6 +21,8 @@ const kinds = {
   file: "fil_",
   operatorToken: "otk_",
   refusal: "rej_",
+  approval: "apr_",
+  link: "lnk_",
 } as const;
 
 export type IdKind = keyof typeof kinds;
@@ -85,6 +87,11 @@ export function encode(bytes: Uint8Array): string {
     value &= (1 << bits) - 1;
   }
   return written.toString("latin1");
+}
+
+/** The bytes of `encode`; undefined for a text that it cannot have made. */
+export function decoded(text: string): Buffer | undefined {
+  return body.test(text) ? decode(text) : undefined;
 }
 
 function decode(text: string): Buffer {

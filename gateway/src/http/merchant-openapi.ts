@@ -52,6 +52,7 @@ const writeCodes: FaultCode[] = [
 /** What the merchants' endpoints are about. */
 export const merchantTags = [
   ["Payments", "Take money: create a payment, hand its instructions to the payer, read what came of it, cancel it."],
+  ["Payment links", "Addresses where whoever has one pays you, once or again and again: no code of yours is needed."],
   ["Refunds", "Give money back, all of a payment or part of it."],
   ["Balances", "What is yours in each currency, and the journal entries behind each figure."],
   ["Settlements", "Batches in which your money is paid out, and their statements."],

@@ -7,9 +7,10 @@ import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
 import { checkKey } from "../idempotency/idempotency.ts";
-import { type SentBody, judgeInput, sentBody } from "../http/input.ts";
+import { type SentBody, judgeInput, sentBody, sentBytes } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
+import type { Approvals } from "./approvals.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import { type KeyedRequest, type OperatorCall, type OperatorEndpoint, isChange } from "./endpoint.ts";
@@ -30,6 +31,7 @@ export interface OperatorParts {
   uses: Pick<TokenUses, "note">;
   refusals: Pick<Refusals, "note">;
   audit: Audit;
+  approvals: Pick<Approvals, "judge">;
   clock: Clock;
 }
 
@@ -65,7 +67,7 @@ export function openOperatorApi(
         }
         const sent = sentBody(request, endpoint.body);
         const stands = () => stillMay(request, endpoint, parts);
-        const perform = () => answer(endpoint, request, { operator, stands }, sent);
+        const perform = () => answer(endpoint, request, { operator, stands }, sent, parts.approvals);
         return sendReply(
           response,
           isChange(endpoint)
@@ -151,14 +153,18 @@ function auditedCall(endpoint: OperatorEndpoint, request: FastifyRequest, { name
     address: request.ip,
     role,
     method: endpoint.method,
-    path: request.url.split("?")[0] ?? "",
+    path: pathOf(request),
     merchantId: named ? id : undefined,
   };
 }
 
 /** Whom an answer is about, when it says so: a merchant that was just made, the owner of an object. */
 function merchantOf({ body }: Reply): string | undefined {
-  const { merchant_id: id } = JSON.parse(body) as { merchant_id?: unknown };
+  const { merchant_id: own, approval } = JSON.parse(body) as {
+    merchant_id?: unknown;
+    approval?: { merchant_id?: unknown };
+  };
+  const id = own ?? approval?.merchant_id;
   return typeof id === "string" && isId("merchant", id) ? id : undefined;
 }
 
@@ -167,21 +173,29 @@ async function answer(
   request: FastifyRequest,
   { operator, stands }: Pick<OperatorCall, "operator" | "stands">,
   sent: SentBody,
+  approvals: OperatorParts["approvals"],
 ): Promise<Reply> {
   if (!mayAct(operator.role, endpoint.role)) throw belowRole(operator, endpoint);
-  const keyed = endpoint.keyed ? keyedRequest(request) : unkeyed;
+  const keyed = endpoint.keyed ? keyedRequest(request) : undefined;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  return endpoint.handle({ params, body, query, requestId: request.id, operator, stands, keyed });
+  const call: OperatorCall = { params, body, query, requestId: request.id, operator, stands, keyed };
+  const kept = { method: endpoint.method, path: pathOf(request), body: sentBytes(request), key: keyed?.key };
+  const judged = await approvals.judge(endpoint, call, kept);
+  if ("answer" in judged) return judged.answer;
+  return endpoint.handle({ ...call, freeUpToMinor: judged.freeUpToMinor });
 }
 
-const unkeyed: KeyedRequest = { key: "", endpoint: "", bodyDigest: Buffer.alloc(0) };
+/** As sent, without the query. */
+function pathOf({ url }: FastifyRequest): string {
+  return url.split("?")[0] ?? "";
+}
 
 /** Throws IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID. */
 function keyedRequest(request: FastifyRequest): KeyedRequest {
   return {
     key: checkKey(request.raw.headersDistinct["idempotency-key"]),
-    endpoint: `${request.method} ${request.url.split("?")[0] ?? ""}`,
-    bodyDigest: sha256(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
+    endpoint: `${request.method} ${pathOf(request)}`,
+    bodyDigest: sha256(sentBytes(request)),
   };
 }

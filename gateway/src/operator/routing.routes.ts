@@ -231,6 +231,19 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "admin",
       success: { status: 200, description: "The version, active now.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
+      approval: {
+        action: "activate_routing",
+        async foresee({ params }) {
+          const { version, ruleCount } = await required(ruleSets, params.version);
+          return {
+            summary: `Let version ${version} of the routing rules decide, of ${ruleCount} rules; now it is version ${router.table.version}`,
+          };
+        },
+        async lookUp({ params }) {
+          const found = await required(ruleSets, params.version);
+          return found.active ? reply(200, view(found)) : undefined;
+        },
+      },
       async handle({ params }) {
         const version = versionOf(params.version);
         const activated = version === undefined ? undefined : await ruleSets.activate(version);

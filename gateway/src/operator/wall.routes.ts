@@ -1,6 +1,7 @@
 // GET /ops/v1/wall: how the whole installation does. GET /ops/v1/stream says when to ask again.
 import type { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
+import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import type { Router } from "../routing/router.ts";
@@ -77,6 +78,7 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
       },
       errors: [],
       async handle({ operator, stands }): Promise<Reply> {
+        assert(stands, "whoever listens asked by themselves");
         const stream = await streams.listen({ name: operator.name, stands });
         return { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" };
       },

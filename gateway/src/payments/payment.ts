@@ -34,6 +34,14 @@ export interface PaymentStanding {
   instructions: Instructions | undefined;
   /** When an unpaid payment expires, or a review ends. */
   expiresAt: Micros;
+  /** The payment link that it came by. */
+  link: LinkMark | undefined;
+}
+
+/** What a payment keeps of its link: a link that is not reusable has one payment that is open or paid, at most. */
+export interface LinkMark {
+  uuid: string;
+  reusable: boolean;
 }
 
 /** What stands in a payment's row for who pays. `PayerData` makes and opens it. */
@@ -81,6 +89,11 @@ function amounts(payment: PaymentStanding): Record<string, unknown> {
 function paying(payment: PaymentStanding): Record<string, unknown> {
   if (payment.status !== "pending") return {};
   return { instructions: payment.instructions ?? null, expires_at: wireTime(payment.expiresAt) };
+}
+
+/** By which link a payment came, where it came by one. */
+function origin({ link }: PaymentStanding): Record<string, unknown> {
+  return link === undefined ? {} : { payment_link: link.uuid };
 }
 
 /** Interface 4.2: what creation answers. `checkoutUrl`: of the page where its payer pays. */
@@ -136,6 +149,7 @@ export function statusView(payment: PaymentStanding, estimatedDate: string | nul
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,
     environment: payment.book.environment,
+    ...origin(payment),
     ...paying(payment),
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     ...(isPaid(payment.status)
@@ -160,6 +174,7 @@ export function eventView(payment: Payment): Record<string, unknown> {
     payment_method: payment.method,
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,
+    ...origin(payment),
     ...paying(payment),
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     metadata: payment.metadata ?? {},

@@ -249,6 +249,7 @@ async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply
       referenceId: query.reference_id,
       status: query.status,
       method: query.payment_method,
+      link: query.payment_link,
       createdFrom,
       createdBefore,
       after: query.starting_after,

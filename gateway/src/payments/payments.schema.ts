@@ -7,6 +7,7 @@ import { exampleAddress, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
 import {
   HTTPS_PATTERN,
+  checkedIdentity,
   currencyCode,
   environmentField,
   exponentField,
@@ -39,10 +40,15 @@ export const amountMinor = z
   .meta({ description: "Minor units of the currency.", examples: [15_000_000] });
 
 /** INVALID_AMOUNT, with the bounds that the amount breaks. */
-export function invalidAmount(value: unknown, maximum: Minor = MINOR_MAX, minimum: Minor = 1n): Fault {
+export function invalidAmount(
+  value: unknown,
+  maximum: Minor = MINOR_MAX,
+  minimum: Minor = 1n,
+  field = "amount_minor",
+): Fault {
   return new Fault("INVALID_AMOUNT", {
     details: {
-      field: "amount_minor",
+      field,
       value: showable(value),
       minimum_minor: wireAmount(minimum),
       maximum_minor: wireAmount(maximum),
@@ -72,7 +78,7 @@ const metadataName = text(1, 40);
 const metadataText = text(0, 500);
 
 /** Pairs of texts. Checked by hand: a record of zod's leaves out the key `__proto__`, which is a name like any other here. */
-const metadataSchema = z
+export const metadataSchema = z
   .custom<Record<string, string>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
     "must be an object of texts",
@@ -111,6 +117,13 @@ const returnUrl = z
     return url !== null && url.username === "" && url.password === "";
   }, "must be an https address without user information");
 
+/** As it is taken on creation. */
+export const returnUrlField = returnUrl.optional().meta({
+  description: "https address to which the payer's browser goes back after paying by wallet or card.",
+  pattern: "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$",
+  examples: ["https://shop.example.com/orders/1042"],
+});
+
 export const createPaymentSchema = z
   .strictObject({
     amount_minor: amountMinor,
@@ -134,11 +147,7 @@ export const createPaymentSchema = z
         pattern: HTTPS_PATTERN,
         examples: [exampleAddress],
       }),
-    return_url: returnUrl.optional().meta({
-      description: "https address to which the payer's browser goes back after paying by wallet or card.",
-      pattern: "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$",
-      examples: ["https://shop.example.com/orders/1042"],
-    }),
+    return_url: returnUrlField,
     metadata: metadataSchema.optional(),
   })
   .meta({ id: "CreatePayment", examples: [exampleCreatePayment] });
@@ -169,6 +178,9 @@ export const listQuerySchema = z.strictObject({
     .meta({ description: "Your own identity of the order: finds one payment or none.", examples: ["order-1042"] }),
   status: paymentStatus.optional().meta({ description: "Only payments of this status." }),
   payment_method: paymentMethodSchema.optional().meta({ description: "Only payments by this method." }),
+  payment_link: checkedIdentity("link", "is not the uuid of a payment link")
+    .optional()
+    .meta({ description: "Only payments that came by this payment link." }),
   created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
   created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
   limit: limitQuery,
@@ -258,6 +270,9 @@ const payingFields = {
     .optional()
     .meta({ description: "Until when it can be paid. Present while it is pending.", examples: [exampleTimes.expires] }),
 };
+const paymentLink = identity("link")
+  .optional()
+  .meta({ description: "The payment link that it came by. Present where it came by one." });
 const paidAt = timestamp.optional().meta({ description: "Present once it is paid.", examples: [exampleTimes.paid] });
 
 const riskSchema = z
@@ -326,6 +341,7 @@ export const paymentStatusSchema = z
     reference_id: referenceId,
     gateway_code: gatewayCode,
     environment: environmentField,
+    payment_link: paymentLink,
     ...payingFields,
     paid_at: paidAt,
     settlement: paymentSettlementSchema.optional().meta({ description: "Present once the payment has succeeded." }),
@@ -353,6 +369,7 @@ export const paymentEventSchema = z
     payment_method: paymentMethodSchema,
     reference_id: referenceId,
     gateway_code: gatewayCode,
+    payment_link: paymentLink,
     ...payingFields,
     paid_at: paidAt,
     metadata: metadataSchema,

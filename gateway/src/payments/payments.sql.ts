@@ -11,7 +11,7 @@ import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-mark
 import { binaryArray } from "../store/arrays.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { DisputeStatus, Payment, PaymentStanding, StoredPayer } from "./payment.ts";
+import type { DisputeStatus, LinkMark, Payment, PaymentStanding, StoredPayer } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
 
 type PaymentKey = { book: Book; reference: string };
@@ -54,6 +54,8 @@ const birthColumns = {
   phone_key: ["bytea", ({ payer }: Payment) => bytes(payer.phoneKey)],
   customer_sealed: ["bytea", ({ payer }: Payment) => payer.sealed],
   metadata: ["json", (payment: Payment) => json(payment.metadata)],
+  link_id: ["uuid", ({ link }: Payment) => link && uuidOf(link.uuid)],
+  link_reusable: ["boolean", ({ link }: Payment) => link?.reusable],
   instructions: ["json", (payment: Payment) => json(payment.instructions)],
   risk_decision: ["text", (payment: Payment) => payment.risk.decision],
   risk_score: ["smallint", (payment: Payment) => payment.risk.score],
@@ -174,7 +176,7 @@ export function selectStandings(names: readonly PaymentName[]): Statement {
   return {
     name: "select payment standings",
     text: `select w.place::integer as place, p.environment, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
-  p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, p.expires_at, p.dispute_status,
+  p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, p.expires_at, p.dispute_status, p.link_id, p.link_reusable,
   case when p.status = 'pending' then p.instructions end as instructions, s.status as settlement_status, s.payout_date
 from unnest($1::uuid[], $2::uuid[]) with ordinality as w(merchant_id, payment_id, place)
 cross join lateral (
@@ -217,7 +219,13 @@ export function standingOfRow(row: Row, { merchantId, reference }: PaymentName):
     disputeStatus: optional<DisputeStatus>(row.dispute_status),
     instructions: parsed<Instructions>(row.instructions),
     expiresAt: row.expires_at as Micros,
+    link: linkOfRow(row),
   };
+}
+
+function linkOfRow(row: Row): LinkMark | undefined {
+  const uuid = optional<string>(row.link_id);
+  return uuid === undefined ? undefined : { uuid: idOf("link", uuid), reusable: row.link_reusable as boolean };
 }
 
 function batchOfRow(row: Row): PaymentStanding["batch"] {
@@ -242,6 +250,8 @@ export interface PaymentFilter {
   referenceId: string | undefined;
   status: PaymentStatus | undefined;
   method: PaymentMethod | undefined;
+  /** Only payments that came by this link. */
+  link?: string | undefined;
   createdFrom: Micros | undefined;
   /** Exclusive. */
   createdBefore: Micros | undefined;
@@ -261,6 +271,7 @@ export function selectPayments(filter: PaymentFilter): Statement {
   if (filter.referenceId !== undefined) where("p.reference_id = ?::text", filter.referenceId);
   if (filter.status !== undefined) where("p.status = ?::payment_status", filter.status);
   if (filter.method !== undefined) where("p.payment_method = ?::payment_method", filter.method);
+  if (filter.link !== undefined) where("p.link_id = ?::uuid", uuidOf(filter.link));
   if (filter.createdFrom !== undefined) where("p.created_at >= ?::timestamptz", sqlTime(filter.createdFrom));
   if (filter.createdBefore !== undefined) where("p.created_at < ?::timestamptz", sqlTime(filter.createdBefore));
   if (filter.after !== undefined) where("p.payment_id < ?::uuid", uuidOf(filter.after));

@@ -20,7 +20,7 @@ import {
 } from "../risk/velocity.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import { type DisputeStatus, type Payment, type StoredPayer, eventView } from "./payment.ts";
+import { type DisputeStatus, type LinkMark, type Payment, type StoredPayer, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
 import { payments, routedPayments, takenReferenceIds } from "./payments.sql.ts";
 import { type RouteParts, type RouteSelection, selectRoute } from "./route-selection.ts";
@@ -43,10 +43,13 @@ export interface PaymentParts extends RouteParts {
 
 /** The request that a creation answers. */
 export interface CreationRequest {
-  idempotencyKey: string;
+  /** Undefined where nobody waits for an acquirer's answer: a worker asks it. */
+  idempotencyKey: string | undefined;
   realNow: Micros;
   /** Its customer, sealed for the payment's row. */
   payer: StoredPayer;
+  /** The payment link by which it came. */
+  link?: LinkMark | undefined;
 }
 
 /** What a creation gives. */
@@ -91,7 +94,11 @@ export function createPayment(
         },
         merchant.settings.risk,
       );
-      const asked = newPayment(context, { body, payer: request.payer, risk }, parts.routingTable().version);
+      const asked = newPayment(
+        context,
+        { body, payer: request.payer, link: request.link, risk },
+        parts.routingTable().version,
+      );
       set.insert(takenReferenceIds, asked);
       return begin(parts, context, asked, request.idempotencyKey);
     },
@@ -113,7 +120,7 @@ function velocityKeys(
 
 function newPayment(
   context: CommandContext,
-  { body, payer, risk }: { body: CreatePayment } & Pick<Payment, "payer" | "risk">,
+  { body, payer, link, risk }: { body: CreatePayment } & Pick<Payment, "payer" | "link" | "risk">,
   rulesVersion: number,
 ): Payment {
   const { book, merchant, now } = context;
@@ -136,6 +143,7 @@ function newPayment(
     callbackUrl: body.callback_url,
     returnUrl: body.return_url,
     payer,
+    link,
     metadata: body.metadata,
     instructions: undefined,
     risk,
@@ -152,7 +160,12 @@ function newPayment(
 }
 
 /** What the risk engine's verdict makes of a new payment. */
-function begin(parts: PaymentParts, context: CommandContext, asked: Payment, idempotencyKey: string): Created {
+function begin(
+  parts: PaymentParts,
+  context: CommandContext,
+  asked: Payment,
+  idempotencyKey: string | undefined,
+): Created {
   const { set, merchant, now } = context;
   const { reference } = asked;
   if (asked.risk.decision === "reject") {

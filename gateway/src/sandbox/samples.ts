@@ -66,6 +66,7 @@ function payment(book: Book, now: Micros, stands: Partial<Payment> & Pick<Paymen
     callbackUrl: undefined,
     returnUrl: undefined,
     payer: NO_PAYER,
+    link: undefined,
     metadata: { order: "sample" },
     instructions: {
       type: "qr_string",

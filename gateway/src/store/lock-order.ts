@@ -22,8 +22,11 @@ export const lockOrder = [
   // finds its payments only under the head, so nothing that it waits for can wait for it.
   "book heads",
 
+  // Before payments: of those who use one link, each waits for the one before and then sees its payment.
+  "payment links",
   // Read without a lock. Written by the insert of payments.
   "reference ids",
+  "payments of links",
 
   "routed payments",
   "payments",

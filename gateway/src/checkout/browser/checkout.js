@@ -55,4 +55,7 @@ if (page.watch) {
   );
 }
 
+// Somebody else pays just now: whether they still do is asked from time to time.
+if (page.again) setTimeout(again, Number(page.again) * 1000 + Math.random() * 2000);
+
 if (page.back) setTimeout(() => location.assign(page.back), 5000);

@@ -1,0 +1,79 @@
+// What all payers' pages have around their content: the merchant's branding, the languages, the stripes of the sandbox. Pure.
+import { type Html, html, pageText } from "../ground/html.ts";
+import { type Language, languages } from "../ground/languages.ts";
+import { logoPath } from "../merchants/profiles.ts";
+import type { Profile } from "../merchants/profiles.sql.ts";
+import { SCRIPT_PATH, STYLE_PATH, colourPath } from "./assets.ts";
+import { words } from "./words.ts";
+
+export interface FrameParts {
+  merchantId: string;
+  profile: Profile;
+  isSandbox: boolean;
+  /** The path of this page. */
+  path: string;
+  language: Language;
+  serviceName: string;
+  face: string;
+  /** Further attributes of the body, for the script. */
+  attributes?: Html | undefined;
+  /** Seconds after which a browser without scripts loads the page again. */
+  refreshSeconds?: number | undefined;
+  content: Html;
+  /** Beside the page. */
+  aside?: Html | undefined;
+}
+
+/** The whole page, as it is sent. */
+export function framed(parts: FrameParts): string {
+  const { merchantId, profile, isSandbox, path, language, serviceName, face, refreshSeconds } = parts;
+  const text = words[language];
+  return `<!doctype html>\n${pageText(
+    html`<html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${text.pay(profile.name)} · ${serviceName}</title>
+        <link rel="stylesheet" href="${STYLE_PATH}" />
+        ${profile.colour !== undefined && html`<link rel="stylesheet" href="${colourPath(profile.colour)}" />`}
+        ${
+          refreshSeconds !== undefined &&
+          html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`
+        }
+        <script type="module" src="${SCRIPT_PATH}"></script>
+      </head>
+      <body class="${isSandbox ? "sandbox" : ""}" data-face="${face}" ${parts.attributes}>
+        <div class="around">
+          <main>
+            <header>${logo(merchantId, profile)}${switcher(path, language)}</header>
+            ${isSandbox && html`<p class="note">${text.sandbox}</p>`}
+            <h1>${text.pay(profile.name)}</h1>
+            ${parts.content}
+          </main>
+          ${parts.aside}
+        </div>
+      </body>
+    </html>`,
+  )}\n`;
+}
+
+/** The logo stands for the name, which is read out from the heading. */
+function logo(merchantId: string, profile: Profile): Html {
+  if (!profile.logo) return html`<span></span>`;
+  const { width, height } = profile.logo;
+  return html`<img
+    class="logo"
+    src="${logoPath(merchantId, profile.logo)}"
+    width="${width}"
+    height="${height}"
+    alt=""
+  />`;
+}
+
+function switcher(path: string, language: Language): Html {
+  const others = languages.filter((one) => one !== language);
+  return html`<nav class="language">
+    ${others.map((one) => html`<a href="${path}?lang=${one}" lang="${one}" hreflang="${one}">${words[one].name}</a>`)}
+  </nav>`;
+}

@@ -1,0 +1,186 @@
+// The page of a payment link as HTML: who is paid, how much, by which method; or why it cannot be paid. It works without scripts. Pure.
+import { type Html, drawn, html } from "../ground/html.ts";
+import type { Language } from "../ground/languages.ts";
+import { type Minor, readable } from "../ground/money.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import { framed } from "./frame.ts";
+import { strokes } from "./faces.ts";
+import type { Problems, SentForm } from "./link-form.ts";
+import { linkWords } from "./link-words.ts";
+import type { LinkCheckout, LinkFace } from "./links.ts";
+import { words } from "./words.ts";
+
+export interface LinkPageParts {
+  checkout: LinkCheckout;
+  /** The path of this page. */
+  path: string;
+  language: Language;
+  serviceName: string;
+  /** New with every page. */
+  once: string;
+  /** A form that has to be put right. */
+  sent?: { form: SentForm; problems: Problems } | undefined;
+}
+
+/** How often a page that waits for another payer asks again. */
+const AGAIN_SECONDS = 10;
+
+/** The whole page. */
+export function linkPage(parts: LinkPageParts): string {
+  const { checkout, path, language, serviceName } = parts;
+  const { link, profile, face } = checkout;
+  const waits = face === "in_use";
+  return framed({
+    merchantId: link.book.merchantId,
+    profile,
+    isSandbox: link.book.environment === "sandbox",
+    path,
+    language,
+    serviceName,
+    face,
+    attributes: waits ? html` data-again="${AGAIN_SECONDS}"` : undefined,
+    refreshSeconds: waits ? AGAIN_SECONDS : undefined,
+    content: html`${
+      link.amountMinor !== undefined &&
+      html`<p class="amount"><small>${link.currency}</small>${written(link.amountMinor, parts)}</p>`
+    }
+    ${link.description !== undefined && link.description !== "" && html`<p class="what">${link.description}</p>`}
+    ${face === "form" ? formPart(parts) : facePart(face, parts)}`,
+  });
+}
+
+function written(amount: Minor, { checkout, language }: LinkPageParts): string {
+  return words[language].amountOf(readable(amount, checkout.link.currency));
+}
+
+const marks: Readonly<Record<Exclude<LinkFace, "form">, readonly [stroke: keyof typeof strokes, tone: string]>> = {
+  paid: ["paid", "paid"],
+  in_use: ["processing", "processing"],
+  yours: ["processing", "processing"],
+  expired: ["expired", "expired"],
+  deactivated: ["canceled", "canceled"],
+  unavailable: ["canceled", "review"],
+};
+
+function facePart(face: Exclude<LinkFace, "form">, { checkout, language }: LinkPageParts): Html {
+  const text = linkWords[language];
+  const [stroke, tone] = marks[face];
+  return html`<div class="face ${tone}" role="status">
+      ${drawn(
+        `<svg viewBox="0 0 64 64" fill="none" stroke="currentColor" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="32" cy="32" r="28"/>${strokes[stroke]}</svg>`,
+      )}
+      <p class="said">${text.faces[face]}</p>
+      <p class="muted">${text.leads[face]}</p>
+    </div>
+    ${
+      face === "yours" &&
+      checkout.resumePath !== undefined &&
+      html`<a class="button main wide" href="${checkout.resumePath}?lang=${language}">${text.resume}</a>`
+    }`;
+}
+
+function formPart(parts: LinkPageParts): Html {
+  const { checkout, path, language, once, sent } = parts;
+  const { link, methods } = checkout;
+  const text = linkWords[language];
+  const problem = sent?.problems.form;
+  return html`${problem !== undefined && html`<p class="problem" role="alert">${text.problems[problem]}</p>`}
+    <form class="asked" method="post" action="${path}?lang=${language}">
+      <input type="hidden" name="once" value="${once}" />
+      ${link.amountMinor === undefined && amountPart(parts)} ${methodPart(methods, parts)}
+      ${link.customerRequired && customerPart(parts)}
+      <button class="main wide">${text.go}</button>
+      <p class="muted">${text.next}</p>
+    </form>`;
+}
+
+function amountPart(parts: LinkPageParts): Html {
+  const { checkout, language, sent } = parts;
+  const { link } = checkout;
+  const text = linkWords[language];
+  const { minimumMinor: least, maximumMinor: most } = link;
+  const bounds =
+    least !== undefined && most !== undefined
+      ? text.between(written(least, parts), written(most, parts))
+      : least !== undefined
+        ? text.atLeast(written(least, parts))
+        : most !== undefined && text.atMost(written(most, parts));
+  const problem = sent?.problems.amount;
+  return html`<div class="field">
+    <label for="amount">${text.howMuch}</label>
+    <div class="money">
+      <span aria-hidden="true">${link.currency}</span>
+      <input
+        id="amount"
+        name="amount"
+        inputmode="decimal"
+        autocomplete="off"
+        maxlength="24"
+        required
+        value="${sent?.form.amount ?? ""}"
+        aria-describedby="amount-hint"
+        ${problem !== undefined && html`aria-invalid="true"`}
+      />
+    </div>
+    <p class="hint" id="amount-hint">
+      ${problem !== undefined && html`<b class="problem">${text.problems[problem]}</b>`} ${bounds}
+    </p>
+  </div>`;
+}
+
+function methodPart(methods: readonly PaymentMethod[], { language, sent }: LinkPageParts): Html {
+  const text = linkWords[language];
+  const names = words[language].method;
+  const problem = sent?.problems.method;
+  const [only] = methods;
+  if (methods.length === 1 && only)
+    return html`<input type="hidden" name="method" value="${only}" />${
+        problem !== undefined && html`<p class="problem" role="alert">${text.problems[problem]}</p>`
+      }`;
+  return html`<fieldset>
+    <legend>${text.methodQuestion}</legend>
+    ${methods.map(
+      (method) =>
+        html`<label class="choice">
+          <input
+            type="radio"
+            name="method"
+            value="${method}"
+            required
+            ${sent?.form.method === method && html`checked`}
+            ${problem !== undefined && html`aria-describedby="method-hint"`}
+          />
+          <span>${names[method]}</span>
+        </label>`,
+    )}
+    ${problem !== undefined && html`<p class="hint problem" id="method-hint">${text.problems[problem]}</p>`}
+  </fieldset>`;
+}
+
+function customerPart({ language, sent }: LinkPageParts): Html {
+  const text = linkWords[language];
+  return html`<fieldset>
+    <legend>${text.who}</legend>
+    ${textField("name", text.name, { type: "text", most: 120 })}
+    ${textField("email", text.email, { type: "email", most: 254 })}
+    <p class="hint">${text.emailWhy}</p>
+  </fieldset>`;
+
+  function textField(field: "name" | "email", label: string, { type, most }: { type: string; most: number }): Html {
+    const problem = sent?.problems[field];
+    return html`<div class="field">
+      <label for="${field}">${label}</label>
+      <input
+        id="${field}"
+        name="${field}"
+        type="${type}"
+        autocomplete="${field}"
+        maxlength="${most}"
+        required
+        value="${sent?.form[field] ?? ""}"
+        ${problem !== undefined && html`aria-invalid="true" aria-describedby="${field}-hint"`}
+      />
+      ${problem !== undefined && html`<p class="hint problem" id="${field}-hint">${text.problems[problem]}</p>`}
+    </div>`;
+  }
+}

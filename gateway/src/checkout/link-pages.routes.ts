@@ -1,0 +1,91 @@
+// The HTTP of payment links' pages, at /pay/l/{address}: the page, and the form that begins a payment. Whoever has the address may pay.
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import { UnauthenticatedCallers } from "../auth/rate.ts";
+import { Fault } from "../ground/fault.ts";
+import { type Language, languageOf } from "../ground/languages.ts";
+import { type LinkCheckout, type LinkCheckoutParts, beginPayment, findLink, onceForPage } from "./links.ts";
+import { type Problems, type SentForm, judgeForm, sentForm } from "./link-form.ts";
+import { linkPage } from "./link-page.ts";
+import { PAGE_HEADERS } from "./page-headers.ts";
+
+/** So many payments may begin from one address within a minute, in each process: a whole office behind one address, and no program. */
+const BEGUN_PER_ADDRESS = 30;
+/** By this a browser is shown its own payment again. It says nothing to anybody else, and nobody signs in by it. */
+const COOKIE = "begun";
+const COOKIE_SECONDS = 86_400;
+
+interface Asked {
+  end: string;
+  path: string;
+  language: Language;
+  began: string | undefined;
+}
+
+function asked(request: FastifyRequest): Asked {
+  const { end } = request.params as { end: string };
+  const { lang } = request.query as { lang?: unknown };
+  const language = languageOf(typeof lang === "string" ? lang : undefined, request.headers["accept-language"]);
+  const [, began] = new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-z]{78})(?:;|$)`).exec(request.headers.cookie ?? "") ?? [];
+  return { end, path: `/pay/l/${end}`, language, began };
+}
+
+export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts): void {
+  const begun = new UnauthenticatedCallers(BEGUN_PER_ADDRESS, parts.clock);
+  const { serviceName } = parts;
+  // The address is the key to the page: no site that is linked or redirected to from here is told it, by no answer.
+  const onRequest: onRequestHookHandler = (_request, reply, done) => {
+    reply.header("referrer-policy", "no-referrer");
+    done();
+  };
+  const show = (
+    reply: FastifyReply,
+    checkout: LinkCheckout,
+    { path, language }: Asked,
+    sent?: { form: SentForm; problems: Problems },
+  ): FastifyReply =>
+    reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once: onceForPage(), sent }));
+
+  server.get("/pay/l/:end", { onRequest }, async (request, reply) => {
+    const from = asked(request);
+    return show(reply, await findLink(parts, from.end, from.began), from);
+  });
+
+  server.post("/pay/l/:end", { onRequest }, async (request, reply) => {
+    const from = asked(request);
+    const checkout = await findLink(parts, from.end, from.began);
+    const { link, merchant, methods } = checkout;
+    const form = sentForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    const again = (status: number, problems: Problems): FastifyReply =>
+      show(reply.code(status), checkout, from, { form, problems });
+    // Back to the page by GET: it says why. What was sent twice is found all the same, below.
+    const back = (path: string): FastifyReply =>
+      reply.code(303).header("location", `${path}?lang=${from.language}`).send();
+    if (checkout.face === "unavailable") return back(from.path);
+    const judged = judgeForm(form, { link, settings: merchant.settings, methods, language: from.language });
+    if ("problems" in judged) return checkout.face === "form" ? again(422, judged.problems) : back(from.path);
+    if (!begun.count(request.ip)) return again(429, { form: "often" });
+    try {
+      const reference = await beginPayment(parts, checkout, judged.body);
+      const token = parts.tokens.make(link.book, reference);
+      if (!link.reusable) reply.header("set-cookie", cookie(token, from.path, parts.isSecure()));
+      return back(`/pay/${token}`);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      if (error.code === "PAYMENT_NOT_PAYABLE") return back(from.path);
+      const shown = shownAgain(error);
+      if (!shown) throw error;
+      return again(...shown);
+    }
+  });
+}
+
+/** The page on which a payer can put right what was refused, or try again; undefined where there is nothing to put right. */
+function shownAgain({ code }: Fault): [status: number, problems: Problems] | undefined {
+  if (code === "INVALID_AMOUNT") return [422, { method: "methodAmount" }];
+  if (code === "RATE_LIMITED") return [429, { form: "often" }];
+  return code === "NO_ROUTE_AVAILABLE" ? [503, { form: "unavailable" }] : undefined;
+}
+
+function cookie(token: string, path: string, isSecure: boolean): string {
+  return `${COOKIE}=${token}; Path=${path}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+}

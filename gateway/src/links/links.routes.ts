@@ -1,0 +1,168 @@
+// The HTTP of payment links: make, list, read, deactivate. Where they are paid is the payer's page.
+import { Fault, validationFault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
+import type { Clock } from "../ground/clock.ts";
+import { reply, type Reply } from "../ground/reply.ts";
+import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { rankOf } from "../http/fields.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { listSchema, nothing } from "../http/shapes.ts";
+import { maximumOf, paymentMethods } from "../merchants/settings.ts";
+import { invalidAmount } from "../payments/payments.schema.ts";
+import type { PaymentParts } from "../payments/payments.ts";
+import type { Database } from "../store/database.ts";
+import { type LinkName, newToken } from "./link-address.ts";
+import { type LinkStanding, linkView } from "./link.ts";
+import {
+  type CreateLink,
+  type LinksQuery,
+  createLinkExamples,
+  createLinkRules,
+  linkParams,
+  linkSchema,
+  linksQuerySchema,
+} from "./links.schema.ts";
+import { selectLink, selectLinks, standingOfLinkRow } from "./links.sql.ts";
+import { createLink, deactivateLink } from "./links.ts";
+import { activeMethods } from "./methods.ts";
+
+export interface LinkRouteParts extends Pick<PaymentParts, "routingTable"> {
+  database: Database;
+  clock: Clock;
+  /** The address of a link's page. */
+  linkUrl(name: LinkName): string;
+}
+
+export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
+  const { database, clock } = parts;
+  const view = (standing: LinkStanding): Record<string, unknown> => {
+    const { book, token } = standing.link;
+    return linkView(standing, parts.linkUrl({ merchantId: book.merchantId, token }));
+  };
+  const find = async ({ params, merchant, book }: Call): Promise<LinkStanding> => {
+    const uuid = params.uuid ?? "";
+    const [row] = isId("link", uuid) ? await database.query(selectLink(merchant.merchantId, uuid)) : [];
+    if (!row) throw new Fault("OBJECT_NOT_FOUND");
+    const found = standingOfLinkRow(row, clock.now());
+    if (found.link.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+    return found;
+  };
+  return [
+    writeEndpoint<CreateLink>({
+      operationId: "createPaymentLink",
+      path: "/v1/payment-links",
+      summary: "Make a payment link",
+      description:
+        "Answers with the address of a page where whoever opens it pays you, by the method that they choose. Each use is a payment like any " +
+        "other: its events carry the link as `payment_link`.",
+      tag: "Payment links",
+      scope: "payments:write",
+      errors: ["INVALID_AMOUNT", "CURRENCY_NOT_SUPPORTED", "PAYMENT_METHOD_UNAVAILABLE"],
+      success: { status: 201, description: "The link, with its address.", schema: linkSchema },
+      links: [
+        { operationId: "getPaymentLink", description: "Read how it stands.", path: { uuid: "uuid" } },
+        { operationId: "deactivatePaymentLink", description: "Close it.", path: { uuid: "uuid" } },
+      ],
+      body: createLinkRules,
+      bodyExamples: createLinkExamples,
+      judge: (call, input, found) => judgeCreation(parts, call, input, found),
+      command(call, body) {
+        return answering(createLink(call, body, newToken()), (standing) => reply(201, view(standing)));
+      },
+      lane: "create",
+    }),
+    readEndpoint({
+      operationId: "listPaymentLinks",
+      path: "/v1/payment-links",
+      summary: "List payment links, newest first",
+      tag: "Payment links",
+      scope: "payments:read",
+      errors: ["VALIDATION_ERROR"],
+      success: { status: 200, description: "A page of links.", schema: listSchema(linkSchema, "PaymentLinkList") },
+      query: linksQuerySchema,
+      handle: (call) => listLinks(parts, call, view),
+    }),
+    readEndpoint({
+      operationId: "getPaymentLink",
+      path: "/v1/payment-links/{uuid}",
+      params: linkParams,
+      summary: "Read a payment link",
+      tag: "Payment links",
+      scope: "payments:read",
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      success: { status: 200, description: "The link.", schema: linkSchema },
+      handle: async (call) => reply(200, view(await find(call))),
+    }),
+    writeEndpoint({
+      operationId: "deactivatePaymentLink",
+      path: "/v1/payment-links/{uuid}/deactivate",
+      params: linkParams,
+      summary: "Close a payment link",
+      description:
+        "Nobody begins to pay by it any more. A payment that is open stays open: cancel it by itself. Closing a link again changes nothing; one " +
+        "that is paid answers `PAYMENT_NOT_PAYABLE`.",
+      tag: "Payment links",
+      scope: "payments:write",
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_PAYABLE"],
+      success: { status: 200, description: "The link, closed.", schema: linkSchema },
+      body: { schema: nothing, order: [] },
+      command: (call) =>
+        answering(deactivateLink(call, call.params.uuid ?? "", call.realNow), (standing) => reply(200, view(standing))),
+      lane: "move",
+    }),
+  ];
+}
+
+async function listLinks(
+  { database, clock }: LinkRouteParts,
+  { query, book, merchant }: Call,
+  view: (standing: LinkStanding) => Record<string, unknown>,
+): Promise<Reply> {
+  const { status, limit: asked, starting_after: after } = query as LinksQuery;
+  if (after !== undefined) {
+    const [cursor] = await database.query(selectLink(merchant.merchantId, after));
+    if (cursor?.environment !== book.environment) throw unknownCursor(after);
+  }
+  const limit = Number(asked ?? 25);
+  const realNow = clock.now();
+  const rows = await database.query(selectLinks({ book, status, realNow, after, limit }));
+  return page(
+    rows.map((row) => standingOfLinkRow(row, realNow)),
+    limit,
+    view,
+    ({ link }) => link.uuid,
+  );
+}
+
+type Found = { value: CreateLink } | { rank: number; fault: Error };
+
+/** The rules of creation that need the merchant's settings, merged into the order of its fields. */
+function judgeCreation(parts: LinkRouteParts, call: Call, input: Record<string, unknown>, found: Found): CreateLink {
+  const { order } = createLinkRules;
+  const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
+  const { settings } = call.merchant;
+  const { currency, amount_minor: fixed, minimum_minor: least, payment_methods: methods } = input;
+  const enabled = typeof currency === "string" && isCurrency(currency) && settings.currencies.includes(currency);
+  const limit = maximumOf(settings, undefined, enabled ? currency : DEFAULT_CURRENCY);
+  for (const field of ["amount_minor", "minimum_minor", "maximum_minor"]) {
+    const value = input[field] ?? undefined;
+    if (value === undefined || !before(field)) continue;
+    if (field !== "amount_minor" && (fixed ?? undefined) !== undefined)
+      throw validationFault(field, value, `${field} is only for a link without amount_minor.`);
+    const minimum = field === "maximum_minor" && typeof least === "number" ? BigInt(least) : 1n;
+    if (BigInt(value as number) > limit || BigInt(value as number) < minimum)
+      throw invalidAmount(value, limit, minimum, field);
+  }
+  if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
+  if (before("payment_methods") && Array.isArray(methods)) {
+    // Production without an acquirer of its own has no route rather than no method, as for a payment.
+    const active: readonly unknown[] =
+      call.book.environment === "production"
+        ? paymentMethods.filter((method) => settings.methods[method].enabled)
+        : activeMethods(parts, call, currency as string);
+    if (!methods.every((method) => active.includes(method))) throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
+  }
+  if ("fault" in found) throw found.fault;
+  return found.value;
+}

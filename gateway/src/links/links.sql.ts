@@ -1,0 +1,222 @@
+// Statements that read, lock and write payment links, and what they ask of their payments.
+import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { PaymentStatus } from "../payments/states.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Columns, type Table, arraysOf, bulkInsert, bulkUpdate, loadByKey, rowsOf } from "../store/table.ts";
+import type { LinkName } from "./link-address.ts";
+import type { Link, LinkPayment, LinkStanding, LinkStatus } from "./link.ts";
+
+export type LinkKey = { book: Book; uuid: string };
+
+const keyColumns = {
+  ...bookColumns,
+  link_id: ["uuid", ({ uuid }: LinkKey) => uuidBytes(uuid)],
+} as const satisfies Columns<LinkKey>;
+
+const endColumns = {
+  deactivated_at: ["timestamptz", (link: Link) => link.deactivatedAt],
+} as const satisfies Columns<Link>;
+
+const birthColumns = {
+  token: ["bytea", (link: Link) => link.token],
+  reusable: ["boolean", (link: Link) => link.reusable],
+  customer_required: ["boolean", (link: Link) => link.customerRequired],
+  payment_expires_in: ["integer", (link: Link) => link.paymentExpiresIn],
+  created_at: ["timestamptz", (link: Link) => link.createdAt],
+  expires_at: ["timestamptz", (link: Link) => link.expiresAt],
+  currency: ["text", (link: Link) => link.currency],
+  amount_minor: ["bigint", (link: Link) => link.amountMinor],
+  minimum_minor: ["bigint", (link: Link) => link.minimumMinor],
+  maximum_minor: ["bigint", (link: Link) => link.maximumMinor],
+  payment_methods: ["text", (link: Link) => link.methods?.join(",")],
+  description: ["text", (link: Link) => link.description],
+  return_url: ["text", (link: Link) => link.returnUrl],
+  metadata: ["json", (link: Link) => link.metadata && JSON.stringify(link.metadata)],
+} as const satisfies Columns<Link>;
+
+/** Links by identity. Loading locks them: of those who use one, each sees what the one before did. */
+export const links: Table<LinkKey, Link> = {
+  name: "payment links",
+  keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
+  keyOf: (link) => link,
+  load: loadByKey("lock payment links", "payment_links", keyColumns),
+  parse: linkOfRow,
+  insert: bulkInsert<Link>("payment_links", { ...keyColumns, ...endColumns, ...birthColumns }),
+  update: bulkUpdate<Link>("payment_links", keyColumns, endColumns),
+};
+
+const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
+
+export function linkOfRow(row: Row): Link {
+  const metadata = optional<string>(row.metadata);
+  return {
+    book: bookOfRow(row),
+    uuid: idOf("link", row.link_id as string),
+    token: row.token as Buffer,
+    reusable: row.reusable as boolean,
+    currency: row.currency as string,
+    amountMinor: optional<Minor>(row.amount_minor),
+    minimumMinor: optional<Minor>(row.minimum_minor),
+    maximumMinor: optional<Minor>(row.maximum_minor),
+    description: optional<string>(row.description),
+    methods: optional<string>(row.payment_methods)?.split(",") as PaymentMethod[] | undefined,
+    customerRequired: row.customer_required as boolean,
+    paymentExpiresIn: row.payment_expires_in as number,
+    returnUrl: optional<string>(row.return_url),
+    metadata: metadata === undefined ? undefined : (JSON.parse(metadata) as Record<string, string>),
+    createdAt: row.created_at as Micros,
+    expiresAt: optional<Micros>(row.expires_at),
+    deactivatedAt: optional<Micros>(row.deactivated_at),
+  };
+}
+
+export interface LinkUseKey extends LinkKey {
+  /** Start of the window in real time; the book's own clock is added where it is counted. */
+  realSince: Micros;
+  /** Counting stops here. */
+  most: number;
+}
+
+/** What came of a link so far, as far as its next use needs to know. */
+export interface LinkUse {
+  key: LinkUseKey;
+  payment: LinkPayment | undefined;
+  /** Payments since, `most` at most. */
+  recent: number;
+}
+
+const useColumns: Columns<LinkUseKey> = {
+  ...keyColumns,
+  since_ms: ["bigint", ({ realSince }) => Math.floor(realSince / 1000)],
+  most: ["integer", ({ most }) => most],
+};
+
+/** Which payment holds a link that is used once; its unique index has exactly these. `of` is the link. */
+const holding = (of: string): string => `select p.payment_id, p.status, p.expires_at
+  from payments p
+  where p.merchant_id = ${of}.merchant_id and p.environment = ${of}.environment and p.link_id = ${of}.link_id
+    and not p.link_reusable and p.status in ('pending', 'processing', 'succeeded', 'partially_refunded', 'refunded')
+  limit 1`;
+
+/** Loaded without a lock, under that of the link. Written by the insert of payments. Identities are in the order of their book's time. */
+export const linkUses: Table<LinkUseKey, LinkUse> = {
+  name: "payments of links",
+  keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
+  keyOf: ({ key }) => key,
+  load: (keys) => ({
+    name: "load payments of links",
+    text: `select k.merchant_id, k.environment, k.link_id, k.most, h.payment_id, h.status, h.expires_at as payment_ends_at, c.recent
+from (
+${rowsOf(useColumns)}
+) k
+cross join lateral (
+  select rpad(lpad(to_hex(k.since_ms + b.clock_offset_seconds * 1000), 12, '0'), 32, '0')::uuid as first_id
+  from books b
+  where b.merchant_id = k.merchant_id and b.environment = k.environment
+  limit 1
+) b
+left join lateral (
+  ${holding("k")}
+) h on true
+cross join lateral (
+  select count(*)::integer as recent
+  from (
+    select p.payment_id
+    from payments p
+    where p.merchant_id = k.merchant_id and p.environment = k.environment and p.link_id = k.link_id
+      and p.payment_id >= b.first_id
+    limit k.most
+  ) bounded
+) c`,
+    values: arraysOf(useColumns, keys),
+  }),
+  parse: (row) => ({
+    key: { book: bookOfRow(row), uuid: idOf("link", row.link_id as string), realSince: 0, most: row.most as number },
+    payment: linkPaymentOfRow(row),
+    recent: row.recent as number,
+  }),
+};
+
+function linkPaymentOfRow(row: Row): LinkPayment | undefined {
+  const id = optional<string>(row.payment_id);
+  return id === undefined
+    ? undefined
+    : {
+        reference: idOf("payment", id),
+        status: row.status as PaymentStatus,
+        expiresAt: row.payment_ends_at as Micros,
+      };
+}
+
+export function standingOfLinkRow(row: Row, realNow: Micros): LinkStanding {
+  return {
+    link: linkOfRow(row),
+    payment: linkPaymentOfRow(row),
+    now: realNow + Number(row.clock_offset_seconds) * SECOND,
+  };
+}
+
+const standing = `select l.*, h.payment_id, h.status, h.expires_at as payment_ends_at, b.clock_offset_seconds
+from payment_links l
+join books b using (merchant_id, environment)
+left join lateral (
+  ${holding("l")}
+) h on true`;
+
+/** One link of a merchant in whichever environment. */
+export function selectLink(merchantId: string, uuid: string): Statement {
+  return {
+    name: "select payment link",
+    text: `${standing}
+where l.merchant_id = $1::uuid and l.environment = any('{sandbox,production}'::environment[]) and l.link_id = $2::uuid`,
+    values: [uuidOf(merchantId), uuidOf(uuid)],
+  };
+}
+
+/** The link of an address. */
+export function selectLinkByToken({ merchantId, token }: LinkName): Statement {
+  return {
+    name: "select payment link by token",
+    text: `${standing}
+where l.merchant_id = $1::uuid and sha256(l.token) = sha256($2::bytea)`,
+    values: [uuidOf(merchantId), token],
+  };
+}
+
+export interface LinkFilter {
+  book: Book;
+  status: LinkStatus | undefined;
+  realNow: Micros;
+  /** Only links older than this one. */
+  after: string | undefined;
+  limit: number;
+}
+
+/** The rule of `statusOf`, for lists. */
+const status = (now: string): string => `case
+  when h.status in ('succeeded', 'partially_refunded', 'refunded') then 'paid'
+  when l.deactivated_at is not null then 'deactivated'
+  when l.expires_at <= ${now}::timestamptz + make_interval(secs => b.clock_offset_seconds) then 'expired'
+  else 'active'
+end`;
+
+/** A page of links, newest first, and one more than `limit`. */
+export function selectLinks({ book, status: wanted, realNow, after, limit }: LinkFilter): Statement {
+  const values: unknown[] = [uuidOf(book.merchantId), book.environment];
+  const next = (value: unknown): string => `$${values.push(value)}`;
+  const conditions = [
+    wanted === undefined ? "" : `\n  and ${status(next(sqlTime(realNow)))} = ${next(wanted)}::text`,
+    after === undefined ? "" : `\n  and l.link_id < ${next(uuidOf(after))}::uuid`,
+  ].join("");
+  return {
+    text: `${standing}
+where l.merchant_id = $1::uuid and l.environment = $2::environment${conditions}
+order by l.link_id desc
+limit ${next(limit + 1)}::integer`,
+    values,
+  };
+}
