@@ -128,8 +128,7 @@ export class OperatorStreams {
     }
     const now = stopwatchMs();
     for (const open of this.open) {
-      if (now - open.stoodAtMs > this.limits.unknownMs) this.end(open);
-      else if (now - open.heardAtMs >= this.limits.heartbeatMs) this.say(open, ": still here\n\n");
+      if (now - open.heardAtMs >= this.limits.heartbeatMs) this.say(open, ": still here\n\n");
     }
   }
 
@@ -142,8 +141,8 @@ export class OperatorStreams {
           if (await open.stands()) open.stoodAtMs = stopwatchMs();
           else this.end(open);
         } catch (error) {
-          // It is ended when it is not known for too long.
           this.parts.log.debug({ err: error }, "it could not be found out who may listen");
+          if (stopwatchMs() - open.stoodAtMs > this.limits.unknownMs) this.end(open);
         }
       }),
     );
