@@ -11,6 +11,7 @@ import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { linkPath } from "./links/link-address.ts";
 import { linkEndpoints } from "./links/links.routes.ts";
+import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { approvalEndpoints } from "./operator/approvals.routes.ts";
 import type { Approvals } from "./operator/approvals.ts";
@@ -33,6 +34,7 @@ import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
+import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
 import { systemEndpoint } from "./operator/system.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
@@ -41,6 +43,7 @@ import type { OperatorTokens } from "./operator/tokens.ts";
 import type { OperatorStreams } from "./operator/stream.ts";
 import { Wall } from "./operator/wall.ts";
 import { wallEndpoints } from "./operator/wall.routes.ts";
+import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -67,7 +70,9 @@ import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
+import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
+import { WhatIfs } from "./routing/what-ifs.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
@@ -161,6 +166,8 @@ export function operatorSurface(
     estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
   });
   const acquirer = (code: string) => router.acquirer(code);
+  const costs = new AcquirerCosts(database, clock);
+  const ruleSets = new RuleSets(database, watch, clock);
   return [
     ...merchantEndpoints({
       merchants,
@@ -170,7 +177,10 @@ export function operatorSurface(
       invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
-    ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...acquirerCostEndpoints(router, costs),
+    ...routingEndpoints({ ruleSets, router }),
+    ...splitEndpoints({ database, ruleSets, router, costs }),
+    ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
     ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
