@@ -37,6 +37,7 @@ import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
 import { systemEndpoint } from "./operator/system.routes.ts";
+import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
@@ -182,12 +183,13 @@ export function operatorSurface(
     ...splitEndpoints({ database, ruleSets, router, costs }),
     ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
-    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
     ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
     ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
+    ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
