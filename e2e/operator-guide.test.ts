@@ -66,10 +66,13 @@ describe.runIf(shell)("the operator's guide", () => {
     expect(readFileSync(join(place, "file-1"), "utf8")).toBe("delivered");
     expect(answers[12]).toContain('"payments":');
     expect(answers[12]).toContain('"active":true');
-    expect(answers[14]).toContain('"actions":{"refund_payment":{"above_minor":{"IDR":50000}}');
-    expect(answers[15]).toContain('"objection":null');
-    expect(answers[15]).toContain('"status":"executed","summary":"Refund 600.00 IDR');
-    expect(answers[15]).toContain('"decided_by":"budi"');
+    expect(answers[13]).toContain('"moves":');
+    expect(answers[14]).toContain('"id":"cendana_qris"');
+    expect(answers[15]).toContain('"restores":1');
+    expect(answers[17]).toContain('"actions":{"refund_payment":{"above_minor":{"IDR":50000}}');
+    expect(answers[18]).toContain('"objection":null');
+    expect(answers[18]).toContain('"status":"executed","summary":"Refund 600.00 IDR');
+    expect(answers[18]).toContain('"decided_by":"budi"');
     expect(output).not.toContain('"error"');
   });
 });

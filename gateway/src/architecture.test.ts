@@ -120,7 +120,7 @@ const owners: Record<string, RegExp> = {
   settlements: /^(settlements|settlement_items|settlement_clocks)$/,
   auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
   idempotency: /^idempotency_keys$/,
-  routing: /^(routing_rule_sets|acquirer_states)$/,
+  routing: /^(routing_rule_sets|routing_activations|acquirer_states|acquirer_costs|payment_splits)$/,
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator:

@@ -11,6 +11,7 @@ import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { linkPath } from "./links/link-address.ts";
 import { linkEndpoints } from "./links/links.routes.ts";
+import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { approvalEndpoints } from "./operator/approvals.routes.ts";
 import type { Approvals } from "./operator/approvals.ts";
@@ -34,10 +35,13 @@ import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
+import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
+import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -64,7 +68,9 @@ import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import { type Rooms, statusParts } from "./rooms.ts";
+import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
+import { WhatIfs } from "./routing/what-ifs.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
@@ -159,6 +165,8 @@ export function operatorSurface(
     estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
   });
   const acquirer = (code: string) => router.acquirer(code);
+  const costs = new AcquirerCosts(database, clock);
+  const ruleSets = new RuleSets(database, watch, clock);
   return [
     ...merchantEndpoints({
       merchants,
@@ -168,12 +176,16 @@ export function operatorSurface(
       invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
-    ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...acquirerCostEndpoints(router, costs),
+    ...routingEndpoints({ ruleSets, router }),
+    ...splitEndpoints({ database, ruleSets, router, costs }),
+    ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
-    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
+    ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
