@@ -126,7 +126,7 @@ export function createApp(options: AppOptions): App {
   metrics.process(() => ({
     draining: readiness.leaving,
     ...database.connections,
-    listeners: { stream: rooms.streams.size, poll: surface.listening() },
+    listeners: { stream: rooms.streams.size + operator.listening(), poll: surface.listening() },
   }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
@@ -187,6 +187,7 @@ export function createApp(options: AppOptions): App {
     async stop() {
       readiness.leave();
       surface.stopListening();
+      operator.stopListening();
       rooms.streams.stop();
       rooms.openPages.stop();
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];

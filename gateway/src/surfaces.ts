@@ -37,10 +37,14 @@ import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { systemEndpoint } from "./operator/system.routes.ts";
 import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
+import type { OperatorStreams } from "./operator/stream.ts";
+import { Wall } from "./operator/wall.ts";
+import { wallEndpoints } from "./operator/wall.routes.ts";
 import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
@@ -146,15 +150,17 @@ export interface OperatorSurfaceParts {
   refusals: Refusals;
   tokens: OperatorTokens;
   approvals: Approvals;
+  streams: OperatorStreams;
 }
 
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
-  { config, database, clock, watch }: Foundation,
+  { config, database, clock, watch, skewMs }: Foundation,
   rooms: Rooms,
-  { audit, refusals, tokens, approvals }: OperatorSurfaceParts,
+  { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
-  const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures } = rooms;
+  const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
+    rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
@@ -185,6 +191,8 @@ export function operatorSurface(
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
+    ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
+    ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
     ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),

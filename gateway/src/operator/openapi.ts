@@ -37,6 +37,8 @@ const tags = [
   ["Payments", "Payments of all merchants: found, told whole, given back."],
   ["Search", "Anything, by what people hold in their hands."],
   ["Waiting", "Everything that waits for a person."],
+  ["Wall", "How the whole installation does, over a period and as it happens."],
+  ["System", "What runs, on which database, with which settings."],
   ["Approvals", "Changes that need a second operator, and which those are."],
   ["Reviews", "Payments that fraud detection leaves to a person."],
   ["Settlements", "What the bank did with the batches."],

@@ -234,15 +234,23 @@ export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock
       success: { status: 200, description: "Every kind, with the first few of each.", schema: waitingSchema },
       errors: [],
       async handle({ query: { environment, limit } }) {
-        const now = clock.now();
-        const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
-        const shown = Number(limit ?? SHOWN_MAX);
-        const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[], shown));
-        const quarantined = await readQuarantine(database, lanes, environment, shown);
-        return reply(200, { data: [...told, quarantined], checked_at: wireTime(now) });
+        const data = await readWaiting({ database, lanes, clock }, environment, Number(limit ?? SHOWN_MAX));
+        return reply(200, { data, checked_at: wireTime(clock.now()) });
       },
     }),
   ];
+}
+
+/** Every kind of what waits, those too of which nothing does, each with the first few of it. */
+export async function readWaiting(
+  { database, lanes, clock }: { database: Database; lanes: Lanes; clock: Clock },
+  environment: Environment | undefined,
+  shown: number = SHOWN_MAX,
+): Promise<z.infer<typeof queueSchema>[]> {
+  const now = clock.now();
+  const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
+  const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[], shown));
+  return [...told, await readQuarantine(database, lanes, environment, shown)];
 }
 
 function queueView(queue: Queue, rows: readonly WaitingRow[], shown: number): z.infer<typeof queueSchema> {
