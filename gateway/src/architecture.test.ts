@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "checkout", "requests", "insights", "telemetry"],
+  ["sandbox", "checkout", "requests", "insights", "telemetry", "status"],
   ["diagnostics", "story", "search"],
   ["operator"],
   ["portal"],
@@ -120,7 +120,7 @@ const owners: Record<string, RegExp> = {
   settlements: /^(settlements|settlement_items|settlement_clocks)$/,
   auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
   idempotency: /^idempotency_keys$/,
-  routing: /^(routing_rule_sets|acquirer_states)$/,
+  routing: /^(routing_rule_sets|routing_activations|acquirer_states|acquirer_costs|payment_splits)$/,
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator:
@@ -128,6 +128,7 @@ const owners: Record<string, RegExp> = {
   insights: /^(payment_hours|payment_totals|roll_ups)$/,
   telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,
+  status: /^(status_minutes|status_days|incidents|incident_updates)$/,
 };
 
 /** Tables whose names the program puts together. */

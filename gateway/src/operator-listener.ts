@@ -13,6 +13,7 @@ import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { Refusals } from "./operator/refusals.ts";
+import { OperatorStreams } from "./operator/stream.ts";
 import { TokenUses } from "./operator/token-uses.ts";
 import { OperatorTokens } from "./operator/tokens.ts";
 import type { Rooms } from "./rooms.ts";
@@ -35,6 +36,10 @@ export interface OperatorListener {
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
   contract(): string;
+  /** Open streams. */
+  listening(): number;
+  /** Ends streams. */
+  stopListening(): void;
   /** One round of what workers do for operators: changes that wait too long for a second one, or have no outcome. */
   sweep(): Promise<void>;
   /** Writes down what is only noted yet. */
@@ -62,7 +67,7 @@ export function createOperatorListener(
     metrics,
     unauthenticated: new UnauthenticatedCallers(limit, clock),
     trustProxy: config.operator.trustProxy,
-    statusUrl: config.statusUrl,
+    statusUrl: () => rooms.address.statusUrl,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS, config.connectionsPerAddress),
     isKnown: (bearer) => known.isKnown(bearer),
   });
@@ -71,7 +76,8 @@ export function createOperatorListener(
   const uses = new TokenUses(database, clock, log);
   const refusals = new Refusals({ database, clock, metrics, log });
   const approvals = new Approvals({ database, audit, clock, log });
-  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals });
+  const streams = new OperatorStreams({ database, lanes: rooms.lanes, clock, log });
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals, streams });
   approvals.runs.serve(endpoints);
   openOperatorApi(server, { tokens: known, uses, refusals, audit, approvals, clock }, endpoints);
   let made: string | undefined;
@@ -80,5 +86,13 @@ export function createOperatorListener(
   const stop = async (): Promise<void> => {
     await Promise.all([uses.write(), refusals.write()]);
   };
-  return { server, load, contract, sweep: () => approvals.sweep(), stop };
+  return {
+    server,
+    load,
+    contract,
+    sweep: () => approvals.sweep(),
+    listening: () => streams.size,
+    stopListening: () => streams.stop(),
+    stop,
+  };
 }

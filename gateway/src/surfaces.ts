@@ -11,6 +11,7 @@ import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { linkPath } from "./links/link-address.ts";
 import { linkEndpoints } from "./links/links.routes.ts";
+import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { approvalEndpoints } from "./operator/approvals.routes.ts";
 import type { Approvals } from "./operator/approvals.ts";
@@ -21,6 +22,7 @@ import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { incidentEndpoints } from "./operator/incidents.routes.ts";
 import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
@@ -33,10 +35,17 @@ import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
+import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { systemEndpoint } from "./operator/system.routes.ts";
+import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
+import type { OperatorStreams } from "./operator/stream.ts";
+import { Wall } from "./operator/wall.ts";
+import { wallEndpoints } from "./operator/wall.routes.ts";
+import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -62,14 +71,17 @@ import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
-import type { Rooms } from "./rooms.ts";
+import { type Rooms, statusParts } from "./rooms.ts";
+import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
+import { WhatIfs } from "./routing/what-ifs.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Outlooks } from "./settlements/outlook.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
+import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { type Exemptions, exemptionsOf } from "./webhooks/exemptions.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
@@ -138,14 +150,17 @@ export interface OperatorSurfaceParts {
   refusals: Refusals;
   tokens: OperatorTokens;
   approvals: Approvals;
+  streams: OperatorStreams;
 }
 
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
-  { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures }: Rooms,
-  { audit, refusals, tokens, approvals }: OperatorSurfaceParts,
+  { config, database, clock, watch, skewMs }: Foundation,
+  rooms: Rooms,
+  { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
+  const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
+    rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
@@ -156,6 +171,8 @@ export function operatorSurface(
     estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
   });
   const acquirer = (code: string) => router.acquirer(code);
+  const costs = new AcquirerCosts(database, clock);
+  const ruleSets = new RuleSets(database, watch, clock);
   return [
     ...merchantEndpoints({
       merchants,
@@ -165,12 +182,18 @@ export function operatorSurface(
       invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
-    ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
+    ...acquirerCostEndpoints(router, costs),
+    ...routingEndpoints({ ruleSets, router }),
+    ...splitEndpoints({ database, ruleSets, router, costs }),
+    ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
-    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
+    ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
+    ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
+    ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
@@ -181,6 +204,12 @@ export function operatorSurface(
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
+    ...incidentEndpoints({
+      incidents: new Incidents(database, clock),
+      clock,
+      status: statusParts(config, rooms),
+      publicUrl: () => address.statusUrl,
+    }),
     ...tokenEndpoints(tokens, clock),
     ...auditEndpoints(audit, refusals),
   ];
