@@ -28,6 +28,7 @@ import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { rightsInConsole } from "./operator/session-rights.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { incidentEndpoints } from "./operator/incidents.routes.ts";
 import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
@@ -75,7 +76,11 @@ import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
+<<<<<<< HEAD
 import type { ConsoleAddress, Rooms } from "./rooms.ts";
+=======
+import { type Rooms, statusParts } from "./rooms.ts";
+>>>>>>> main
 import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { WhatIfs } from "./routing/what-ifs.ts";
@@ -85,6 +90,7 @@ import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Outlooks } from "./settlements/outlook.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
+import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { type Exemptions, exemptionsOf } from "./webhooks/exemptions.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
@@ -159,6 +165,7 @@ export interface OperatorSurfaceParts {
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch, skewMs }: Foundation,
+<<<<<<< HEAD
   {
     merchants,
     directory,
@@ -174,8 +181,13 @@ export function operatorSurface(
     figures,
     sampler,
   }: Rooms,
+=======
+  rooms: Rooms,
+>>>>>>> main
   { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
+  const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
+    rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
@@ -219,6 +231,12 @@ export function operatorSurface(
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
+    ...incidentEndpoints({
+      incidents: new Incidents(database, clock),
+      clock,
+      status: statusParts(config, rooms),
+      publicUrl: () => address.statusUrl,
+    }),
     ...tokenEndpoints(tokens, clock),
     ...operatorPeopleEndpoints({
       operators: consolePeople.operators,

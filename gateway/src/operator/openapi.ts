@@ -50,6 +50,7 @@ const tags = [
   ["Disputes", "Contested payments: recorded, answered with evidence, decided."],
   ["Events", "What was sent to a merchant's receiver."],
   ["Books", "A merchant's ledger: totals, and the entries behind them."],
+  ["Status", "What everybody is told on the status page."],
   ["Tokens", "Who may call this API: tokens by name and role."],
   ["Operators", "Who may sign in to the console, and who is invited."],
   ["Session", "Signing in to the console and out, and proving again who one is."],
