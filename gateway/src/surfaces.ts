@@ -76,11 +76,7 @@ import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
-<<<<<<< HEAD
-import type { ConsoleAddress, Rooms } from "./rooms.ts";
-=======
-import { type Rooms, statusParts } from "./rooms.ts";
->>>>>>> main
+import { type ConsoleAddress, type Rooms, statusParts } from "./rooms.ts";
 import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { WhatIfs } from "./routing/what-ifs.ts";
@@ -165,29 +161,12 @@ export interface OperatorSurfaceParts {
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch, skewMs }: Foundation,
-<<<<<<< HEAD
-  {
-    merchants,
-    directory,
-    router,
-    lanes,
-    payments,
-    payers,
-    people,
-    address,
-    consolePeople,
-    consoleAddress,
-    evidenceFiles,
-    figures,
-    sampler,
-  }: Rooms,
-=======
   rooms: Rooms,
->>>>>>> main
   { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
   const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
     rooms;
+  const { consolePeople, consoleAddress } = rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
