@@ -10,6 +10,13 @@ export const guestPages: Record<string, Load> = {
 /** For an operator who is signed in. */
 export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
+  "/merchants": () => import("./pages/merchants.tsx"),
+  "/merchants/$id": () => import("./pages/merchants/id.tsx"),
+  "/merchants/$id/$environment/settlements": () => import("./pages/settlements.tsx"),
+  "/merchants/$id/$environment/settlements/$uuid": () => import("./pages/settlements/uuid.tsx"),
+  "/merchants/$id/$environment/ledger": () => import("./pages/ledger.tsx"),
+  "/merchants/$id/$environment/ledger/$currency": () => import("./pages/ledger/entries.tsx"),
+  "/merchants/$id/$environment/ledger/$currency/statement": () => import("./pages/ledger/statement.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

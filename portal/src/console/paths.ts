@@ -4,6 +4,16 @@ const part = (text: string): string => encodeURIComponent(text);
 /** Addresses within /console, which the router puts in front. */
 export const at = {
   home: () => "/",
+  merchants: () => "/merchants",
+  merchant: (id: string) => `/merchants/${part(id)}`,
+  settlements: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/settlements`,
+  settlement: (id: string, environment: string, uuid: string) =>
+    `/merchants/${part(id)}/${part(environment)}/settlements/${part(uuid)}`,
+  ledger: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/ledger`,
+  entries: (id: string, environment: string, currency: string, account: string) =>
+    `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}?account=${part(account)}`,
+  statement: (id: string, environment: string, currency: string, account: string) =>
+    `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}/statement?account=${part(account)}`,
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",
