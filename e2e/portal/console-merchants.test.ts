@@ -2,9 +2,9 @@
 // Method: a real browser at the operators' listener; axe on each page, light and dark.
 import { expect, test } from "vitest";
 import { at } from "../../portal/src/console/paths.ts";
+import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faults, showIn } from "./kit/look.ts";
 import { type OperatorVisit, PHONE, usePortal } from "./kit/portal.ts";
-import { type Things, oneOfEverything } from "./kit/things.ts";
 
 const portal = usePortal();
 
@@ -111,9 +111,6 @@ test("what the bank said about a batch is recorded, by a second operator where t
   const { id, settlement } = await merchantWithBatch("Toko Senja");
   const first = await portal.operator("admin");
   const { page, open } = first;
-  const policy = (rules: object) =>
-    portal.service.operator("PUT", "/ops/v1/approvals/policy", { base_version: null, rules });
-  void policy;
   await open(at.settlement(id, "sandbox", settlement));
   const [download] = await Promise.all([
     page.waitForEvent("download"),
@@ -121,11 +118,25 @@ test("what the bank said about a batch is recorded, by a second operator where t
   ]);
   expect(download.suggestedFilename()).toBe(`${settlement}.csv`);
   await page.getByRole("button", { name: "Record that the bank paid it" }).click();
-  await first.look("console-settlement-pay");
   await page.getByLabel("The bank's reference").fill("TRF-0001");
+  await first.look("console-settlement-pay");
   await page.getByRole("button", { name: "Record it" }).click();
   await page.getByText("The batch is recorded as paid.").waitFor();
   await page.getByText("TRF-0001").waitFor();
+
+  const { version } = (await portal.service.askOperator("/approvals/policy")).json;
+  await portal.service.operate("PUT", "/approvals/policy", { version, actions: { record_payout: {} } });
+  const other = await merchantWithBatch("Toko Fajar");
+  await open(at.settlement(other.id, "sandbox", other.settlement));
+  await page.getByRole("button", { name: "Record that the bank paid it" }).click();
+  await page.getByLabel("The bank's reference").fill("TRF-0002");
+  await page.getByRole("button", { name: "Ask a second operator" }).click();
+  await page.getByText("Nothing is recorded yet: a second operator has to approve.").waitFor();
+  await first.look("console-settlement-asked");
+  const { data } = (await portal.service.askOperator("/approvals?status=waiting")).json;
+  await portal.service.operate("POST", `/approvals/${data[0].uuid}/approve`, {});
+  await open(at.settlement(other.id, "sandbox", other.settlement));
+  await page.getByText("TRF-0002").waitFor();
 });
 
 test("a book is verified on the phone, and a viewer who may change nothing is offered nothing", async () => {
@@ -133,7 +144,7 @@ test("a book is verified on the phone, and a viewer who may change nothing is of
   const { page, open } = await portal.operator("viewer", { viewport: PHONE });
   await open(at.ledger(id, "sandbox"));
   await page.getByRole("button", { name: "Verify the book" }).click();
-  const { head_hash: head } = (await portal.service.operator("GET", `/ops/v1/merchants/${id}/books/sandbox`)).json;
+  const { head_hash: head } = (await portal.service.askOperator(`/merchants/${id}/books/sandbox`)).json;
   await page.getByText(/journals were replayed/).waitFor();
   expect(await page.getByRole("status").getByText(head).count()).toBe(1);
   await page.getByRole("link", { name: "merchant:available" }).click();

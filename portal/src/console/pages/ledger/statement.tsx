@@ -1,5 +1,6 @@
 // What moved an account of a book over a period, with the balance at both ends, to read or to take along as CSV.
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { usePart, useQueryText } from "../../../address.ts";
 import { useAction } from "../../../api/action.ts";
 import { Digits } from "../../../pages/balances/digits.tsx";
@@ -27,7 +28,7 @@ export function Page() {
   const filters = useFilters(spec);
   const cursor = useCursor();
   // Without a period it is the month so far, in UTC, as the service counts days.
-  const today = new Date().toISOString().slice(0, 10);
+  const [today] = useState(() => new Date().toISOString().slice(0, 10));
   const { from = `${today.slice(0, 8)}01`, to = today } = filters.value;
   const period = { account, from, to };
   const address = `/v1/merchants/${id}/books/${environment}/balances/${encodeURIComponent(currency)}/statement`;

@@ -1,7 +1,7 @@
 // Adding a currency: with its largest payment and a price of each method that is on, because prices are never read in another currency's units.
 import { TextField, useFormValues } from "../../../ui/form.tsx";
 import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
-import { type Method, methodsOf } from "./methods.tsx";
+import { type Method, methodsOf } from "./prices.ts";
 
 const code = (value: string): string | undefined =>
   /^[A-Za-z]{3}$/.test(value.trim()) ? undefined : "Three letters of ISO 4217 are needed.";

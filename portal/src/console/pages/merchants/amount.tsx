@@ -7,6 +7,3 @@ export function Amount({ minor, currency }: { minor: number; currency: string })
   if (exponent === undefined) return `${currency} ${minor} minor units`;
   return <Money of={{ amount_minor: minor, currency, exponent }} />;
 }
-
-/** The currency whose amounts stand without a name. */
-export const DEFAULT_CURRENCY = "IDR";

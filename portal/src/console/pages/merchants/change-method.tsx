@@ -1,11 +1,7 @@
 // Changing a method of a merchant: on or off, its largest payment, and its price in each currency.
 import { SelectField } from "../../../ui/form.tsx";
-import type { Schema } from "../../api/client.ts";
-import { DEFAULT_CURRENCY } from "./amount.tsx";
 import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
-import { type Method, feesOf } from "./methods.tsx";
-
-type Fee = Schema<"CurrencyFee">;
+import { DEFAULT_CURRENCY, type Fee, type Method, feesOf } from "./prices.ts";
 
 const parts = ["basis_points", "flat_minor", "minimum_minor", "maximum_minor"] as const;
 

@@ -10,9 +10,10 @@ import { say } from "../../../ui/toast.tsx";
 import { write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { AddCurrency } from "./add-currency.tsx";
-import { Amount, DEFAULT_CURRENCY } from "./amount.tsx";
+import { Amount } from "./amount.tsx";
 import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
 import { Plain } from "./plain.tsx";
+import { DEFAULT_CURRENCY } from "./prices.ts";
 
 interface Asked {
   title: string;

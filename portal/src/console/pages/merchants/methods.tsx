@@ -3,27 +3,12 @@ import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
-import type { Schema } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
-import { Amount, DEFAULT_CURRENCY } from "./amount.tsx";
+import { Amount } from "./amount.tsx";
 import type { Merchant } from "./change.tsx";
 import { ChangeMethod } from "./change-method.tsx";
 import { Plain } from "./plain.tsx";
-
-export type Method = Schema<"PaymentMethod">;
-type Fee = Schema<"CurrencyFee">;
-
-export const methodsOf = ({ methods }: Merchant): Method[] => Object.keys(methods) as Method[];
-
-/** The prices of a method: the default currency's first. */
-export function feesOf({ fees }: Merchant, method: Method): [currency: string, fee: Fee][] {
-  const { per_currency: others = {}, ...own } = fees[method];
-  return [[DEFAULT_CURRENCY, others[DEFAULT_CURRENCY] ?? own], ...othersOf(others)];
-}
-
-function othersOf(fees: Record<string, Fee>): [string, Fee][] {
-  return Object.entries(fees).filter(([currency]) => currency !== DEFAULT_CURRENCY);
-}
+import { DEFAULT_CURRENCY, type Fee, type Method, feesOf, methodsOf } from "./prices.ts";
 
 export function Methods({ of: merchant }: { of: Merchant }) {
   const isAdmin = useMay()("admin");

@@ -6,8 +6,9 @@ import { ChoicesField, TextField } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Day } from "../../../ui/time.tsx";
 import { useMay } from "../../api/rights.ts";
-import { Amount, DEFAULT_CURRENCY } from "./amount.tsx";
+import { Amount } from "./amount.tsx";
 import { ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
+import { DEFAULT_CURRENCY } from "./prices.ts";
 
 // By the API's numbers: 0 is Sunday.
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
