@@ -7,6 +7,7 @@ import { digitsOf } from "../../../ui/money.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { useLanguage } from "../../../words.ts";
 import { type Schema, write } from "../../api/client.ts";
+import { exponentOf } from "./exponents.ts";
 
 export type Merchant = Schema<"Merchant">;
 export type Change = Schema<"UpdateMerchant">;
@@ -86,12 +87,6 @@ export function MinorField({ name, label, hint, optional, currency }: NumberProp
       }
     />
   );
-}
-
-/** The decimal places of a currency, by ISO 4217 as the browser knows it; undefined for what is none. */
-export function exponentOf(currency: string): number | undefined {
-  if (!/^[A-Z]{3}$/.test(currency)) return undefined;
-  return new Intl.NumberFormat("en", { style: "currency", currency }).resolvedOptions().maximumFractionDigits;
 }
 
 /** The number in a field; undefined when it is empty. */

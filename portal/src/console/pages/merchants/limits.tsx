@@ -15,6 +15,8 @@ import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numb
 import { Plain } from "./plain.tsx";
 import { DEFAULT_CURRENCY } from "./prices.ts";
 
+const change = { head: "Change", align: "right" } as const;
+
 interface Asked {
   title: string;
   text: string;
@@ -44,7 +46,7 @@ export function Limits({ of: merchant }: { of: Merchant }) {
     >
       <Plain
         label="Currencies"
-        heads={["Currency", "Largest payment", "Wallet", ...(isAdmin ? ["Change"] : [])]}
+        heads={[{ head: "Currency" }, { head: "Largest payment" }, { head: "Wallet" }, ...(isAdmin ? [change] : [])]}
         rows={currencies.map((currency) => {
           const maximum = maximumOf(merchant, currency);
           return {

@@ -10,14 +10,22 @@ import { ChangeMethod } from "./change-method.tsx";
 import { Plain } from "./plain.tsx";
 import { DEFAULT_CURRENCY, type Fee, type Method, feesOf, methodsOf } from "./prices.ts";
 
+const heads = [
+  { head: "Method" },
+  { head: "State" },
+  { head: "Largest payment", from: "wide" },
+  { head: "Price of a payment" },
+] as const;
+const change = { head: "Change", align: "right" } as const;
+
 export function Methods({ of: merchant }: { of: Merchant }) {
   const isAdmin = useMay()("admin");
   const [changing, setChanging] = useState<Method | undefined>(undefined);
   return (
     <Section title="Methods and prices">
       <Plain
-        label="Methods and prices"
-        heads={["Method", "State", "Largest payment", "Price of a payment", ...(isAdmin ? ["Change"] : [])]}
+        label="Prices"
+        heads={[...heads, ...(isAdmin ? [change] : [])]}
         rows={methodsOf(merchant).map((method) => {
           const { enabled, max_amount_minor: maximum } = merchant.methods[method];
           return {

@@ -1,14 +1,28 @@
-// A small table of settings: few rows, each with its name first and what can be changed last.
+// A small table: few rows, each with its name first.
 import type { ReactNode } from "react";
+import { classes } from "../../../ui/classes.ts";
+
+interface Head {
+  head: string;
+  align?: "right";
+  /** Left out on phones. */
+  from?: "wide";
+}
 
 interface Props {
   label: string;
-  heads: readonly string[];
+  heads: readonly Head[];
   rows: readonly { key: string; cells: readonly ReactNode[] }[];
 }
 
 export function Plain({ label, heads, rows }: Props) {
-  const end = (at: number): string => (at > 0 && at === heads.length - 1 ? "text-right" : "text-left");
+  const shape = (at: number, more: string): string =>
+    classes(
+      "px-2 first:pl-3 last:pr-3 sm:px-3 sm:first:pl-4 sm:last:pr-4",
+      heads[at]?.align === "right" ? "text-right" : "text-left",
+      heads[at]?.from === "wide" && "hidden sm:table-cell",
+      more,
+    );
   return (
     <div
       tabIndex={0}
@@ -19,8 +33,8 @@ export function Plain({ label, heads, rows }: Props) {
       <table className="w-full border-collapse">
         <thead className="border-b border-line text-xs text-muted">
           <tr>
-            {heads.map((head, at) => (
-              <th key={head} scope="col" className={`px-3 py-2 font-medium first:pl-4 last:pr-4 ${end(at)}`}>
+            {heads.map(({ head }, at) => (
+              <th key={head} scope="col" className={shape(at, "py-2 font-medium")}>
                 {head}
               </th>
             ))}
@@ -31,11 +45,11 @@ export function Plain({ label, heads, rows }: Props) {
             <tr key={key} className="border-b border-line last:border-b-0">
               {cells.map((cell, at) =>
                 at === 0 ? (
-                  <th key={heads[at]} scope="row" className="py-1.5 pr-3 pl-4 text-left font-medium">
+                  <th key={heads[at]?.head} scope="row" className={shape(at, "py-1.5 font-medium")}>
                     {cell}
                   </th>
                 ) : (
-                  <td key={heads[at]} className={`px-3 py-1.5 last:pr-4 ${end(at)}`}>
+                  <td key={heads[at]?.head} className={shape(at, "py-1.5")}>
                     {cell}
                   </td>
                 ),

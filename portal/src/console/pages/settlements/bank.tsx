@@ -41,6 +41,13 @@ const answers: { [operation: string]: Answer } = {
   },
 };
 
+const effectHeads = [
+  { head: "Account" },
+  { head: "Now", align: "right", from: "wide" },
+  { head: "Change", align: "right" },
+  { head: "After", align: "right" },
+] as const;
+
 export function Bank({ of: { settlement, decisions } }: { of: Record }) {
   const may = useMay();
   const [open, setOpen] = useState<Decision | undefined>(undefined);
@@ -137,7 +144,7 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
         {first && (
           <Plain
             label={`What it does to the book, in ${first.currency}`}
-            heads={["Account", "Now", "Change", "After"]}
+            heads={effectHeads}
             rows={effects.map((effect) => ({
               key: effect.account,
               cells: [

@@ -93,7 +93,7 @@ function Sum({ of: { currency, exponent, status, payment_count: count, ...sums }
             ([sign, label, minor]) => (
               <tr key={label} className={sign === "=" ? "border-t border-line font-semibold" : undefined}>
                 <td className="w-6 text-muted">{sign}</td>
-                <th scope="row" className="py-1.5 text-left font-[inherit]">
+                <th scope="row" className={`py-1.5 text-left ${sign === "=" ? "font-semibold" : "font-normal"}`}>
                   {label}
                 </th>
                 <td className="py-1.5 text-right">
