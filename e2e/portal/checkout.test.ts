@@ -86,7 +86,7 @@ test("a merchant makes a link in the portal; of two phones one pays it, and it i
   await page.getByRole("button", { name: "Make the link" }).click();
   await page.getByText("An amount is more than nothing.").waitFor();
   await page.getByLabel("Amount", { exact: true }).fill("125000");
-  await page.getByText('"amount_minor":12500000').waitFor();
+  await page.getByText(/"amount_minor": ?12500000/).waitFor();
   await page.getByText("Payer's name, time to pay, way back").click();
   await page.getByLabel("return_url").fill("http://toko.example");
   await page.getByRole("button", { name: "Make the link" }).click();
@@ -155,14 +155,13 @@ test("without scripts a payer says how much, is told what is wrong, and pays", a
   const { client } = await portal.service.merchant({ name: "Toko Melati" });
   const asked = { minimum_minor: 1_000_000, maximum_minor: 50_000_000, currency: "IDR", reusable: true };
   const { json } = await client.post("/v1/payment-links", { ...asked, description: "Untuk kucing di pasar" });
+  portal.tolerate(/status of 422/); // the page that says what is wrong
   const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });
   await page.goto(json.url as string);
   await page.getByLabel("Berapa yang ingin Anda bayar?").fill("5.000");
   await page.getByLabel("QRIS").check();
-  await look(page, "payer-link-open");
   await page.getByRole("button", { name: "Lanjut" }).click();
   await page.getByText("Jumlah ini tidak bisa dibayar di sini.").waitFor();
-  await look(page, "payer-link-wrong");
   await page.getByLabel("Berapa yang ingin Anda bayar?").fill("50.000");
   await page.getByRole("button", { name: "Lanjut" }).click();
   await page.getByText("50.000,00").waitFor();
