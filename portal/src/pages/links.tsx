@@ -42,7 +42,7 @@ export function Page() {
       from: "full",
       cell: (link) =>
         link.expires_at === null ? (
-          <span className="text-muted">closed</span>
+          <span className="text-muted">you close it</span>
         ) : (
           <Time at={link.expires_at} shape="minute" />
         ),

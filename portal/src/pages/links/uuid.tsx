@@ -115,7 +115,7 @@ function LinkFacts({ of: link }: { of: PaymentLink }) {
         <Time at={link.created_at} />
       </Fact>
       {link.deactivated_at === null ? (
-        <Fact name="Payers may begin until">
+        <Fact name="Open until">
           {link.expires_at === null ? (
             "you close it"
           ) : (
