@@ -13,7 +13,12 @@ const pure = globSync(include, { exclude: ["**/node_modules/**"] }).filter(
   (file) => !keepsSomething.test(readFileSync(file, "utf8")),
 );
 
-const shared = { pool: "forks", testTimeout: 30_000, hookTimeout: 60_000 } as const;
+const shared = {
+  pool: "forks" as const,
+  setupFiles: ["gateway/test/each-file.ts"],
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+};
 
 export default defineConfig({
   test: {

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Fault, type FaultCode, faultCodes } from "../gateway/src/ground/fault.ts";
 import { uuidOf } from "../gateway/src/ground/ids.ts";
 import {
+  OPERATOR_TOKEN,
   type TestDatabase,
   type TestService,
   asOwner,
@@ -348,6 +349,24 @@ alter table payments disable trigger payments_origin`);
       return write(client, `/v1/sandbox/settlements/${uuid}/pay`, {});
     },
   ],
+  APPROVAL_CLOSED: [
+    409,
+    async (client, merchantId) => {
+      await paid(client);
+      const [{ uuid }] = (await write(client, "/v1/sandbox/settlements/run", {})).json.data;
+      again = undefined;
+      await service.operate("PUT", "/approvals/policy", { version: 0, actions: { record_payout: {} } });
+      const path = `/merchants/${merchantId}/books/sandbox/settlements/${uuid}/pay`;
+      const { approval } = await service.operate("POST", path, {});
+      await service.operate("POST", `/approvals/${approval.uuid}/withdraw`);
+      return readAnswer(
+        await fetch(`${service.operatorOrigin}/ops/v1/approvals/${approval.uuid}/withdraw`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+        }),
+      );
+    },
+  ],
   OBJECT_NOT_FOUND: [404, (client) => write(client, "/v1/sandbox/settlements/set_1/pay", {})],
   ROUTE_NOT_FOUND: [404, (client) => client.get("/v1/nothing")],
   METHOD_NOT_ALLOWED: [405, (client) => client.send("DELETE", "/v1/payments", undefined, {})],
@@ -366,7 +385,7 @@ const details: Partial<Record<FaultCode, unknown>> = {
 
 /** Refused before the intent itself is judged, or by an accident: the key stays free. Everything else is a decision, and kept. */
 const notKept =
-  /^(UNAUTHORIZED|CLIENT_NOT_FOUND|METHOD_NOT_|SIGNATURE_|TIMESTAMP_|FORBIDDEN|PROOF_|SECOND_|MERCHANT_|MALFORMED_|PAYLOAD_|ROUTE_|VALIDATION_|INVALID_|CURRENCY_NOT_|PAYMENT_METHOD_|IDEMPOTENCY_|RATE_)/;
+  /^(UNAUTHORIZED|CLIENT_NOT_FOUND|METHOD_NOT_|SIGNATURE_|TIMESTAMP_|FORBIDDEN|PROOF_|SECOND_|MERCHANT_|MALFORMED_|PAYLOAD_|ROUTE_|VALIDATION_|INVALID_|CURRENCY_NOT_|PAYMENT_METHOD_|IDEMPOTENCY_|RATE_|APPROVAL_)/;
 const isKept = (code: FaultCode): boolean => new Fault(code).status < 500 && !notKept.test(code);
 
 const seen = new Set<string>();

@@ -40,7 +40,7 @@ describe.runIf(shell)("the operator's guide", () => {
     rmSync(place, { recursive: true, force: true });
   });
 
-  test("every command of it runs", () => {
+  test("every command of it runs", { timeout: 90_000 }, () => {
     // The same words in a folder that is no checkout.
     const npx = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`;
     const script = ["set -e", npx, ...blocks.map((block) => `${block}\necho; echo "--- next"`)].join("\n");
@@ -66,6 +66,13 @@ describe.runIf(shell)("the operator's guide", () => {
     expect(readFileSync(join(place, "file-1"), "utf8")).toBe("delivered");
     expect(answers[12]).toContain('"payments":');
     expect(answers[12]).toContain('"active":true');
+    expect(answers[13]).toContain('"moves":');
+    expect(answers[14]).toContain('"id":"cendana_qris"');
+    expect(answers[15]).toContain('"restores":1');
+    expect(answers[17]).toContain('"actions":{"refund_payment":{"above_minor":{"IDR":50000}}');
+    expect(answers[18]).toContain('"objection":null');
+    expect(answers[18]).toContain('"status":"executed","summary":"Refund 600.00 IDR');
+    expect(answers[18]).toContain('"decided_by":"budi"');
     expect(output).not.toContain('"error"');
   });
 });

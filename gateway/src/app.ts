@@ -37,6 +37,8 @@ import { checkMasterKey } from "./sealed-columns.ts";
 import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
 
+const APPROVALS_MS = 5_000;
+
 export interface AppOptions extends FoundationOptions, RoomOptions {
   /** The share of a connection's time that the request log may take, where it is not the usual one. */
   requestLogShare?: number;
@@ -60,6 +62,8 @@ export interface App {
   readonly portalContract: string;
   /** Makes the three documents now, which takes a second: else whoever asks first has everybody wait for them. */
   makeContracts(): void;
+  /** One round of what workers do for operators, now. */
+  sweepOperators(): Promise<void>;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
   /** From here on health and readiness answer 200. */
@@ -109,6 +113,7 @@ export function createApp(options: AppOptions): App {
   openProbes(server, readiness);
   const health = openHealth(server, foundation, rooms);
   const operator = createOperatorListener(foundation, rooms, readiness, options.operatorToken);
+  rooms.worker.repeat("approvals", APPROVALS_MS, () => operator.sweep());
   metrics.inFlight(() => ({
     requests: load.requests + operator.load.requests,
     bytes: load.bytes + operator.load.bytes,
@@ -117,7 +122,7 @@ export function createApp(options: AppOptions): App {
   metrics.process(() => ({
     draining: readiness.leaving,
     ...database.connections,
-    listeners: { stream: rooms.streams.size, poll: surface.listening() },
+    listeners: { stream: rooms.streams.size + operator.listening(), poll: surface.listening() },
   }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
@@ -153,6 +158,7 @@ export function createApp(options: AppOptions): App {
     makeContracts() {
       for (const make of [contract, () => operator.contract(), portalsContract]) make();
     },
+    sweepOperators: () => operator.sweep(),
     setBaseUrl: (url) => rooms.address.listensOn(url),
     ready() {
       health.open();
@@ -172,6 +178,7 @@ export function createApp(options: AppOptions): App {
     async stop() {
       readiness.leave();
       surface.stopListening();
+      operator.stopListening();
       rooms.streams.stop();
       rooms.openPages.stop();
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];

@@ -120,10 +120,11 @@ const owners: Record<string, RegExp> = {
   settlements: /^(settlements|settlement_items|settlement_clocks)$/,
   auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
   idempotency: /^idempotency_keys$/,
-  routing: /^(routing_rule_sets|acquirer_states)$/,
+  routing: /^(routing_rule_sets|routing_activations|acquirer_states|acquirer_costs|payment_splits)$/,
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
-  operator: /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses)$/,
+  operator:
+    /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies)$/,
   insights: /^(payment_hours|payment_totals|roll_ups)$/,
   telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,

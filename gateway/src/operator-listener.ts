@@ -7,11 +7,13 @@ import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
 import { openContract } from "./http/contract-route.ts";
 import type { Readiness } from "./http/readiness.ts";
 import { createServer } from "./http/server.ts";
+import { Approvals } from "./operator/approvals.ts";
 import { Audit } from "./operator/audit.ts";
 import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { Refusals } from "./operator/refusals.ts";
+import { OperatorStreams } from "./operator/stream.ts";
 import { TokenUses } from "./operator/token-uses.ts";
 import { OperatorTokens } from "./operator/tokens.ts";
 import type { Rooms } from "./rooms.ts";
@@ -34,6 +36,12 @@ export interface OperatorListener {
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
   contract(): string;
+  /** Open streams. */
+  listening(): number;
+  /** Ends streams. */
+  stopListening(): void;
+  /** One round of what workers do for operators: changes that wait too long for a second one, or have no outcome. */
+  sweep(): Promise<void>;
   /** Writes down what is only noted yet. */
   stop(): Promise<void>;
 }
@@ -67,13 +75,24 @@ export function createOperatorListener(
   const tokens = new OperatorTokens({ database, clock, changed: () => watch.ask() });
   const uses = new TokenUses(database, clock, log);
   const refusals = new Refusals({ database, clock, metrics, log });
-  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens });
-  openOperatorApi(server, { tokens: known, uses, refusals, audit, clock }, endpoints);
+  const approvals = new Approvals({ database, audit, clock, log });
+  const streams = new OperatorStreams({ database, lanes: rooms.lanes, clock, log });
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals, streams });
+  approvals.runs.serve(endpoints);
+  openOperatorApi(server, { tokens: known, uses, refusals, audit, approvals, clock }, endpoints);
   let made: string | undefined;
   const contract = (): string => (made ??= operatorContract(endpoints, version));
   openContract(server, "/ops/v1/openapi.json", contract);
   const stop = async (): Promise<void> => {
     await Promise.all([uses.write(), refusals.write()]);
   };
-  return { server, load, contract, stop };
+  return {
+    server,
+    load,
+    contract,
+    sweep: () => approvals.sweep(),
+    listening: () => streams.size,
+    stopListening: () => streams.stop(),
+    stop,
+  };
 }

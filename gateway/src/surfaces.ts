@@ -11,7 +11,10 @@ import { validationFault } from "./ground/fault.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { linkPath } from "./links/link-address.ts";
 import { linkEndpoints } from "./links/links.routes.ts";
+import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
+import { approvalEndpoints } from "./operator/approvals.routes.ts";
+import type { Approvals } from "./operator/approvals.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import type { Audit } from "./operator/audit.ts";
 import { bookEndpoints } from "./operator/books.routes.ts";
@@ -19,6 +22,7 @@ import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
@@ -30,10 +34,17 @@ import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
+import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { systemEndpoint } from "./operator/system.routes.ts";
+import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
+import type { OperatorStreams } from "./operator/stream.ts";
+import { Wall } from "./operator/wall.ts";
+import { wallEndpoints } from "./operator/wall.routes.ts";
+import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
@@ -60,7 +71,9 @@ import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
 import type { Rooms } from "./rooms.ts";
+import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
+import { WhatIfs } from "./routing/what-ifs.ts";
 import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
@@ -130,12 +143,21 @@ export function merchantSurface(
   };
 }
 
+export interface OperatorSurfaceParts {
+  audit: Audit;
+  refusals: Refusals;
+  tokens: OperatorTokens;
+  approvals: Approvals;
+  streams: OperatorStreams;
+}
+
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
-  { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures }: Rooms,
-  { audit, refusals, tokens }: { audit: Audit; refusals: Refusals; tokens: OperatorTokens },
+  { config, database, clock, watch, skewMs }: Foundation,
+  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler }: Rooms,
+  { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
+  const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
     database,
@@ -145,6 +167,8 @@ export function operatorSurface(
     estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
   });
   const acquirer = (code: string) => router.acquirer(code);
+  const costs = new AcquirerCosts(database, clock);
+  const ruleSets = new RuleSets(database, watch, clock);
   return [
     ...merchantEndpoints({
       merchants,
@@ -154,17 +178,24 @@ export function operatorSurface(
       invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
-    ...routingEndpoints({ ruleSets: new RuleSets(database, watch, clock), router }),
-    ...operatorPaymentEndpoints({ database, directory, lanes, clock, records, acquirer }),
-    ...reviewEndpoints({ database, directory, lanes, payments, payers, records, figures }),
+    ...acquirerCostEndpoints(router, costs),
+    ...routingEndpoints({ ruleSets, router }),
+    ...splitEndpoints({ database, ruleSets, router, costs }),
+    ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
+    ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
-    ...operatorSettlementEndpoints({ database, directory, lanes }),
+    ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
+    ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
+    ...waitingItemEndpoints({ database, directory, records, approvals }),
+    ...approvalEndpoints(approvals),
+    ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),
-    ...operatorDisputeEndpoints({ database, directory, lanes, files: evidenceFiles }),
-    ...receiptEndpoints(database, directory, lanes),
+    ...operatorDisputeEndpoints({ database, directory, lanes, moves, files: evidenceFiles }),
+    ...receiptEndpoints(database, directory, moves),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),

@@ -59,9 +59,11 @@ export class Worker {
   private readonly deliverer: Deliverer | undefined;
   private readonly operations: DueOperations;
   private readonly loops: Loop[];
+  private readonly parts: Pick<WorkerParts, "log" | "metrics">;
   private running = false;
 
   constructor(parts: WorkerParts) {
+    this.parts = parts;
     const { database, directory, lanes, clock, config, merchants, metrics } = parts;
     this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.operations);
@@ -93,6 +95,11 @@ export class Worker {
         deleteExpired(database, expiredAt(clock.now()), new Throttle(signal)),
       ),
     ];
+  }
+
+  /** Work of a room that is put together later. Before `start`. */
+  repeat(name: string, intervalMs: number, work: () => Promise<unknown>): void {
+    this.loops.push(new Loop(name, intervalMs, this.parts, work));
   }
 
   start(): void {

@@ -1,13 +1,13 @@
 // One embedded PostgreSQL for all test files, with one migrated database that each file clones.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { PREPARED_CLUSTER } from "../../e2e/kit/service.ts";
 import { startEmbedded } from "../src/store/embedded.ts";
 import { migrate } from "../src/store/migrations.ts";
+import { makeRunFolder } from "./run-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -17,7 +17,7 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const directory = mkdtempSync(join(tmpdir(), "gerbang-tests-"));
+  const directory = makeRunFolder();
   chmodSync(directory, 0o711);
   // Whatever tests and the programs that they start leave behind goes with it. An exit handler of theirs may not be called.
   process.env.TMPDIR = directory;

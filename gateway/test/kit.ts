@@ -1,9 +1,7 @@
 // What tests of the gateway share: a database of their own, a service in this process on a real socket, and merchants.
-import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import pg from "pg";
-import { inject } from "vitest";
 import { Service } from "../../e2e/kit/service.ts";
 import { type Answer, Client, operate as operateThrough, readAnswer } from "../../e2e/kit/client.ts";
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
@@ -19,28 +17,9 @@ import type { Tracing } from "../src/ground/tracing.ts";
 import { Database } from "../src/store/database.ts";
 import { Lanes } from "../src/store/lanes.ts";
 import { type DeliveryTiming, deliveryTiming } from "../src/webhooks/timing.ts";
+import { type TestDatabase, cloneDatabase } from "./databases.ts";
 
-export interface TestDatabase {
-  url: string;
-  ownerUrl: string;
-  name: string;
-}
-
-/** A clone of the migrated template: 0.1 s. */
-export async function cloneDatabase(): Promise<TestDatabase> {
-  const { ownerUrl, url } = inject("database");
-  const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const maintenance = new pg.Client({ connectionString: ownerUrl.replace(/\/gerbang$/, "/postgres") });
-  await maintenance.connect();
-  // Another file may be cloning at this moment, and a template must have no other user: take turns.
-  await maintenance.query("select pg_advisory_lock(1)");
-  await maintenance.query(`create database ${name} template gerbang`);
-  // A clone has its template's tables and their rights, but not the rights on the database itself.
-  await maintenance.query(`revoke temporary on database ${name} from public`);
-  await maintenance.end();
-  const named = (address: string): string => address.replace(/\/gerbang(?=$|\?)/, `/${name}`);
-  return { name, url: named(url), ownerUrl: named(ownerUrl) };
-}
+export { type TestDatabase, cloneDatabase } from "./databases.ts";
 
 /** Runs statements as the schema's owner. */
 export async function asOwner<T>(database: TestDatabase, work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -21,6 +21,7 @@ const kinds = {
   file: "fil_",
   operatorToken: "otk_",
   refusal: "rej_",
+  approval: "apr_",
   link: "lnk_",
 } as const;
 

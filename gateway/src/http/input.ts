@@ -21,9 +21,18 @@ export function rulesOf<Value>(rules: Rules<Value>): FieldRules<Value> {
 
 /** Reads the body of a request whose endpoint has these rules for it. No body at all means an empty object, where that is one. */
 export function sentBody(request: FastifyRequest, rules: Rules<unknown> | undefined): SentBody {
+  return bodyOf(sentBytes(request), rules);
+}
+
+/** The bytes of a request's body. */
+export function sentBytes({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+}
+
+/** The same of bytes that were kept. */
+export function bodyOf(sent: Buffer, rules: Rules<unknown> | undefined): SentBody {
   if (!rules) return {};
   try {
-    const sent = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     return { object: sent.length === 0 && allOptional(rulesOf(rules)) ? {} : parseObject(sent) };
   } catch (error) {
     if (error instanceof MalformedJson) return { malformed: true };

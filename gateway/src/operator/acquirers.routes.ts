@@ -94,6 +94,28 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       body: setAcquirerSchema,
       success: { status: 200, description: "The acquirer after the change.", schema: acquirerSchema },
       errors: ["OBJECT_NOT_FOUND"],
+      approval: {
+        action: "enable_acquirer",
+        async foresee({ params, body }) {
+          const code = params.gateway_code ?? "";
+          const now = acquirersOf(router, clock).find((acquirer) => acquirer.gateway_code === code);
+          if (!now) throw new Fault("OBJECT_NOT_FOUND");
+          const isBetter = body.health !== undefined && body.health !== "down" && !isWorse(body.health, now.health);
+          // What fails is switched off by one person, at once.
+          if (body.enabled !== true && !isBetter) return undefined;
+          const words = [
+            ...(body.enabled === undefined ? [] : [body.enabled ? "switch it on" : "switch it off"]),
+            ...(body.health === undefined ? [] : [`state that it is ${body.health}`]),
+          ];
+          return Promise.resolve({ summary: `Acquirer ${code}: ${words.join(", ")}` });
+        },
+        async lookUp({ params, body }) {
+          const now = acquirersOf(router, clock).find((acquirer) => acquirer.gateway_code === params.gateway_code);
+          const isDone =
+            now && (body.enabled ?? now.enabled) === now.enabled && (body.health ?? now.health) === now.health;
+          return Promise.resolve(isDone ? reply(200, now) : undefined);
+        },
+      },
       async handle({ params, body }) {
         const { gateway_code: code = "" } = params;
         if (!(await router.setState(code, body))) throw new Fault("OBJECT_NOT_FOUND");
@@ -105,6 +127,9 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
     }),
   ];
 }
+
+const isWorse = (one: z.infer<typeof health>, than: z.infer<typeof health>): boolean =>
+  health.options.indexOf(one) > health.options.indexOf(than);
 
 function acquirersOf(router: Router, clock: Clock): z.infer<typeof acquirerSchema>[] {
   const { acquirers, states, version } = router.table;

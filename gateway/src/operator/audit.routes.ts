@@ -24,7 +24,17 @@ export const auditEntrySchema = z
     address: z
       .string()
       .nullable()
-      .meta({ description: "From where; null for the command line.", examples: ["192.0.2.17"] }),
+      .meta({
+        description: "From where; null for the command line, and for what ran after an approval.",
+        examples: ["192.0.2.17"],
+      }),
+    approved_by: z
+      .string()
+      .nullable()
+      .meta({
+        description: "Who approved a change that needed a second operator; its `actor` asked for it.",
+        examples: ["budi"],
+      }),
     role: roleField,
     method: z.string().meta({ examples: ["PATCH"] }),
     path: z.string().meta({ examples: [`/ops/v1/merchants/${exampleIds.merchant}`] }),
@@ -44,6 +54,7 @@ export const auditEntrySchema = z
         at: exampleTimes.created,
         actor: "sari",
         address: "192.0.2.17",
+        approved_by: null,
         role: "admin",
         method: "PATCH",
         path: `/ops/v1/merchants/${exampleIds.merchant}`,
@@ -166,6 +177,7 @@ export function auditEntryView(entry: AuditEntry): z.infer<typeof auditEntrySche
     at: wireTime(entry.at),
     actor: entry.actor ?? null,
     address: entry.address ?? null,
+    approved_by: entry.approvedBy ?? null,
     role: entry.role,
     method: entry.method,
     path: entry.path,

@@ -15,6 +15,8 @@ export interface AuditedCall {
   /** As sent, without the query. */
   path: string;
   merchantId: string | undefined;
+  /** Of a change that needed a second operator: who approved it. Its actor is who asked for it. */
+  approvedBy?: string | undefined;
 }
 
 /** A change that was asked for; without a status it was cut short, or its outcome could not be recorded. */
@@ -42,8 +44,9 @@ export function insertAudit(
   row: { auditId: string; at: Micros; body: string | null; status: number | null },
 ): Statement {
   return {
-    text: `insert into operator_audit (audit_id, at, role, method, path, merchant_id, request_id, body, status, actor, address)
-values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::json, $9::smallint, $10::text, $11::text)`,
+    text: `insert into operator_audit (audit_id, at, role, method, path, merchant_id, request_id, body, status, actor, address, approved_by)
+values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::json, $9::smallint, $10::text, $11::text,
+  $12::text)`,
     values: [
       row.auditId,
       sqlTime(row.at),
@@ -56,6 +59,7 @@ values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::u
       row.status,
       call.actor ?? null,
       call.address?.slice(0, ADDRESS_MAX) ?? null,
+      call.approvedBy ?? null,
     ],
   };
 }
@@ -68,7 +72,7 @@ export function selectAsked(requestId: string): Statement {
   };
 }
 
-const columns = `select asked.request_id, asked.at, asked.actor, asked.address, asked.role, asked.method, asked.path, asked.body,
+const columns = `select asked.request_id, asked.at, asked.actor, asked.address, asked.role, asked.method, asked.path, asked.body, asked.approved_by,
   coalesce(answered.merchant_id, asked.merchant_id) as merchant_id, answered.status, answered.at as answered_at
 from operator_audit asked
 left join operator_audit answered on answered.request_id = asked.request_id and answered.status is not null`;
@@ -121,6 +125,7 @@ export function auditOfRow(row: Row): AuditEntry {
     method: row.method as string,
     path: row.path as string,
     merchantId: row.merchant_id === null ? undefined : idOf("merchant", row.merchant_id as string),
+    approvedBy: (row.approved_by as string | null) ?? undefined,
     body: row.body === null ? null : (JSON.parse(row.body as string) as unknown),
     status: (row.status as number | null) ?? undefined,
     answeredAt: (row.answered_at as Micros | null) ?? undefined,

@@ -1,7 +1,7 @@
 // The audit of operators' changes: append-only rows, written before a change and before its answer; never a secret.
 import type { Clock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Statement } from "../store/database.ts";
 import {
   type AuditEntry,
   type AuditFilter,
@@ -71,16 +71,19 @@ export class Audit {
 
   /** Before anything is changed: what is asked. */
   async asked(call: AuditedCall, body: unknown): Promise<void> {
-    await this.write(call, uuidOf(call.requestId), keptBody(body), null);
+    const row = { auditId: uuidOf(call.requestId), at: this.clock.now(), body: keptBody(body), status: null };
+    await this.database.query(insertAudit(call, row));
   }
 
   /** Before the answer is sent: its status. */
   async answered(call: AuditedCall, status: number): Promise<void> {
-    await this.write(call, uuidOf(newId("request", this.clock.now())), null, status);
+    await this.database.query(this.answerOf(call, status));
   }
 
-  private async write(call: AuditedCall, auditId: string, body: string | null, status: number | null): Promise<void> {
-    await this.database.query(insertAudit(call, { auditId, at: this.clock.now(), body, status }));
+  /** The second row of a call, for a transaction that also writes what came of it. */
+  answerOf(call: AuditedCall, status: number): Statement {
+    const at = this.clock.now();
+    return insertAudit(call, { auditId: uuidOf(newId("request", at)), at, body: null, status });
   }
 
   /** True when a change was asked for under this request's identity. */

@@ -1,6 +1,6 @@
 // Disputes as the operator handles them: recorded, answered for the merchant, looked into and decided.
 import { z } from "zod";
-import { type Evidence, disputeView } from "../disputes/dispute.ts";
+import { type Dispute, type Evidence, disputeTransitions, disputeView } from "../disputes/dispute.ts";
 import { listDisputes, readDispute } from "../disputes/disputes.routes.ts";
 import {
   disputeListSchema,
@@ -22,9 +22,12 @@ import {
 import type { EvidenceFiles } from "../disputes/evidence-files.ts";
 import { parseWireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
+import { readable } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
+import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity } from "../http/shapes.ts";
+import { type Posting, lossPostings, releasePostings } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
@@ -32,12 +35,15 @@ import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { KeyedMoves } from "./keyed-moves.ts";
 import { bookParams, fileNumber } from "./params.ts";
+import { findAnyPayment } from "./payments.routes.ts";
 
 export interface OperatorDisputeParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;
+  moves: KeyedMoves;
   files: EvidenceFiles;
 }
 
@@ -73,7 +79,7 @@ export function operatorDisputeEndpoints(parts: OperatorDisputeParts): OperatorE
   return [...decisionEndpoints(parts), ...evidenceEndpoints(parts)];
 }
 
-function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts): OperatorEndpoint[] {
+function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisputeParts): OperatorEndpoint[] {
   const key = async (book: Book, uuid: string): Promise<{ uuid: string; paymentReference: string | undefined }> => {
     const dispute = await readDispute(database, book.merchantId, uuid);
     return {
@@ -124,10 +130,36 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
       body: resolveDisputeSchema,
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
       errors,
-      async handle({ params, body }) {
+      approval: {
+        action: "resolve_dispute",
+        async foresee({ params, body: { outcome } }) {
+          const { book } = await findBook(directory, params);
+          const dispute = await readDispute(database, book.merchantId, params.uuid ?? "");
+          if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
+          if (dispute.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+          if (!disputeTransitions[dispute.status].includes(outcome))
+            throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
+          const { amountMinor, currency, paymentReference } = dispute;
+          return {
+            summary: `Decide the dispute of ${paymentReference} as ${outcome}: ${readable(amountMinor, currency)} ${currency} ${
+              outcome === "lost" ? "go back to the payer" : "are free for the merchant again"
+            }`,
+            book,
+            paymentReference,
+            amount: { amountMinor, currency },
+            postings: await postingsOf(database, dispute, outcome),
+          };
+        },
+      },
+      async handle(call) {
+        const { params, body } = call;
         const { book, merchant } = await findBook(directory, params);
         const command = resolveDispute({ merchant, book }, await key(book, params.uuid ?? ""), body.outcome);
-        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+        return moves.move(
+          book,
+          call,
+          answering(command, (dispute) => reply(200, disputeView(dispute))),
+        );
       },
     }),
     operatorEndpoint({
@@ -168,6 +200,12 @@ function decisionEndpoints({ database, directory, lanes }: OperatorDisputeParts)
       },
     }),
   ];
+}
+
+async function postingsOf(database: Database, dispute: Dispute, outcome: string): Promise<Posting[]> {
+  if (outcome !== "lost") return releasePostings(dispute);
+  const { payment } = (await findAnyPayment(database, dispute.paymentReference)) ?? {};
+  return payment?.gatewayCode === undefined ? [] : lossPostings(payment.gatewayCode, dispute);
 }
 
 function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts): OperatorEndpoint[] {

@@ -3,6 +3,8 @@ import type { z } from "zod";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 import type { Described, Examples } from "../http/openapi.ts";
+import type { Minor } from "../ground/money.ts";
+import type { ApprovalAction, Foreseen } from "./approval.ts";
 import type { Operator } from "./known-tokens.ts";
 import type { OperatorRole } from "./roles.ts";
 
@@ -15,8 +17,27 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   requestId: string;
   /** Whose token it came with. */
   operator: Operator;
-  /** Of a keyed endpoint: what its `Idempotency-Key` is bound to. */
-  keyed: KeyedRequest;
+  /**
+   * For what goes on after its answer: whether they may still ask for it. Throws SERVICE_UNAVAILABLE when it cannot be found out. Undefined of a change that
+   * runs after an approval.
+   */
+  stands?: (() => Promise<boolean>) | undefined;
+  /** What its `Idempotency-Key` is bound to, of a keyed endpoint; of another one the approval that it runs after, and nothing else. */
+  keyed: KeyedRequest | undefined;
+  /** Up to so much it needed no second operator. Whoever adds up more in the lane refuses it: others may have come at the same moment. */
+  freeUpToMinor?: Minor | undefined;
+}
+
+/** A change that a policy can demand a second operator for. */
+export interface Approvable<Body, Query> {
+  action: ApprovalAction;
+  /** What it would do as things stand; undefined of one that never needs anybody else. Throws what the change itself would be refused with. */
+  foresee(call: OperatorCall<Body, Query>): Promise<Foreseen | undefined>;
+  /**
+   * Of a change that is not kept under its key with what it does: the answer when it has happened, undefined when it has not. It is asked when the
+   * process that ran it said nothing more.
+   */
+  lookUp?(call: OperatorCall<Body, Query>): Promise<Reply | undefined>;
 }
 
 /** A change that happens once for its key. */
@@ -36,6 +57,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Descr
   changesNothing?: true;
   /** True for a change that needs an `Idempotency-Key`, by the rules of section 4.11. */
   keyed?: true;
+  /** Set for a change that a policy can demand a second operator for. */
+  approval?: Approvable<Body, Query>;
   /** Without it whatever is sent as a body is ignored. No body at all means an empty object, where that is one. */
   body?: FieldRules<Body> | z.ZodType<Body>;
   /** Without it no query parameter is accepted. */

@@ -5,6 +5,7 @@ import { allOptional } from "../http/fields.ts";
 import type { Json } from "../http/json-schema.ts";
 import { idempotencyKey, replayReplies } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
+import { askedSchema } from "./approvals.schema.ts";
 import { type OperatorEndpoint, isChange } from "./endpoint.ts";
 
 const generalCodes: FaultCode[] = [
@@ -22,6 +23,13 @@ const keyCodes: FaultCode[] = [
 ];
 const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
 
+const approvalCodes: FaultCode[] = ["PAYLOAD_TOO_LARGE"];
+const asked = {
+  status: 202,
+  description: "Nothing was done: the policy demands a second operator, who approves it under `/ops/v1/approvals`.",
+  schema: askedSchema,
+};
+
 const tags = [
   ["Merchants", "Merchants, their settings, their credentials and where their events go."],
   ["Acquirers", "The acquirers behind the gateway, and what they said that cannot be."],
@@ -29,6 +37,9 @@ const tags = [
   ["Payments", "Payments of all merchants: found, told whole, given back."],
   ["Search", "Anything, by what people hold in their hands."],
   ["Waiting", "Everything that waits for a person."],
+  ["Wall", "How the whole installation does, over a period and as it happens."],
+  ["System", "What runs, on which database, with which settings."],
+  ["Approvals", "Changes that need a second operator, and which those are."],
   ["Reviews", "Payments that fraud detection leaves to a person."],
   ["Settlements", "What the bank did with the batches."],
   ["Statements", "What finance holds against its own books: batches, and accounts over a period."],
@@ -100,11 +111,14 @@ function operationOf(document: Document, endpoint: OperatorEndpoint): Operation 
       ...(endpoint.role !== "viewer" ? (["FORBIDDEN"] as const) : []),
       ...(rules ? bodyCodes : []),
       ...(endpoint.keyed ? keyCodes : []),
+      ...(endpoint.approval && !endpoint.keyed ? approvalCodes : []),
       ...endpoint.errors,
     ],
-    ...(endpoint.keyed
-      ? { headers: { IdempotencyKey: idempotencyKey }, replies: replayReplies(document, endpoint.success) }
-      : {}),
+    ...(endpoint.keyed ? { headers: { IdempotencyKey: idempotencyKey } } : {}),
+    replies: {
+      ...(endpoint.keyed ? replayReplies(document, endpoint.success) : {}),
+      ...(endpoint.approval ? { 202: document.response(asked) } : {}),
+    },
     body: rules && {
       schema: rules.schema,
       examples: endpoint.bodyExamples,

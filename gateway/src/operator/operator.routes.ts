@@ -7,12 +7,13 @@ import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
 import { checkKey } from "../idempotency/idempotency.ts";
-import { type SentBody, judgeInput, sentBody } from "../http/input.ts";
+import { type SentBody, judgeInput, sentBody, sentBytes } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
+import type { Approvals } from "./approvals.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
-import { type KeyedRequest, type OperatorEndpoint, isChange } from "./endpoint.ts";
+import { type KeyedRequest, type OperatorCall, type OperatorEndpoint, isChange } from "./endpoint.ts";
 import type { KnownTokens, Operator } from "./known-tokens.ts";
 import type { Refusals } from "./refusals.ts";
 import { mayAct } from "./roles.ts";
@@ -30,6 +31,7 @@ export interface OperatorParts {
   uses: Pick<TokenUses, "note">;
   refusals: Pick<Refusals, "note">;
   audit: Audit;
+  approvals: Pick<Approvals, "judge">;
   clock: Clock;
 }
 
@@ -64,7 +66,8 @@ export function openOperatorApi(
           throw isChange(endpoint) ? tooMany(refusedChanges.reset, parts.clock) : belowRole(operator, endpoint);
         }
         const sent = sentBody(request, endpoint.body);
-        const perform = () => answer(endpoint, request, operator, sent);
+        const stands = () => stillMay(request, endpoint, parts);
+        const perform = () => answer(endpoint, request, { operator, stands }, sent, parts.approvals);
         return sendReply(
           response,
           isChange(endpoint)
@@ -78,7 +81,7 @@ export function openOperatorApi(
 
 /** The operator whose token a request came with. Throws UNAUTHORIZED, and SERVICE_UNAVAILABLE when it cannot be looked up. */
 async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorParts): Promise<Operator> {
-  const sent = /^bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  const sent = bearerOf(headers);
   const found = sent === undefined ? undefined : await parts.tokens.find(sent);
   if (found && "operator" in found) {
     const { operator } = found;
@@ -88,6 +91,20 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
   if (found) parts.refusals.note("ended", ip, found.ended);
   else parts.refusals.note(sent === undefined ? "missing" : "wrong", ip);
   throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`, one that is good." });
+}
+
+const bearerOf = ({ authorization = "" }: FastifyRequest["headers"]): string | undefined =>
+  /^bearer (\S+)$/i.exec(authorization)?.[1];
+
+/** Whether the token that a request came with would still be let in to the endpoint. */
+async function stillMay(
+  { headers }: FastifyRequest,
+  endpoint: OperatorEndpoint,
+  { tokens }: OperatorParts,
+): Promise<boolean> {
+  const sent = bearerOf(headers);
+  const found = sent === undefined ? undefined : await tokens.find(sent);
+  return found !== undefined && "operator" in found && mayAct(found.operator.role, endpoint.role);
 }
 
 function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
@@ -136,37 +153,49 @@ function auditedCall(endpoint: OperatorEndpoint, request: FastifyRequest, { name
     address: request.ip,
     role,
     method: endpoint.method,
-    path: request.url.split("?")[0] ?? "",
+    path: pathOf(request),
     merchantId: named ? id : undefined,
   };
 }
 
 /** Whom an answer is about, when it says so: a merchant that was just made, the owner of an object. */
 function merchantOf({ body }: Reply): string | undefined {
-  const { merchant_id: id } = JSON.parse(body) as { merchant_id?: unknown };
+  const { merchant_id: own, approval } = JSON.parse(body) as {
+    merchant_id?: unknown;
+    approval?: { merchant_id?: unknown };
+  };
+  const id = own ?? approval?.merchant_id;
   return typeof id === "string" && isId("merchant", id) ? id : undefined;
 }
 
 async function answer(
   endpoint: OperatorEndpoint,
   request: FastifyRequest,
-  operator: Operator,
+  { operator, stands }: Pick<OperatorCall, "operator" | "stands">,
   sent: SentBody,
+  approvals: OperatorParts["approvals"],
 ): Promise<Reply> {
   if (!mayAct(operator.role, endpoint.role)) throw belowRole(operator, endpoint);
-  const keyed = endpoint.keyed ? keyedRequest(request) : unkeyed;
+  const keyed = endpoint.keyed ? keyedRequest(request) : undefined;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  return endpoint.handle({ params, body, query, requestId: request.id, operator, keyed });
+  const call: OperatorCall = { params, body, query, requestId: request.id, operator, stands, keyed };
+  const kept = { method: endpoint.method, path: pathOf(request), body: sentBytes(request), key: keyed?.key };
+  const judged = await approvals.judge(endpoint, call, kept);
+  if ("answer" in judged) return judged.answer;
+  return endpoint.handle({ ...call, freeUpToMinor: judged.freeUpToMinor });
 }
 
-const unkeyed: KeyedRequest = { key: "", endpoint: "", bodyDigest: Buffer.alloc(0) };
+/** As sent, without the query. */
+function pathOf({ url }: FastifyRequest): string {
+  return url.split("?")[0] ?? "";
+}
 
 /** Throws IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID. */
 function keyedRequest(request: FastifyRequest): KeyedRequest {
   return {
     key: checkKey(request.raw.headersDistinct["idempotency-key"]),
-    endpoint: `${request.method} ${request.url.split("?")[0] ?? ""}`,
-    bodyDigest: sha256(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)),
+    endpoint: `${request.method} ${pathOf(request)}`,
+    bodyDigest: sha256(sentBytes(request)),
   };
 }

@@ -2,9 +2,10 @@
 // the contract is what is answered. Method: a service on a real socket; each answer is held against its endpoint's schema.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { type Answer, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
-import { errorSchema } from "../http/shapes.ts";
+import { errorSchema, exampleOf } from "../http/shapes.ts";
 import { acquirerEndpoints } from "./acquirers.routes.ts";
 import { auditEndpoints } from "./audit.routes.ts";
 import { bookEndpoints } from "./books.routes.ts";
@@ -90,7 +91,8 @@ describe("roles", () => {
         .replace("{version}", "1")
         .replace("{currency}", "IDR")
         .replaceAll(/\{\w+\}/g, "nobody");
-      const body = endpoint.method === "GET" ? undefined : {};
+      const example = endpoint.changesNothing && endpoint.body instanceof z.ZodType && exampleOf(endpoint.body);
+      const body = endpoint.method === "GET" ? undefined : example || {};
       const answer = await call(endpoint.method, path, body, { token: VIEWER_TOKEN });
       const name = `${endpoint.method} ${endpoint.path}`;
       const allowed = path.includes("/nobody") ? 404 : 200;

@@ -1,23 +1,24 @@
 // Payments as the operator finds them: of all merchants, each with everything that happened to it, and given back by the operator.
 import { planRefund } from "../acquiring/planning.ts";
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Clock, wireTime } from "../ground/clock.ts";
-import { sha256 } from "../ground/crypto.ts";
-import { Fault } from "../ground/fault.ts";
+import { wireTime } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
+import { readable } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
-import { type Intent, RunningKeys, idempotently } from "../idempotency/idempotency.ts";
+import { refundPostings } from "../ledger/journal.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import { createdRefundView } from "../refunds/refund.ts";
-import { createRefund } from "../refunds/refunds.ts";
+import { createRefund, refundAmount, remainingOf } from "../refunds/refunds.ts";
 import type { Database } from "../store/database.ts";
-import type { Lanes } from "../store/lanes.ts";
+import type { Foreseen } from "./approval.ts";
 import { type OperatorCall, type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf } from "./lists.ts";
 import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
 import {
@@ -33,8 +34,7 @@ import { type PaymentSearch, selectAnyPayment, selectSearched, selectSearchedTo 
 export interface OperatorPaymentParts {
   database: Database;
   directory: Directory;
-  lanes: Lanes;
-  clock: Clock;
+  moves: KeyedMoves;
   records: PaymentRecords;
   /** The acquirer of a code; undefined when it is no longer configured. */
   acquirer: (code: string) => Acquirer | undefined;
@@ -127,8 +127,13 @@ function recordEndpoint(records: PaymentRecords): OperatorEndpoint {
 }
 
 function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
-  const { database, directory, lanes, clock } = parts;
-  const runningKeys = new RunningKeys();
+  const { database, directory, moves } = parts;
+  const find = async (reference = ""): Promise<{ payment: Payment; merchant: Merchant; merchantName: string }> => {
+    const found = await findAnyPayment(database, reference);
+    const merchant = found && (await directory.merchant(found.payment.book.merchantId));
+    if (!found || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
+    return { ...found, merchant };
+  };
   const refund = async (merchant: Merchant, payment: Payment, call: OperatorCall<OperatorRefund>): Promise<Reply> => {
     const { book, reference } = payment;
     const command = createRefund(
@@ -139,18 +144,11 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
         payment_reference: reference,
       },
     );
-    const answered = answering(command, (done) =>
-      reply(201, { ...createdRefundView(done.refund, done.remainingMinor), merchant_id: book.merchantId }),
-    );
-    const intent: Intent = {
-      ...call.keyed,
-      // A key of the operator's is never one of the merchant's.
-      key: `operator.${sha256(call.keyed.key).toString("hex")}`,
-      book,
-      requestId: call.requestId,
-      receivedAt: clock.now(),
-    };
-    return runningKeys.alone(intent, () => lanes.move(book.merchantId, idempotently(intent, answered, database)));
+    const answered = answering(command, (done) => {
+      refuseBeyond(call.freeUpToMinor, payment.amountMinor - done.remainingMinor);
+      return reply(201, { ...createdRefundView(done.refund, done.remainingMinor), merchant_id: book.merchantId });
+    });
+    return moves.move(book, call, answered);
   };
   return operatorEndpoint<OperatorRefund, unknown>({
     method: "POST",
@@ -176,11 +174,42 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
       "DISPUTE_LOCKED",
       "INSUFFICIENT_FUNDS",
     ],
-    async handle(call) {
-      const found = await findAnyPayment(database, call.params.reference ?? "");
-      const merchant = found && (await directory.merchant(found.payment.book.merchantId));
-      if (!found || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
-      return refund(merchant, found.payment, call);
+    approval: {
+      action: "refund_payment",
+      async foresee(call) {
+        const { payment, merchantName } = await find(call.params.reference);
+        // What was done under this key is answered again, whatever the policy says by now.
+        if (await moves.isAnswered(payment.book, call)) return undefined;
+        return foreseenRefund(payment, merchantName, call.body);
+      },
     },
+    async handle(call) {
+      const { payment, merchant } = await find(call.params.reference);
+      return refund(merchant, payment, call);
+    },
+  });
+}
+
+/** Many small refunds of a payment are one big one: all that went back of it counts. */
+function foreseenRefund(payment: Payment, merchantName: string, body: OperatorRefund): Foreseen {
+  const { book, reference, currency, gatewayCode } = payment;
+  const amountMinor = refundAmount(payment, body);
+  assert(gatewayCode !== undefined, `${reference} was paid through no acquirer`);
+  return {
+    summary: `Refund ${readable(amountMinor, currency)} ${currency} of ${reference} to its payer, for ${merchantName}: ${body.reason}`,
+    book,
+    paymentReference: reference,
+    amount: { amountMinor, currency },
+    judgedMinor: payment.amountMinor - remainingOf(payment) + amountMinor,
+    postings: refundPostings(gatewayCode, { currency, amountMinor }),
+  };
+}
+
+/** Refunds that come at once are each within the bound, and not together. Throws FORBIDDEN, and nothing is done. */
+function refuseBeyond(freeUpToMinor: bigint | undefined, goneMinor: bigint): void {
+  if (freeUpToMinor === undefined || goneMinor <= freeUpToMinor) return;
+  throw new Fault("FORBIDDEN", {
+    message:
+      "Another refund of this payment came at the same moment. Send yours again: it needs a second operator now.",
   });
 }

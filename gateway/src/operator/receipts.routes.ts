@@ -1,10 +1,11 @@
 // Money that acquirers received: what it paid, and what no payment awaited until an operator decides.
-import { wireAmount } from "../ground/money.ts";
+import { readable, wireAmount } from "../ground/money.ts";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
+import { answering } from "../http/endpoint.ts";
 import { page } from "../http/lists.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { currencyCode, environmentField, identity, listSchema, timestamp } from "../http/shapes.ts";
@@ -12,10 +13,11 @@ import { amountMinor } from "../payments/payments.schema.ts";
 import { type ReceiptDecision, decideReceipt } from "../acquiring/receipts.ts";
 import { type KeptReceipt, receiptStatuses } from "../acquiring/receipt.ts";
 import { receiptOfRow, selectReceipts } from "../acquiring/receipts.sql.ts";
+import { unappliedCreditPostings, unappliedReturnPostings } from "../ledger/journal.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { receiptParams } from "./params.ts";
 
@@ -23,7 +25,7 @@ const receiptStatus = z.enum(receiptStatuses).meta({
   id: "ReceiptStatus",
   description: "`unapplied`: no payment awaited it, and it waits for your decision.",
 });
-const receiptSchema = z
+export const receiptSchema = z
   .strictObject({
     uuid: identity("receipt"),
     merchant_id: identity("merchant"),
@@ -61,7 +63,13 @@ const receiptsQuery = z.strictObject({
   status: receiptStatus.optional().meta({ description: "Only receipts of this status." }),
 });
 
-export function receiptEndpoints(database: Database, directory: Directory, lanes: Lanes): OperatorEndpoint[] {
+export function receiptEndpoints(database: Database, directory: Directory, moves: KeyedMoves): OperatorEndpoint[] {
+  const find = async (uuid = ""): Promise<KeptReceipt> => {
+    const filter = { uuid, status: undefined };
+    const [row] = isId("receipt", uuid) ? await database.query(selectReceipts(filter, undefined, 1)) : [];
+    if (!row) throw new Fault("OBJECT_NOT_FOUND");
+    return receiptOfRow(row);
+  };
   const decide = (word: "return" | "credit", decision: ReceiptDecision, summary: string): OperatorEndpoint =>
     operatorEndpoint({
       method: "POST",
@@ -73,15 +81,31 @@ export function receiptEndpoints(database: Database, directory: Directory, lanes
       role: "admin",
       success: { status: 200, description: "The receipt after it.", schema: receiptSchema },
       errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_PAYABLE"],
-      async handle({ params: { uuid = "" } }) {
-        const filter = { uuid, status: undefined };
-        const [row] = isId("receipt", uuid) ? await database.query(selectReceipts(filter, undefined, 1)) : [];
-        if (!row) throw new Fault("OBJECT_NOT_FOUND");
-        const receipt = receiptOfRow(row);
-        const { merchantId } = receipt.book;
-        const merchant = await directory.merchant(merchantId);
+      approval: {
+        action: "decide_receipt",
+        async foresee({ params }) {
+          const receipt = await find(params.uuid);
+          const { amountMinor, currency, status, gatewayCode, transactionId, paymentReference, book } = receipt;
+          if (status !== "unapplied") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status } });
+          const to = decision === "credited" ? "Give to the merchant" : "Write off to the acquirer, for its payer,";
+          return {
+            summary: `${to} ${readable(amountMinor, currency)} ${currency} of ${gatewayCode} ${transactionId}`,
+            book,
+            paymentReference,
+            amount: { amountMinor, currency },
+            postings:
+              decision === "credited"
+                ? unappliedCreditPostings(receipt)
+                : unappliedReturnPostings(gatewayCode, receipt),
+          };
+        },
+      },
+      async handle(call) {
+        const receipt = await find(call.params.uuid);
+        const merchant = await directory.merchant(receipt.book.merchantId);
         if (!merchant) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(200, viewOf(await lanes.move(merchantId, decideReceipt(merchant, receipt, decision))));
+        const command = answering(decideReceipt(merchant, receipt, decision), (done) => reply(200, receiptView(done)));
+        return moves.move(receipt.book, call, command);
       },
     });
   return [
@@ -99,7 +123,7 @@ export function receiptEndpoints(database: Database, directory: Directory, lanes
         const limit = limitOf(query);
         const filter = { uuid: undefined, status: query.status };
         const rows = await database.query(selectReceipts(filter, query.starting_after, limit));
-        return page(rows.map(receiptOfRow), limit, viewOf, ({ uuid }) => uuid);
+        return page(rows.map(receiptOfRow), limit, receiptView, ({ uuid }) => uuid);
       },
     }),
     decide(
@@ -111,7 +135,7 @@ export function receiptEndpoints(database: Database, directory: Directory, lanes
   ];
 }
 
-function viewOf(receipt: KeptReceipt): z.infer<typeof receiptSchema> {
+export function receiptView(receipt: KeptReceipt): z.infer<typeof receiptSchema> {
   return {
     uuid: receipt.uuid,
     merchant_id: receipt.book.merchantId,

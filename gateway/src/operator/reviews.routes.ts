@@ -4,8 +4,9 @@ import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { wireAmount } from "../ground/money.ts";
-import { reply } from "../ground/reply.ts";
+import { readable, wireAmount } from "../ground/money.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { page } from "../http/lists.ts";
 import { currencyCode, environmentField, exampleOf, identity, listSchema, timestamp } from "../http/shapes.ts";
@@ -22,22 +23,27 @@ import { approvePayment, refusePayment } from "../payments/review.ts";
 import type { Customer } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
-import type { Lanes } from "../store/lanes.ts";
 import { tellablePaymentSchema } from "../story/story.schema.ts";
 import { wholeView } from "../story/story.ts";
+import { outlookSchema } from "./approvals.schema.ts";
+import type { Approvals } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
+import { findAnyPayment } from "./payments.routes.ts";
 import { riskReasonSchema } from "./risk-seen.ts";
+import { decisionsField, totalsField, totalsOf } from "./waiting-items.routes.ts";
 
 export interface ReviewParts {
   database: Database;
   directory: Directory;
-  lanes: Lanes;
+  moves: KeyedMoves;
   payments: PaymentParts;
   payers: PayerData;
   records: PaymentRecords;
   figures: Figures;
+  approvals: Approvals;
 }
 
 const reviewSchema = z
@@ -122,6 +128,8 @@ const daySchema = z
 const reviewRecordSchema = paymentRecordSchema
   .extend({
     decide_before: timestamp.meta({ description: "Without a decision by then the payment is refused." }),
+    book: totalsField,
+    decisions: decisionsField,
     merchant_days: z.array(daySchema).meta({
       description: "The merchant's last seven days in this environment and currency, today last.",
     }),
@@ -133,6 +141,8 @@ const reviewRecordSchema = paymentRecordSchema
       {
         ...exampleOf(paymentRecordSchema),
         decide_before: exampleTimes.disputed,
+        book: exampleOf(totalsField),
+        decisions: [exampleOf(outlookSchema)],
         merchant_days: [
           { begins_at: exampleTimes.dayBegins, succeeded: 40, rejected: 1, failed: 0, expired: 3, canceled: 0 },
         ],
@@ -171,28 +181,37 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
   });
 }
 
-function oneEndpoint({ database, records, figures }: ReviewParts): OperatorEndpoint {
+function oneEndpoint({ database, records, figures, approvals }: ReviewParts): OperatorEndpoint {
   return operatorEndpoint({
     method: "GET",
     operationId: "getReview",
     path: "/ops/v1/reviews/{reference}",
     params: paymentParams,
-    summary: "Read a payment under review: what fraud detection saw, its record, and its merchant's last days",
+    summary:
+      "Read a payment under review: what fraud detection saw, its record, its book, and its merchant's last days",
     tag: "Reviews",
     role: "viewer",
     success: { status: 200, description: "What there is to judge by.", schema: reviewRecordSchema },
     errors: ["PAYMENT_NOT_FOUND"],
-    async handle({ params }) {
-      const { book, reference, currency, expiresAt } = await findReviewed(database, params.reference ?? "");
-      const [record, series] = await Promise.all([
+    async handle(call) {
+      const { book, reference, currency, expiresAt } = await findReviewed(database, call.params.reference ?? "");
+      const [record, series, totals, decision] = await Promise.all([
         records.read(reference),
         figures.series(book, { range: "week", by: "outcome", currency, timeZone: "UTC" }),
+        totalsOf(database, book, currency),
+        approvals.foresee("approvePayment", { params: { reference } }, call),
       ]);
       const days = series.begins.map((begins, day) => ({
         begins_at: wireTime(begins),
         ...Object.fromEntries(outcomes.map((name) => [name, Number(series.counts.get(name)?.[day]?.payments ?? 0n)])),
       }));
-      return reply(200, { ...record, decide_before: wireTime(expiresAt), merchant_days: days });
+      return reply(200, {
+        ...record,
+        decide_before: wireTime(expiresAt),
+        book: totals,
+        decisions: [decision],
+        merchant_days: days,
+      });
     },
   });
 }
@@ -212,17 +231,43 @@ function judgeEndpoint(
     role: "support",
     success: { status: 200, description: "The whole payment after it.", schema: judgedSchema },
     errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE", "NO_ROUTE_AVAILABLE"],
-    async handle({ params }) {
-      const { book, reference } = await findReviewed(parts.database, params.reference ?? "");
+    ...(word === "approve"
+      ? {
+          approval: {
+            action: "approve_review",
+            async foresee({ params }) {
+              const { book, reference, amountMinor, currency, risk } = await findReviewed(
+                parts.database,
+                params.reference ?? "",
+              );
+              return {
+                summary: `Let ${reference} go on, of ${readable(amountMinor, currency)} ${currency} and risk score ${risk.score}: its payer may pay`,
+                book,
+                paymentReference: reference,
+                amount: { amountMinor, currency },
+              };
+            },
+          },
+        }
+      : {}),
+    async handle(call) {
+      // One that was approved before is found as well: its answer is kept under the key.
+      const find = call.keyed ? findAny : findReviewed;
+      const { book, reference } = await find(parts.database, call.params.reference ?? "");
       const merchant = await parts.directory.merchant(book.merchantId);
       if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
-      const judged = await parts.lanes.move(book.merchantId, command({ merchant, book }, reference));
-      return reply(200, {
-        ...wholeView({ payment: judged, customer: await parts.payers.open(judged) }, null), // it is not paid: nothing of it is settled
-        ...createdView(judged, parts.payments.payUrl(book, reference)),
-        reasons: judged.risk.reasons,
-        merchant_id: book.merchantId,
-      });
+      const view = (judged: Payment, customer: Customer | undefined): Reply =>
+        reply(200, {
+          ...wholeView({ payment: judged, customer }, null), // it is not paid: nothing of it is settled
+          ...createdView(judged, parts.payments.payUrl(book, reference)),
+          reasons: judged.risk.reasons,
+          merchant_id: book.merchantId,
+        });
+      let judged: Payment | undefined;
+      // What is kept under a key says nothing of who pays.
+      const kept = answering(command({ merchant, book }, reference), (payment) => view((judged = payment), undefined));
+      const answer = await parts.moves.move(book, call, kept);
+      return judged && !call.keyed ? view(judged, await parts.payers.open(judged)) : answer;
     },
   });
 }
@@ -231,6 +276,12 @@ async function findReviewed(database: Database, reference: string): Promise<Paym
   const [row] = isId("payment", reference) ? await database.query(selectUnderReview(reference, undefined, 1)) : [];
   if (!row) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
   return paymentOfRow(row);
+}
+
+async function findAny(database: Database, reference: string): Promise<Payment> {
+  const found = await findAnyPayment(database, reference);
+  if (!found) throw new Fault("PAYMENT_NOT_FOUND");
+  return found.payment;
 }
 
 interface Reviewed {

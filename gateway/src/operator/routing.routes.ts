@@ -1,23 +1,37 @@
 // Routing rules in versions: read, stored, tried on past payments, activated.
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { wireMinor, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { exampleIds } from "../http/examples.ts";
+import { currencyCode, environmentField, identity, listSchema } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
-import { objectionsTo } from "../routing/objections.ts";
+import { faultsOfRules, objectionsTo } from "../routing/objections.ts";
 import { Preview } from "../routing/preview.ts";
-import { routingRuleSchema, routingRulesSchema } from "../routing/routing.ts";
+import { routingRulesSchema } from "../routing/routing.ts";
 import type { Router } from "../routing/router.ts";
 import type { RuleSets } from "../routing/rule-sets.ts";
-import type { RuleSet, RuleSetSummary } from "../routing/rules.sql.ts";
+import type { RuleSet } from "../routing/rules.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitOf, pageFields } from "./lists.ts";
 import { versionParams } from "./params.ts";
+import {
+  activationSchema,
+  activationView,
+  exampleRules,
+  faultView,
+  noteField,
+  refuseObjections,
+  rollBackSchema,
+  ruleSetSchema,
+  ruleSetView,
+  summarySchema,
+  summaryView,
+  validateSchema,
+  validationSchema,
+} from "./routing.schema.ts";
 
 export interface RoutingEndpointParts {
   ruleSets: RuleSets;
@@ -30,31 +44,7 @@ const PREVIEW_DEFAULT = 1_000;
 const PREVIEW_MAX = 10_000;
 /** Payments decided between two looks at other requests. */
 const PREVIEW_STEP = 100;
-
-const exampleSummary = { version: 3, active: true, created_at: exampleTimes.created, rule_count: 2 };
-const exampleRules = [
-  { gateway_code: "nusantara", payment_method: "qris" as const, priority: 10, weight: 100 },
-  { gateway_code: "cendana", priority: 50, weight: 100 },
-];
-const summarySchema = z
-  .strictObject({
-    version: z
-      .int()
-      .min(1)
-      .meta({ examples: [3] }),
-    active: z.boolean().meta({ description: "True for the one that decides." }),
-    created_at: timestamp,
-    rule_count: z
-      .int()
-      .min(0)
-      .meta({ examples: [2] }),
-  })
-  .meta({ id: "RoutingRuleSetSummary", examples: [exampleSummary] });
-const ruleSetSchema = summarySchema.extend({ rules: z.array(routingRuleSchema) }).meta({
-  id: "RoutingRuleSet",
-  description: "A version of the routing rules.",
-  examples: [{ ...exampleSummary, rules: exampleRules }],
-});
+const FAULTS_MAX = 100;
 
 const count = z.int().min(0);
 const code = z.string().nullable().meta({ description: "Null: no acquirer would take it." });
@@ -137,16 +127,14 @@ const previewBodySchema = z
 /** Rules each of which can decide something. */
 function newRulesSchema(router: Router) {
   return z
-    .strictObject({ rules: routingRulesSchema })
-    .superRefine(({ rules }, context) => {
-      for (const { at, field, message } of objectionsTo(rules, router.table.acquirers)) {
-        context.addIssue({ code: "custom", path: ["rules", at, ...(field ? [field] : [])], message });
-      }
-    })
-    .meta({ id: "CreateRoutingRuleSet", examples: [{ rules: exampleRules }] });
+    .strictObject({ rules: routingRulesSchema, note: noteField })
+    .superRefine(({ rules }, context) => refuseObjections(objectionsTo(rules, router.table.acquirers), context))
+    .meta({ id: "CreateRoutingRuleSet", examples: [{ rules: exampleRules, note: "Cendana is cheaper for QRIS" }] });
 }
 
 export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): OperatorEndpoint[] {
+  const view = (ruleSet: RuleSet): z.infer<typeof ruleSetSchema> =>
+    ruleSetView(ruleSet, objectionsTo(ruleSet.rules, router.table.acquirers));
   return [
     operatorEndpoint({
       method: "GET",
@@ -181,7 +169,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "viewer",
       success: { status: 200, description: "The version and its rules.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
-      handle: async ({ params }) => reply(200, view(await required(ruleSets, params.version))),
+      handle: async ({ params }) => reply(200, view(await requiredVersion(ruleSets, params.version))),
     }),
     operatorEndpoint({
       method: "POST",
@@ -193,7 +181,30 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       body: newRulesSchema(router),
       success: { status: 201, description: "The new version.", schema: ruleSetSchema },
       errors: [],
-      handle: async ({ body }) => reply(201, view(await ruleSets.add(body.rules))),
+      handle: async ({ body: { rules, note }, operator }) =>
+        reply(201, view(await ruleSets.add({ rules, note, by: operator.name }))),
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "validateRoutingRules",
+      path: `${path}/validate`,
+      summary: "Find everything that is wrong with rules; stores nothing",
+      tag,
+      role: "viewer",
+      changesNothing: true,
+      body: validateSchema,
+      success: {
+        status: 200,
+        description: "What is wrong, rule by rule and field by field.",
+        schema: validationSchema,
+      },
+      errors: [],
+      handle({ body }) {
+        const faults = faultsOfRules(body.rules, router.table.acquirers);
+        return Promise.resolve(
+          reply(200, { valid: faults.length === 0, faults: faults.slice(0, FAULTS_MAX).map(faultView) }),
+        );
+      },
     }),
     operatorEndpoint({
       method: "POST",
@@ -208,7 +219,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       success: { status: 200, description: "Who would take them, and what that costs.", schema: previewSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
-        const { version, rules } = await required(ruleSets, params.version);
+        const { version, rules } = await requiredVersion(ruleSets, params.version);
         const now = router.table;
         // Both sides see the acquirers as they are at this moment, so every difference comes from the rules.
         const preview = new Preview(now, { ...now, version, rules });
@@ -231,17 +242,87 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "admin",
       success: { status: 200, description: "The version, active now.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ params }) {
+      approval: {
+        action: "activate_routing",
+        async foresee({ params }) {
+          const { version, ruleCount } = await requiredVersion(ruleSets, params.version);
+          return {
+            summary: `Let version ${version} of the routing rules decide, of ${ruleCount} rules; now it is version ${router.table.version}`,
+          };
+        },
+        async lookUp({ params }) {
+          const found = await requiredVersion(ruleSets, params.version);
+          return found.status === "active" ? reply(200, view(found)) : undefined;
+        },
+      },
+      async handle({ params, operator }) {
         const version = versionOf(params.version);
-        const activated = version === undefined ? undefined : await ruleSets.activate(version);
+        const activated = version === undefined ? undefined : await ruleSets.activate(version, operator.name);
         if (!activated) throw noSuchVersion();
         return reply(200, view(activated));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "rollBackRoutingRules",
+      path: `${path}/{version}/roll-back`,
+      params: versionParams,
+      summary: "Let the rules of an earlier version decide again, as a new version",
+      tag,
+      role: "admin",
+      body: rollBackSchema,
+      success: { status: 201, description: "The new version, active now.", schema: ruleSetSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      approval: {
+        action: "activate_routing",
+        async foresee({ params }) {
+          const { version, ruleCount } = await requiredVersion(ruleSets, params.version);
+          return {
+            summary: `Let the ${ruleCount} rules of version ${version} decide again, as a new version; now it is version ${router.table.version}`,
+          };
+        },
+        async lookUp({ params }) {
+          const active = await requiredVersion(ruleSets, String(router.table.version));
+          return String(active.restores) === params.version ? reply(201, view(active)) : undefined;
+        },
+      },
+      async handle({ params, body, operator }) {
+        const version = versionOf(params.version);
+        const restored = version === undefined ? undefined : await ruleSets.rollBack(version, operator.name, body.note);
+        if (!restored) throw noSuchVersion();
+        return reply(201, view(restored));
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listRoutingActivations",
+      path: "/ops/v1/routing/activations",
+      summary: "List which version decided from when on, newest first",
+      tag,
+      role: "viewer",
+      query: z.strictObject(
+        pageFields("activation", (value) => versionOf(value) !== undefined, "^[1-9]\\d{0,8}$", "2"),
+      ),
+      success: {
+        status: 200,
+        description: "A page of activations.",
+        schema: listSchema(activationSchema, "RoutingActivationList"),
+      },
+      errors: [],
+      async handle({ query }) {
+        const { starting_after: cursor } = query;
+        const after = versionOf(cursor);
+        if (cursor !== undefined && after !== undefined && !(await ruleSets.hasActivation(after)))
+          throw unknownCursor(cursor);
+        const limit = limitOf(query);
+        const rows = await ruleSets.activations(after, limit + 1);
+        return page(rows, limit, activationView, ({ activation }) => String(activation));
       },
     }),
   ];
 }
 
-function versionOf(text: string | undefined): number | undefined {
+export function versionOf(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }
 
@@ -249,20 +330,11 @@ function noSuchVersion(): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such version of the routing rules." });
 }
 
-async function required(ruleSets: RuleSets, text: string | undefined): Promise<RuleSet> {
+export async function requiredVersion(ruleSets: RuleSets, text: string | undefined): Promise<RuleSet> {
   const version = versionOf(text);
   const ruleSet = version === undefined ? undefined : await ruleSets.read(version);
   if (!ruleSet) throw noSuchVersion();
   return ruleSet;
-}
-
-function summaryView(ruleSet: RuleSetSummary): z.infer<typeof summarySchema> {
-  const { version, active, createdAt, ruleCount } = ruleSet;
-  return { version, active, created_at: wireTime(createdAt), rule_count: ruleCount };
-}
-
-function view(ruleSet: RuleSet): z.infer<typeof ruleSetSchema> {
-  return { ...summaryView(ruleSet), rules: ruleSet.rules };
 }
 
 function previewView(

@@ -1,7 +1,11 @@
 // Settlements as the operator handles them: each merchant's batches, and what the bank did with one.
 import { z } from "zod";
-import { validationFault } from "../ground/fault.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { readable } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
+import { answering } from "../http/endpoint.ts";
+import { payoutPostings, unsettlePostings } from "../ledger/journal.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { settlementView } from "../settlements/settlement.ts";
 import { listSettlements, readSettlement } from "../settlements/settlements.routes.ts";
@@ -14,15 +18,16 @@ import {
 import { itemOfRow, selectItems } from "../settlements/settlements.sql.ts";
 import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
 import type { Database } from "../store/database.ts";
-import type { Lanes } from "../store/lanes.ts";
+import type { Foreseen } from "./approval.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { KeyedMoves } from "./keyed-moves.ts";
 import { bookParams } from "./params.ts";
 
 export interface OperatorSettlementParts {
   database: Database;
   directory: Directory;
-  lanes: Lanes;
+  moves: KeyedMoves;
 }
 
 const paidSchema = z
@@ -39,8 +44,22 @@ const paidSchema = z
 export function operatorSettlementEndpoints({
   database,
   directory,
-  lanes,
+  moves,
 }: OperatorSettlementParts): OperatorEndpoint[] {
+  const foresee = async (book: Book, uuid: string, word: "paid" | "returned"): Promise<Foreseen> => {
+    const settlement = await readSettlement(database, book.merchantId, uuid);
+    if (settlement?.book.environment !== book.environment)
+      throw new Fault(settlement ? "ENVIRONMENT_MISMATCH" : "OBJECT_NOT_FOUND");
+    const { status, netMinor: amountMinor, currency } = settlement;
+    if (status !== "processing") throw new Fault("SETTLEMENT_CLOSED", { details: { status } });
+    const amount = { amountMinor, currency };
+    return {
+      summary: `Record that the bank ${word} the batch ${uuid} of ${readable(amountMinor, currency)} ${currency}`,
+      book,
+      amount,
+      postings: word === "paid" ? payoutPostings(amount) : unsettlePostings(amount),
+    };
+  };
   const errors = ["OBJECT_NOT_FOUND", "SETTLEMENT_CLOSED"] as const;
   return [
     operatorEndpoint({
@@ -68,12 +87,24 @@ export function operatorSettlementEndpoints({
       body: paidSchema,
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       errors: [...errors, "WALLET_FROZEN"],
-      async handle({ params, body: { bank_reference: reference } }) {
+      approval: {
+        action: "record_payout",
+        async foresee({ params, body: { bank_reference: reference } }) {
+          const { book } = await findBook(directory, params);
+          requireReference(book, reference);
+          return foresee(book, params.uuid ?? "", "paid");
+        },
+      },
+      async handle(call) {
+        const { params, body } = call;
         const { book, merchant } = await findBook(directory, params);
-        if (book.environment === "production" && reference === undefined)
-          throw validationFault("bank_reference", undefined, "Give the bank's reference of the transfer.");
-        const command = paySettlement({ merchant, book }, params.uuid ?? "", reference);
-        return reply(200, settlementView(await lanes.move(book.merchantId, command)));
+        requireReference(book, body.bank_reference);
+        const command = paySettlement({ merchant, book }, params.uuid ?? "", body.bank_reference);
+        return moves.move(
+          book,
+          call,
+          answering(command, (paid) => reply(200, settlementView(paid))),
+        );
       },
     }),
     operatorEndpoint({
@@ -86,14 +117,29 @@ export function operatorSettlementEndpoints({
       role: "admin",
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       errors,
-      async handle({ params }) {
+      approval: {
+        action: "record_payout",
+        foresee: async ({ params }) => foresee((await findBook(directory, params)).book, params.uuid ?? "", "returned"),
+      },
+      async handle(call) {
+        const { params } = call;
         const owner = await findBook(directory, params);
         const { book } = owner;
         const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
         const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
         const command = returnSettlement(owner, params.uuid ?? "", items);
-        return reply(200, settlementView(await lanes.move(book.merchantId, command)));
+        return moves.move(
+          book,
+          call,
+          answering(command, (returned) => reply(200, settlementView(returned))),
+        );
       },
     }),
   ];
+}
+
+/** The sandbox has no bank. */
+function requireReference({ environment }: Book, reference: string | undefined): void {
+  if (environment === "production" && reference === undefined)
+    throw validationFault("bank_reference", undefined, "Give the bank's reference of the transfer.");
 }

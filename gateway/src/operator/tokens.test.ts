@@ -154,6 +154,7 @@ describe("a token", () => {
 describe("rotation", () => {
   test("without an overlap ends the secret before at once", async () => {
     const { name, token } = await create({ role: "support" });
+    now += SECOND;
     const rotated = (await call("POST", `/tokens/${name}/rotate`, OPERATOR_TOKEN, {})).json;
     expect(rotated).toMatchObject({ name, role: "support" });
     const { data } = (await call("GET", "/tokens?limit=2")).json as { data: Record<string, unknown>[] };

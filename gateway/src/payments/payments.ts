@@ -23,7 +23,7 @@ import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type DisputeStatus, type LinkMark, type Payment, type StoredPayer, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
 import { payments, routedPayments, takenReferenceIds } from "./payments.sql.ts";
-import { type RouteParts, type RouteSelection, selectRoute } from "./route-selection.ts";
+import { type RouteParts, type RouteSelection, enterSplitTest, selectRoute } from "./route-selection.ts";
 import { type PaymentStatus, assertTransition } from "./states.ts";
 
 export const DEFAULT_EXPIRES_IN = 1800;
@@ -185,10 +185,12 @@ function begin(
   if (instructions === undefined) {
     const waiting: Payment = { ...asked, routing: decision };
     set.insert(payments, waiting);
+    enterSplitTest(context, waiting);
     return { payment: waiting, awaitsAcquirer: true };
   }
   const payment: Payment = { ...asked, gatewayCode: chosen.code, routing: decision, instructions };
   set.insert(payments, payment);
+  enterSplitTest(context, payment);
   emitPayment(context, payment, "payment.created");
   return { payment, awaitsAcquirer: false };
 }

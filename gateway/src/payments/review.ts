@@ -6,7 +6,7 @@ import type { Command } from "../store/lane.ts";
 import type { Payment } from "./payment.ts";
 import { DEFAULT_EXPIRES_IN, type PaymentParts, emitPayment, findLocked, paymentNeeds, refuse } from "./payments.ts";
 import { payments, routedPayments } from "./payments.sql.ts";
-import { selectRoute } from "./route-selection.ts";
+import { enterSplitTest, selectRoute } from "./route-selection.ts";
 
 /** True while a payment waits for a person's judgement. */
 export function isUnderReview(payment: Payment): boolean {
@@ -45,6 +45,7 @@ export function approvePayment(parts: PaymentParts, owner: BookOwner, reference:
       };
       set.insert(routedPayments, approved);
       set.update(payments, approved);
+      enterSplitTest(context, approved);
       parts.planPayment(context, approved, selection);
       // An acquirer that must be asked first is asked by a worker; the merchant is notified when it has answered.
       if (instructions !== undefined) emitPayment(context, approved, "payment.created");

@@ -1,5 +1,6 @@
 // Which acquirer takes a payment, and whether it must be asked first.
 import type { Acquirer, InstructionRequest, Instructions } from "../acquirers/acquirer.ts";
+import type { CommandContext } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -11,6 +12,7 @@ import {
   amountBounds,
   route,
 } from "../routing/routing.ts";
+import { splitAssignments } from "../routing/split-assignments.sql.ts";
 import type { Payment } from "./payment.ts";
 import { invalidAmount } from "./payments.schema.ts";
 
@@ -29,7 +31,10 @@ export interface RouteSelection {
   instructions: Instructions | undefined;
 }
 
-/** The acquirer that takes a payment and why; those of `refusedBy` do not. Throws NO_ROUTE_AVAILABLE or INVALID_AMOUNT. */
+/**
+ * The acquirer that takes a payment and why; those of `refusedBy` do not. The first decision may put it into a split test; the ones after it, of
+ * the next acquirer and of the next try, keep to that test. Throws NO_ROUTE_AVAILABLE or INVALID_AMOUNT.
+ */
 export function selectRoute(
   parts: RouteParts,
   merchant: Merchant,
@@ -39,10 +44,20 @@ export function selectRoute(
   const { book, reference, method, currency, amountMinor } = payment;
   const asked = { environment: book.environment, method, currency, amountMinor, draw: reference, refusedBy };
   const table = parts.routingTable();
-  const { chosen, decision } = route(table, asked);
-  if (!chosen) throw routeFault(table, asked, decision);
+  const { candidates, split } = payment.routing;
+  const { chosen, decision: decided } = route(
+    table,
+    candidates.length === 0 ? asked : { ...asked, onlySplit: split?.id ?? null },
+  );
+  if (!chosen) throw routeFault(table, asked, decided);
+  const decision = split ? { ...decided, split } : decided;
   const request = instructionRequest(parts, merchant, payment);
   return { chosen, decision, request, instructions: chosen.issue(request) };
+}
+
+/** Keeps in which split test a payment is, once its first decision is written. */
+export function enterSplitTest({ set }: Pick<CommandContext, "set">, { book, reference, routing }: Payment): void {
+  if (routing.split) set.insert(splitAssignments, { book, reference, split: routing.split });
 }
 
 export function instructionRequest(parts: RouteParts, merchant: Merchant, payment: Payment): InstructionRequest {

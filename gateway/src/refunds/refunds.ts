@@ -75,16 +75,25 @@ export function createRefund(
   });
 }
 
-/** The amount to refund, or the fault that prevails. */
-function judge({ set, merchant }: CommandContext, payment: Payment, body: CreateRefund): Minor {
-  const { book, currency } = payment;
+/**
+ * What a refund would give back as a payment stands, whatever its merchant owns. Throws PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH,
+ * REFUND_EXCEEDS_PAYMENT.
+ */
+export function refundAmount(payment: Payment, body: Pick<CreateRefund, "amount_minor" | "currency">): Minor {
   if (!isPaid(payment.status) || isRunning(payment.disputeStatus)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
-  if (body.currency !== undefined && body.currency !== currency) throw new Fault("CURRENCY_MISMATCH");
+  if (body.currency !== undefined && body.currency !== payment.currency) throw new Fault("CURRENCY_MISMATCH");
   const remaining = remainingOf(payment);
   const amount = body.amount_minor === undefined ? remaining : BigInt(body.amount_minor);
   if (amount > remaining || amount === 0n) {
     throw new Fault("REFUND_EXCEEDS_PAYMENT", { details: { remaining_refundable_minor: wireAmount(remaining) } });
   }
+  return amount;
+}
+
+/** The amount to refund, or the fault that prevails. */
+function judge({ set, merchant }: CommandContext, payment: Payment, body: CreateRefund): Minor {
+  const { book, currency } = payment;
+  const amount = refundAmount(payment, body);
   if (!merchant.settings.currencies.includes(currency)) throw new Fault("WALLET_NOT_FOUND");
   refuseFrozen(merchant.settings, currency);
   // What the merchant owns is a credit balance, so negative in the ledger.

@@ -1,31 +1,92 @@
 // What is wrong with routing rules before they are kept: whatever could never decide anything. Pure.
+import type { z } from "zod";
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type RoutingRule, amountsOf } from "./routing.ts";
+import { type RoutingRule, type SplitTest, amountsOf, routingRulesSchema } from "./routing.ts";
 
 /** The rule that is wrong, by its place, and the field of it; without a field it is the rule as a whole. */
 export interface Objection {
   at: number;
-  field?: keyof RoutingRule;
+  field?: keyof RoutingRule | `split.${keyof SplitTest}`;
   message: string;
 }
 
 /**
  * Rules of acquirers that do not exist, rules for what their acquirer does not take, and rules that another one always
- * precedes. A rule may name more than its acquirer takes: then it decides for the part that is taken.
+ * precedes. A rule may name more than its acquirer takes: then it decides for the part that is taken. The same of split tests. A rule that
+ * is undefined is one that something else is wrong with; it keeps its place.
  */
-export function objectionsTo(rules: readonly RoutingRule[], acquirers: readonly Acquirer[]): Objection[] {
-  const ranked = rules.map((rule, at) => ({ rule, at, ...amountsOf(rule) }));
+export function objectionsTo(rules: readonly (RoutingRule | undefined)[], acquirers: readonly Acquirer[]): Objection[] {
+  const ranked = rules.flatMap((rule, at) => (rule ? [{ rule, at, ...amountsOf(rule) }] : []));
   return ranked.flatMap((one) => {
-    const untaken = untakenBy(
-      acquirers.find(({ code }) => code === one.rule.gateway_code),
-      one.rule,
-    );
-    if (untaken) return [{ at: one.at, ...untaken }];
+    const { at, rule } = one;
+    const untaken = untakenBy(acquirerOf(acquirers, rule.gateway_code), rule);
+    if (untaken) return [{ at, ...untaken }];
     const first = ranked.find((other) => precedes(other, one) && covers(other, one));
-    if (!first) return [];
-    const message = `never decides anything: rules.${first.at} has its acquirer for all of its payments and comes first`;
-    return [{ at: one.at, message }];
+    if (first) {
+      const message = `never decides anything: rules.${first.at} has its acquirer for all of its payments and comes first`;
+      return [{ at, message }];
+    }
+    const ofSplit = rule.split && objectionToSplit(rule, rule.split, acquirers);
+    if (ofSplit) return [{ at, ...ofSplit }];
+    const namesake = ranked.find(
+      (other) => other.at < at && other.rule.split && other.rule.split.id === rule.split?.id,
+    );
+    return namesake ? [{ at, field: "split.id", message: `is the test of rules.${namesake.at} already` }] : [];
   });
+}
+
+/** What is wrong with rules as somebody sent them: a rule by its place and the field of it, where it is one rule or one field. */
+export interface RoutingFault {
+  at?: number | undefined;
+  field?: string | undefined;
+  message: string;
+}
+
+/** All that is wrong with rules in whatever shape: broken shapes first, then the objections to those rules that have one. */
+export function faultsOfRules(rules: readonly unknown[], acquirers: readonly Acquirer[]): RoutingFault[] {
+  const shape = routingRulesSchema.safeParse(rules);
+  const misshapen = shape.success ? [] : shape.error.issues.flatMap(faultsOfIssue);
+  const broken = new Set(misshapen.map(({ at }) => at));
+  const readable = rules.map((rule, at) => (broken.has(at) ? undefined : (rule as RoutingRule)));
+  return [...misshapen, ...objectionsTo(readable, acquirers)].toSorted((a, b) => (a.at ?? -1) - (b.at ?? -1));
+}
+
+function faultsOfIssue(issue: z.core.$ZodIssue): RoutingFault[] {
+  const [at, ...path] = issue.path;
+  if (typeof at !== "number") return [{ message: issue.message }];
+  const field = path.length === 0 ? undefined : path.map(String).join(".");
+  if (issue.code !== "unrecognized_keys") return [{ at, field, message: issue.message }];
+  return issue.keys.map((key) => ({
+    at,
+    field: [...path, key].map(String).join("."),
+    message: "is no field of a rule",
+  }));
+}
+
+function acquirerOf(acquirers: readonly Acquirer[], code: string): Acquirer | undefined {
+  return acquirers.find((acquirer) => acquirer.code === code);
+}
+
+function objectionToSplit(
+  rule: RoutingRule,
+  split: SplitTest,
+  acquirers: readonly Acquirer[],
+): Omit<Objection, "at"> | undefined {
+  if (split.gateway_code === rule.gateway_code)
+    return { field: "split.gateway_code", message: "is the rule's own acquirer" };
+  const own = acquirerOf(acquirers, rule.gateway_code);
+  const other = acquirerOf(acquirers, split.gateway_code);
+  if (other && other.environment !== own?.environment)
+    return { field: "split.gateway_code", message: `is an acquirer of ${other.environment}` };
+  const untaken = untakenBy(other, { ...rule, gateway_code: split.gateway_code });
+  if (untaken) return { field: "split.gateway_code", message: untaken.message };
+  // What the rule leaves open its own acquirer decides.
+  const shares = own?.capabilities
+    .filter(({ method }) => (rule.payment_method ?? method) === method)
+    .flatMap(({ method, currencies }) => currencies.map((currency) => ({ payment_method: method, currency })))
+    .some((one) => untakenBy(other, { ...rule, ...one, currency: rule.currency ?? one.currency }) === undefined);
+  if (shares) return undefined;
+  return { field: "split.gateway_code", message: `takes nothing of what ${rule.gateway_code} takes by this rule` };
 }
 
 function untakenBy(acquirer: Acquirer | undefined, rule: RoutingRule): Omit<Objection, "at"> | undefined {

@@ -3,12 +3,18 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type AcquirerState, type Health, type RoutingRule, type RoutingTable, routingRulesSchema } from "./routing.ts";
 
-/** Version 1 of the rules, unless there is any version. */
+/** Version 1 of the rules, active from the beginning, unless there is any version. */
 export function insertFirstRules(rules: readonly RoutingRule[], epoch: bigint, now: Micros): Statement {
   return {
-    text: `insert into routing_rule_sets (version, rules, active, epoch, created_at)
-select 1, $1::jsonb, true, $2::bigint, $3::timestamptz
-where not exists (select from routing_rule_sets)`,
+    text: `with first as (
+  insert into routing_rule_sets (version, rules, active, epoch, created_at)
+  select 1, $1::jsonb, true, $2::bigint, $3::timestamptz
+  where not exists (select from routing_rule_sets)
+  returning version, created_at
+)
+insert into routing_activations (activation, version, activated_at)
+select 1, version, created_at
+from first`,
     values: [JSON.stringify(rules), epoch, sqlTime(now)],
   };
 }

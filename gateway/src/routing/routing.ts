@@ -7,14 +7,39 @@ import type { Environment } from "../merchants/books.ts";
 import { type PaymentMethod, paymentMethodSchema } from "../merchants/settings.ts";
 
 const minor = z.int().min(1).max(Number(MINOR_MAX));
+const gatewayCode = z
+  .string()
+  .regex(/^[a-z_]{1,30}$/)
+  .meta({ examples: ["nusantara"] });
+
+/** A split test: so many percent of what a rule's acquirer is chosen for by that rule go to another acquirer instead. */
+export const splitTestSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[a-z0-9_]{1,40}$/, "must be 1 to 40 small letters, digits or underscores")
+      .meta({
+        description: "Names the test. Its result is counted under it, over all versions.",
+        examples: ["cendana_qris"],
+      }),
+    gateway_code: gatewayCode.meta({ description: "The other acquirer; it needs no rule.", examples: ["cendana"] }),
+    percent: z
+      .int()
+      .min(1)
+      .max(99)
+      .meta({ description: "Its share, in whole percents.", examples: [10] }),
+  })
+  .meta({
+    id: "SplitTest",
+    description: "Gives a share of the rule's payments to another acquirer, to compare the two.",
+    examples: [{ id: "cendana_qris", gateway_code: "cendana", percent: 10 }],
+  });
+export type SplitTest = z.infer<typeof splitTestSchema>;
 
 /** One rule: this acquirer may take payments of this shape. Lower priority comes first; equal priorities share by weight. */
 export const routingRuleSchema = z
   .strictObject({
-    gateway_code: z
-      .string()
-      .regex(/^[a-z_]{1,30}$/)
-      .meta({ examples: ["nusantara"] }),
+    gateway_code: gatewayCode,
     payment_method: paymentMethodSchema.optional().meta({ description: "Any method when absent." }),
     currency: z
       .string()
@@ -33,6 +58,7 @@ export const routingRuleSchema = z
       .min(1)
       .max(1000)
       .meta({ description: "Share among equal priorities.", examples: [100] }),
+    split: splitTestSchema.optional(),
   })
   .meta({ id: "RoutingRule", description: "This acquirer may take payments of this shape." });
 export const routingRulesSchema = z.array(routingRuleSchema).min(1).max(500);
@@ -74,10 +100,13 @@ export interface RoutingRequest {
   draw: string;
   /** Acquirers that gave a definite no for this payment already. */
   refusedBy?: readonly string[];
+  /** The one split test that it may be in, or null for none. Left out, it may be in any: so a payment is at its first decision. */
+  onlySplit?: string | null;
 }
 
 export type Verdict =
   | "chosen"
+  | "split"
   | "not_drawn"
   | "lower_priority"
   | "degraded"
@@ -101,6 +130,19 @@ export interface RoutingDecision {
     /** It kept a part of what falls to it alone, also where it was chosen. */
     degraded?: true;
   }[];
+  /** The split test that the payment is in, as its first decision drew it. */
+  split?: SplitDecision;
+}
+
+export type SplitArm = "control" | "test";
+
+/** `control` is the acquirer of the rule, `test` the other one; the arm says which of the two was asked first. */
+export interface SplitDecision {
+  id: string;
+  arm: SplitArm;
+  percent: number;
+  control: string;
+  test: string;
 }
 
 /** True when some acquirer of the environment can take this method in this currency at all, whatever its health. */
@@ -140,74 +182,123 @@ const DEGRADED_KEEPS = 0.1;
 /**
  * Chooses, or gives no acquirer and the reasons. A degraded acquirer keeps a tenth of what would be its own and passes the
  * rest on: to the healthy ones of its priority, and where there is none to the next priority. Where nobody is healthy,
- * nobody is better, and all share as if they were.
+ * nobody is better, and all share as if they were. Last, the chosen rule's split test may give the payment to another.
  */
 export function route(
   table: RoutingTable,
   request: RoutingRequest,
 ): { chosen: Acquirer | undefined; decision: RoutingDecision } {
-  const judged = table.acquirers
-    .filter((acquirer) => acquirer.environment === request.environment)
-    .map((acquirer) => judge(table, request, acquirer));
-  const chosen = draw(sharesOf(judged.filter((candidate) => candidate.verdict === undefined)), request.draw);
-  const candidates = judged.map((candidate) => {
+  const judgement = judgementOf(table, request);
+  const drawn = drawOf(judgement, request);
+  const candidates = judgement.candidates.map((candidate) => {
     const { acquirer, priority, weight, degraded } = candidate;
     const ranked = priority === Infinity ? {} : { priority, weight, ...(degraded ? { degraded } : {}) };
-    return { gateway_code: acquirer.code, verdict: verdictOf(candidate, chosen), ...ranked };
+    return { gateway_code: acquirer.code, verdict: verdictOf(candidate, drawn), ...ranked };
   });
-  return { chosen: chosen?.acquirer, decision: { rules_version: table.version, candidates } };
+  const split = drawn.split ? { split: drawn.split } : {};
+  return { chosen: drawn.chosen?.acquirer, decision: { rules_version: table.version, candidates, ...split } };
 }
 
-function verdictOf(candidate: Candidate, chosen: Candidate | undefined): Verdict {
+/** What a table makes of all payments of one shape, before anything is drawn. */
+export interface Judgement {
+  candidates: readonly Candidate[];
+  shares: readonly Share[];
+}
+
+/** The same for every two requests between which no amount of a rule or of an acquirer lies, whatever their draws. */
+export function judgementOf(table: RoutingTable, request: Omit<RoutingRequest, "draw">): Judgement {
+  const candidates = table.acquirers
+    .filter((acquirer) => acquirer.environment === request.environment)
+    .map((acquirer) => judge(table, request, acquirer));
+  return { candidates, shares: sharesOf(candidates.filter(({ verdict }) => verdict === undefined)) };
+}
+
+/** Whom the draws of one payment fall on: among the shares, and then in the split test of the rule that was chosen. */
+export interface Drawn {
+  chosen: Candidate | undefined;
+  /** Whom the shares chose, where the split test gave the payment away. */
+  passedOver: Candidate | undefined;
+  split: SplitDecision | undefined;
+}
+
+export function drawOf(
+  { candidates, shares }: Judgement,
+  { draw: seed, onlySplit }: Pick<RoutingRequest, "draw" | "onlySplit">,
+): Drawn {
+  const control = draw(shares, seed);
+  const test = control?.rule?.split;
+  const none = { chosen: control, passedOver: undefined, split: undefined };
+  if (!control || !test || (onlySplit !== undefined && onlySplit !== test.id)) return none;
+  const other = candidates.find(({ acquirer }) => acquirer.code === test.gateway_code);
+  // Only while both can take it: else the arms would differ in more than their acquirer.
+  if (!other?.isAble || other.degraded || control.degraded) return none;
+  const arm = armOf(test, seed);
+  const split = { id: test.id, arm, percent: test.percent, control: control.acquirer.code, test: other.acquirer.code };
+  return arm === "test" ? { chosen: other, passedOver: control, split } : { ...none, split };
+}
+
+/** The same for a payment in every process and at every try; independent of the draw among the shares. */
+export function armOf({ id, percent }: Pick<SplitTest, "id" | "percent">, reference: string): SplitArm {
+  return ticketOf("split test", id, reference) * 100 < percent ? "test" : "control";
+}
+
+function verdictOf(candidate: Candidate, { chosen: taken, passedOver }: Drawn): Verdict {
+  if (candidate === taken) return "chosen";
   if (candidate.verdict !== undefined) return candidate.verdict;
-  if (!chosen || candidate === chosen) return "chosen";
+  if (candidate === passedOver) return "split";
+  const chosen = passedOver ?? taken;
+  if (!chosen) return "chosen";
   if (candidate.priority > chosen.priority) return "lower_priority";
   // A healthy one of a better priority leaves nothing for those behind it, so what was passed over there is degraded.
   const passedOn = candidate.degraded && (!chosen.degraded || candidate.priority < chosen.priority);
   return passedOn ? "degraded" : "not_drawn";
 }
 
-interface Candidate {
+export interface Candidate {
   acquirer: Acquirer;
+  /** The rule that gives it the payment; undefined when there is none. */
+  rule: RoutingRule | undefined;
   /** Why it cannot take the payment; undefined while it can. */
   verdict: Verdict | undefined;
+  /** It could take the payment, did a rule give it any. */
+  isAble: boolean;
   priority: number;
   weight: number;
   degraded: boolean;
 }
 
-function judge(table: RoutingTable, request: RoutingRequest, acquirer: Acquirer): Candidate {
+function judge(table: RoutingTable, request: Omit<RoutingRequest, "draw">, acquirer: Acquirer): Candidate {
   const state = table.states.get(acquirer.code) ?? { enabled: true, health: "healthy" };
   const rule = bestRule(table.rules, request, acquirer.code);
-  const candidate = {
+  const limit = limitOf(acquirer, request);
+  const obstacle = obstacleOf(state) ?? setback(table, request, acquirer.code);
+  return {
     acquirer,
+    rule,
+    verdict: limit ?? (rule ? obstacle : "no_rule"),
+    isAble: limit === undefined && obstacle === undefined,
     priority: rule?.priority ?? Infinity,
     weight: rule?.weight ?? 0,
     degraded: state.health === "degraded",
   };
-  return { ...candidate, verdict: obstacle(acquirer, request, state, rule) ?? setback(table, request, acquirer.code) };
 }
 
-function obstacle(
-  acquirer: Acquirer,
-  request: RoutingRequest,
-  state: AcquirerState,
-  rule: RoutingRule | undefined,
-): Verdict | undefined {
+/** What it never takes, whatever its state. */
+function limitOf(acquirer: Acquirer, request: Omit<RoutingRequest, "draw">): Verdict | undefined {
   if (!acquirer.capabilities.some((capability) => capability.method === request.method)) return "method_not_supported";
   const capability = capabilityOf(acquirer, request.method, request.currency);
   if (!capability) return "currency_not_supported";
-  if (request.amountMinor < capability.minimumMinor || request.amountMinor > capability.maximumMinor) {
-    return "amount_out_of_range";
-  }
-  if (!rule) return "no_rule";
-  if (!state.enabled) return "disabled";
-  if (state.health === "down") return "down";
-  return undefined;
+  const { minimumMinor, maximumMinor } = capability;
+  return request.amountMinor < minimumMinor || request.amountMinor > maximumMinor ? "amount_out_of_range" : undefined;
+}
+
+function obstacleOf({ enabled, health }: AcquirerState): Verdict | undefined {
+  if (!enabled) return "disabled";
+  return health === "down" ? "down" : undefined;
 }
 
 /** What stands in the way of this moment alone: its latest calls failed, or it refused this very payment. */
-function setback(table: RoutingTable, request: RoutingRequest, code: string): Verdict | undefined {
+function setback(table: RoutingTable, request: Omit<RoutingRequest, "draw">, code: string): Verdict | undefined {
   if (request.refusedBy?.includes(code)) return "refused";
   return table.open?.has(`${code}/${request.method}`) ? "circuit_open" : undefined;
 }
@@ -223,7 +314,11 @@ export function amountsOf(rule: RoutingRule): { from: Minor; to: Minor } {
   return { from: BigInt(rule.amount_from_minor ?? 1), to: BigInt(rule.amount_to_minor ?? MINOR_MAX) };
 }
 
-function bestRule(rules: readonly RoutingRule[], request: RoutingRequest, code: string): RoutingRule | undefined {
+function bestRule(
+  rules: readonly RoutingRule[],
+  request: Omit<RoutingRequest, "draw">,
+  code: string,
+): RoutingRule | undefined {
   return rules
     .filter((rule) => {
       const { from, to } = amountsOf(rule);
@@ -238,7 +333,7 @@ function bestRule(rules: readonly RoutingRule[], request: RoutingRequest, code: 
     .toSorted((a, b) => a.priority - b.priority)[0];
 }
 
-interface Share {
+export interface Share {
   candidate: Candidate;
   /** Of all payments like this one; the shares add up to one. */
   share: number;
@@ -271,10 +366,15 @@ function weightOf(candidates: readonly Candidate[]): number {
 
 /** The same seed always draws the same of the same shares. */
 function draw(shares: readonly Share[], seed: string): Candidate | undefined {
-  let ticket = digestOf("routing", seed).readUInt32BE(0) / 2 ** 32;
+  let ticket = ticketOf("routing", seed);
   for (const { candidate, share } of shares) {
     if (ticket < share) return candidate;
     ticket -= share;
   }
   return shares.at(-1)?.candidate; // what rounding leaves over belongs to the last one
+}
+
+/** From 0 to less than 1, evenly, and always the same for the same words. */
+function ticketOf(...words: string[]): number {
+  return digestOf(...words).readUInt32BE(0) / 2 ** 32;
 }

@@ -1,17 +1,23 @@
 // Rule sets in their versions: stored once, never changed, at most one active. Rare, so outside the lanes.
 import type { Clock } from "../ground/clock.ts";
+import { assert } from "../ground/fault.ts";
 import type { Environment } from "../merchants/books.ts";
-import type { Database, Row } from "../store/database.ts";
+import type { Database, Row, Statement } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
-import type { RoutingRequest, RoutingRule } from "./routing.ts";
+import type { RoutingRequest } from "./routing.ts";
 import {
+  type Activation,
+  type NewRuleSet,
   type RuleSet,
   type RuleSetSummary,
   activateRuleSet,
+  activationOfRow,
   deactivateOthers,
+  insertActivation,
   insertRuleSet,
   requestOfRow,
   ruleSetOfRow,
+  selectActivations,
   selectRecentRequests,
   selectRuleSet,
   selectRuleSets,
@@ -39,28 +45,61 @@ export class RuleSets {
     return row && ruleSetOfRow(row);
   }
 
+  /** When which version began to decide: newest first, at most `count`, those before `after`. */
+  async activations(after: number | undefined, count: number): Promise<Activation[]> {
+    return (await this.database.query(selectActivations(after, count))).map(activationOfRow);
+  }
+
+  async hasActivation(activation: number): Promise<boolean> {
+    const [newest] = await this.activations(activation + 1, 1);
+    return newest?.activation === activation;
+  }
+
   /** Keeps rules that the schema has accepted as the next version. They decide nothing until they are activated. */
-  async add(rules: readonly RoutingRule[]): Promise<RuleSet> {
+  async add(added: Omit<NewRuleSet, "restores">): Promise<RuleSet> {
     return this.database.transaction(async (query) => {
       const epoch = await nextEpoch(query); // also makes whoever adds at the same moment wait for this version's number
-      const [row] = await query(insertRuleSet(rules, epoch, this.clock.now()));
-      return ruleSetOfRow(row as Row);
+      return this.insert(query, added, epoch);
     });
   }
 
   /** Makes a version the one that decides, in every process within a second. Undefined when there is no such version. */
-  async activate(version: number): Promise<RuleSet | undefined> {
+  async activate(version: number, by: string): Promise<RuleSet | undefined> {
     const activated = await this.database.transaction(async (query) => {
       const epoch = await nextEpoch(query);
-      const [row] = await query(selectRuleSet(version));
-      if (!row) return undefined;
-      const ruleSet = ruleSetOfRow(row); // rules that this code cannot read must not become active
-      await query(deactivateOthers(version, epoch));
-      await query(activateRuleSet(version, epoch));
-      return { ...ruleSet, active: true };
+      const found = await readOne(query, version); // rules that this code cannot read must not become active
+      return found && this.letDecide(query, version, by, epoch);
     });
     await this.watch.ask();
     return activated;
+  }
+
+  /** The rules of an earlier version, as a new one that decides at once. Undefined when there is no such version. */
+  async rollBack(version: number, by: string, note: string | undefined): Promise<RuleSet | undefined> {
+    const restored = await this.database.transaction(async (query) => {
+      const epoch = await nextEpoch(query);
+      const earlier = await readOne(query, version);
+      if (!earlier) return undefined;
+      const added = await this.insert(query, { rules: earlier.rules, by, note, restores: version }, epoch);
+      return this.letDecide(query, added.version, by, epoch);
+    });
+    await this.watch.ask();
+    return restored;
+  }
+
+  private async insert(query: Query, added: NewRuleSet, epoch: bigint): Promise<RuleSet> {
+    const [row] = await query<{ version: number }>(insertRuleSet(added, epoch, this.clock.now()));
+    return existing(row && (await readOne(query, row.version)));
+  }
+
+  /** Activating the one that decides already changes nothing, and is no activation. */
+  private async letDecide(query: Query, version: number, by: string, epoch: bigint): Promise<RuleSet> {
+    const before = existing(await readOne(query, version));
+    if (before.status === "active") return before;
+    await query(deactivateOthers(version, epoch));
+    await query(activateRuleSet(version, epoch));
+    await query(insertActivation(version, by, this.clock.now()));
+    return existing(await readOne(query, version));
   }
 
   /** The newest payments of an environment that routing decided on, as it was asked for them; the draw is the payment's reference. */
@@ -68,4 +107,16 @@ export class RuleSets {
     const rows = await this.database.query(selectRecentRequests(environment, count));
     return rows.map((row) => requestOfRow(row, environment));
   }
+}
+
+type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
+
+async function readOne(query: Query, version: number): Promise<RuleSet | undefined> {
+  const [row] = await query(selectRuleSet(version));
+  return row && ruleSetOfRow(row);
+}
+
+function existing(ruleSet: RuleSet | undefined): RuleSet {
+  assert(ruleSet, "a version of the rules is gone");
+  return ruleSet;
 }

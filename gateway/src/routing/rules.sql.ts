@@ -9,8 +9,17 @@ import { type RoutingRequest, type RoutingRule, routingRulesSchema } from "./rou
 
 export interface RuleSetSummary {
   version: number;
-  active: boolean;
+  /** The one that decides; it may have been another one meanwhile. A draft never decided. */
+  status: "draft" | "active" | "retired";
   createdAt: Micros;
+  /** Undefined: the installation. */
+  createdBy: string | undefined;
+  note: string | undefined;
+  /** The earlier version whose rules it has again. */
+  restores: number | undefined;
+  /** The last time that it was activated, and by whom. */
+  activatedAt: Micros | undefined;
+  activatedBy: string | undefined;
   ruleCount: number;
 }
 
@@ -18,7 +27,24 @@ export interface RuleSet extends RuleSetSummary {
   rules: RoutingRule[];
 }
 
-const columns = "version, active, created_at, rules";
+/** What a new version is stored with. */
+export interface NewRuleSet {
+  rules: readonly RoutingRule[];
+  by: string;
+  note?: string | undefined;
+  restores?: number | undefined;
+}
+
+const columns = "s.version, s.active, s.created_at, s.created_by, s.note, s.restores, a.activated_at, a.activated_by";
+const lastActivation = `left join lateral (
+  select a.activated_at, a.activated_by
+  from routing_activations a
+  where a.version = s.version
+  order by a.activation desc
+  limit 1
+) a on true`;
+
+const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
 
 export function ruleSetOfRow(row: Row): RuleSet {
   const rules = routingRulesSchema.parse(JSON.parse(row.rules as string));
@@ -26,10 +52,16 @@ export function ruleSetOfRow(row: Row): RuleSet {
 }
 
 export function summaryOfRow(row: Row): RuleSetSummary {
+  const activatedAt = optional<Micros>(row.activated_at);
   return {
     version: row.version as number,
-    active: row.active as boolean,
+    status: row.active === true ? "active" : activatedAt === undefined ? "draft" : "retired",
     createdAt: row.created_at as Micros,
+    createdBy: optional(row.created_by),
+    note: optional(row.note),
+    restores: optional(row.restores),
+    activatedAt,
+    activatedBy: optional(row.activated_by),
     ruleCount: row.rule_count as number,
   };
 }
@@ -37,10 +69,11 @@ export function summaryOfRow(row: Row): RuleSetSummary {
 /** Newest first, at most `count`, those before the version `after`; without their rules. */
 export function selectRuleSets(after: number | undefined, count: number): Statement {
   return {
-    text: `select version, active, created_at, jsonb_array_length(rules) as rule_count
-from routing_rule_sets
-where $1::integer is null or version < $1::integer
-order by version desc
+    text: `select ${columns}, jsonb_array_length(s.rules) as rule_count
+from routing_rule_sets s
+${lastActivation}
+where $1::integer is null or s.version < $1::integer
+order by s.version desc
 limit $2::integer`,
     values: [after, count],
   };
@@ -48,19 +81,22 @@ limit $2::integer`,
 
 export function selectRuleSet(version: number): Statement {
   return {
-    text: `select ${columns} from routing_rule_sets where version = $1::integer`,
+    text: `select ${columns}, s.rules
+from routing_rule_sets s
+${lastActivation}
+where s.version = $1::integer`,
     values: [version],
   };
 }
 
 /** As the next version, which is not active. */
-export function insertRuleSet(rules: readonly RoutingRule[], epoch: bigint, now: Micros): Statement {
+export function insertRuleSet({ rules, by, note, restores }: NewRuleSet, epoch: bigint, now: Micros): Statement {
   return {
-    text: `insert into routing_rule_sets (version, rules, active, epoch, created_at)
-select coalesce(max(version), 0) + 1, $1::jsonb, false, $2::bigint, $3::timestamptz
+    text: `insert into routing_rule_sets (version, rules, active, epoch, created_at, created_by, note, restores)
+select coalesce(max(version), 0) + 1, $1::jsonb, false, $2::bigint, $3::timestamptz, $4::text, $5::text, $6::integer
 from routing_rule_sets
-returning ${columns}`,
-    values: [JSON.stringify(rules), epoch, sqlTime(now)],
+returning version`,
+    values: [JSON.stringify(rules), epoch, sqlTime(now), by, note, restores],
   };
 }
 
@@ -76,6 +112,44 @@ export function activateRuleSet(version: number, epoch: bigint): Statement {
   return {
     text: "update routing_rule_sets set active = true, epoch = $2::bigint where version = $1::integer",
     values: [version, epoch],
+  };
+}
+
+/** What activated it. Whoever holds the epoch has the number alone. */
+export function insertActivation(version: number, by: string, now: Micros): Statement {
+  return {
+    text: `insert into routing_activations (activation, version, activated_at, activated_by)
+select coalesce(max(activation), 0) + 1, $1::integer, $2::timestamptz, $3::text
+from routing_activations`,
+    values: [version, sqlTime(now), by],
+  };
+}
+
+export interface Activation {
+  activation: number;
+  version: number;
+  at: Micros;
+  by: string | undefined;
+}
+
+/** Newest first, at most `count`, those before `after`. */
+export function selectActivations(after: number | undefined, count: number): Statement {
+  return {
+    text: `select activation, version, activated_at, activated_by
+from routing_activations
+where $1::integer is null or activation < $1::integer
+order by activation desc
+limit $2::integer`,
+    values: [after, count],
+  };
+}
+
+export function activationOfRow(row: Row): Activation {
+  return {
+    activation: row.activation as number,
+    version: row.version as number,
+    at: row.activated_at as Micros,
+    by: optional(row.activated_by),
   };
 }
 

@@ -30,7 +30,8 @@ export const lockOrder = [
 
   "routed payments",
   "payments",
-  // Under the locks of their payments.
+  // Appended with their payments, and under their locks.
+  "split tests",
   "erased payers",
   "acquirer operations",
   // Counted from committed payments, without a lock.

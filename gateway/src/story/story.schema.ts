@@ -74,11 +74,22 @@ const candidateSchema = z
   })
   .meta({ id: "RoutingCandidate", description: "An acquirer, and why it was chosen or not." });
 
+const splitSchema = z
+  .strictObject({
+    id: z.string().meta({ examples: ["cendana_qris"] }),
+    arm: z.enum(["control", "test"]).meta({ description: "Which of the two was asked first." }),
+    percent: z.int().min(1).max(99).meta({ description: "Share of `test`." }),
+    control: z.string().meta({ description: "The rule's own acquirer.", examples: ["nusantara"] }),
+    test: z.string().meta({ description: "The acquirer that is compared with it.", examples: ["cendana"] }),
+  })
+  .meta({ id: "StorySplitTest", description: "The split test that the payment is in." });
+
 const routedSchema = z
   .strictObject({
     gateway_code: z.string().nullable().meta({ description: "Null while none has taken it." }),
     rules_version: z.int().min(0).meta({ description: "Version of the rules that were held against it." }),
     candidates: z.array(candidateSchema),
+    split: splitSchema.optional(),
   })
   .meta({ id: "StoryRouted" });
 

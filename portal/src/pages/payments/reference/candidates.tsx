@@ -3,6 +3,7 @@ import type { Schema } from "../../../api/types.ts";
 
 const why: Record<string, string> = {
   chosen: "chosen",
+  split: "a split test gave the payment to another",
   not_drawn: "would do; the weighted draw fell on another",
   lower_priority: "comes after a better priority",
   degraded: "degraded: passes most of its share on",

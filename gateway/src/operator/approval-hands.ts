@@ -1,0 +1,45 @@
+// Who asks and who approves: their identity, who may have held its secret, and whether whoever asked may still act.
+import type { Clock, Micros } from "../ground/clock.ts";
+import type { Database } from "../store/database.ts";
+import type { Hands, Identity } from "./approval.ts";
+import { selectHands, selectStanding } from "./approvals.sql.ts";
+import type { Operator } from "./known-tokens.ts";
+import { type OperatorRole, mayAct } from "./roles.ts";
+
+/** The identity behind a request. */
+export function identityOf({ name, role, tokenId }: Operator): Identity {
+  return tokenId === undefined
+    ? { kind: "environment", id: name, name, role }
+    : { kind: "token", id: tokenId, name, role };
+}
+
+/** The same as a handler meets whoever asked. */
+export function operatorOf({ kind, id, name, role }: Identity): Operator {
+  return { name, role, expiresAt: undefined, tokenId: kind === "token" ? id : undefined };
+}
+
+export class ApprovalHands {
+  private readonly database: Database;
+  private readonly clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** Who may have held the secret of an identity, and when it came to be. */
+  async of({ kind, id, name }: Identity): Promise<Hands> {
+    const [row] = await this.database.query(selectHands(name, kind === "token" ? id : undefined));
+    return {
+      names: new Set(row?.names as string[]),
+      madeAt: (row?.made_at as Micros | null | undefined) ?? undefined,
+    };
+  }
+
+  /** Whether somebody who asked may still do what takes a role. Those of the environment end with the process's configuration. */
+  async stands({ kind, name, role }: Identity, least: OperatorRole): Promise<boolean> {
+    if (kind === "environment") return mayAct(role, least);
+    const rows = await this.database.query(selectStanding(name, this.clock.now()));
+    return rows.some((row) => mayAct(row.role as OperatorRole, least));
+  }
+}

@@ -1,0 +1,141 @@
+// Approved changes as they run: the request that was kept, through the handler it was for, once. What came of it is kept with the approval.
+import { sha256 } from "../ground/crypto.ts";
+import { type Clock, SECOND } from "../ground/clock.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import type { Log } from "../ground/log.ts";
+import { type Reply, faultReply } from "../ground/reply.ts";
+import { bodyOf, judgeInput } from "../http/input.ts";
+import type { Database } from "../store/database.ts";
+import { operatorOf } from "./approval-hands.ts";
+import { type Approval, approvalOfRow, endApproval, takeUpExecuting } from "./approvals.sql.ts";
+import { type AuditedCall } from "./audit.sql.ts";
+import { type Audit, keptBody } from "./audit.ts";
+import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
+
+/** After so many attempts, or so long after the decision, nobody finds out any more. */
+const ATTEMPTS_MAX = 10;
+const UNKNOWN_AFTER = 24 * 3_600 * SECOND;
+/** So many are taken up in one round. */
+const TAKEN_MAX = 10;
+
+export interface ApprovalRunParts {
+  database: Database;
+  audit: Audit;
+  clock: Clock;
+  log: Log;
+}
+
+type Outcome = { status: "executed" | "failed"; answer: Reply } | { status: "unknown" };
+
+export class ApprovalRuns {
+  private readonly parts: ApprovalRunParts;
+  private endpoints: ReadonlyMap<string, OperatorEndpoint> = new Map();
+
+  constructor(parts: ApprovalRunParts) {
+    this.parts = parts;
+  }
+
+  /** The endpoints through which approved changes run. */
+  serve(endpoints: readonly OperatorEndpoint[]): void {
+    this.endpoints = new Map(endpoints.map((endpoint) => [endpoint.operationId, endpoint]));
+  }
+
+  /**
+   * Runs an approved change, or finds out what came of it when that was begun before. It runs under a key of its own, so however often it is begun
+   * its effect is there once. Without an outcome it stays `executing`, and is taken up again.
+   */
+  async run(approval: Approval): Promise<void> {
+    const { database, audit } = this.parts;
+    const { uuid, request, askedBy, decision, runId, book } = approval;
+    assert(decision && runId, `${uuid} runs without a decision`);
+    const call: AuditedCall = {
+      requestId: runId,
+      actor: askedBy.name,
+      address: undefined,
+      role: askedBy.role,
+      method: request.method,
+      path: request.path,
+      merchantId: book?.merchantId,
+      approvedBy: decision.by.name,
+    };
+    if (!(await audit.has(runId)))
+      await audit.asked(call, request.body.length === 0 ? undefined : JSON.parse(request.body.toString("utf8")));
+    const outcome = await this.outcomeOf(approval);
+    if (!outcome) return;
+    await database.transaction(async (query) => {
+      const answer =
+        outcome.status === "unknown"
+          ? undefined
+          : { status: outcome.answer.status, body: keptBody(JSON.parse(outcome.answer.body)) };
+      const [ended] = await query(endApproval(uuid, outcome.status, answer));
+      if (ended && answer) await query(audit.answerOf(call, answer.status));
+    });
+  }
+
+  /** Takes up what began and has no outcome. Gives how many there were. */
+  async takeUp(): Promise<number> {
+    const rows = await this.parts.database.query(takeUpExecuting(TAKEN_MAX));
+    for (const row of rows) await this.run(approvalOfRow(row));
+    return rows.length;
+  }
+
+  endpoint(operationId: string): OperatorEndpoint | undefined {
+    return this.endpoints.get(operationId);
+  }
+
+  /** A call as its endpoint takes it, made of the request that was kept. Throws what a request like it would be refused with. */
+  callOf(approval: Approval): { endpoint: OperatorEndpoint; call: OperatorCall } {
+    const { uuid, request, askedBy, requestId, runId } = approval;
+    const endpoint = this.endpoints.get(request.operation);
+    if (!endpoint?.approval) throw new Fault("ROUTE_NOT_FOUND", { message: "There is no such operation any more." });
+    assert(sha256(request.body).equals(request.digest), `the request of ${uuid} is not the one that was asked for`);
+    const { body, query } = judgeInput(endpoint, bodyOf(request.body, endpoint.body), {});
+    const params = paramsOf(endpoint.path, request.path);
+    const keyed = {
+      key: request.key ?? `approval.${uuid}`,
+      endpoint: `${request.method} ${request.path}`,
+      bodyDigest: request.digest,
+    };
+    return {
+      endpoint,
+      call: { params, body, query, requestId: runId ?? requestId, operator: operatorOf(askedBy), keyed },
+    };
+  }
+
+  /** What came of it; undefined while that is not known. */
+  private async outcomeOf(approval: Approval): Promise<Outcome | undefined> {
+    const { clock, log } = this.parts;
+    const { uuid, attempts, decision, runId = "" } = approval;
+    const isLost = attempts > ATTEMPTS_MAX || (decision && clock.now() - decision.at > UNKNOWN_AFTER);
+    if (isLost) return { status: "unknown" };
+    try {
+      const { endpoint, call } = this.callOf(approval);
+      const answer = await this.answered(endpoint, call, attempts > 1);
+      if (!answer) return { status: "unknown" };
+      return { status: answer.status < 400 ? "executed" : "failed", answer };
+    } catch (error) {
+      if (error instanceof Fault && isDecisive(error)) return { status: "failed", answer: faultReply(error, runId) };
+      log.warn({ err: error, approval: uuid }, "an approved change has no outcome yet; it is looked up again");
+      return undefined;
+    }
+  }
+
+  /** Never a second time blindly: by its key, or by looking the object up. Undefined: nobody can tell whether it happened. */
+  private async answered(endpoint: OperatorEndpoint, call: OperatorCall, isAgain: boolean): Promise<Reply | undefined> {
+    const { approval } = endpoint;
+    return isAgain && approval?.lookUp ? approval.lookUp(call) : endpoint.handle(call);
+  }
+}
+
+/** True of a refusal after which nothing has happened, and of the same request nothing will. */
+function isDecisive({ code, status }: Fault): boolean {
+  if (code === "NO_ROUTE_AVAILABLE") return true;
+  return status < 500 && code !== "IDEMPOTENCY_IN_PROGRESS" && code !== "RATE_LIMITED";
+}
+
+/** The parts of a path that vary, by their names in the template. */
+function paramsOf(template: string, path: string): Record<string, string> {
+  const pattern = new RegExp(`^${template.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+  const { groups = {} } = pattern.exec(path) ?? {};
+  return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
+}

@@ -1,0 +1,158 @@
+// The HTTP of four eyes: the policy, what waits for a second operator, and the decision.
+import { reply } from "../ground/reply.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { isLooser } from "./approval.ts";
+import {
+  approvalListSchema,
+  approvalParams,
+  approvalRecordSchema,
+  approvalSchema,
+  approvalView,
+  approvalsQuery,
+  decideSchema,
+  policySchema,
+  policyView,
+  setPolicySchema,
+} from "./approvals.schema.ts";
+import { rulesOfWire } from "./approvals.sql.ts";
+import { type Approvals, staleVersion } from "./approvals.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { limitOf } from "./lists.ts";
+
+const path = "/ops/v1/approvals";
+const tag = "Approvals";
+
+export function approvalEndpoints(approvals: Approvals): OperatorEndpoint[] {
+  return [...policyEndpoints(approvals), ...readEndpoints(approvals), ...decisionEndpoints(approvals)];
+}
+
+function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "getApprovalPolicy",
+      path: `${path}/policy`,
+      summary: "Read which changes need a second operator",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "The policy.", schema: policySchema },
+      errors: [],
+      handle: async () => reply(200, policyView(await approvals.policy())),
+    }),
+    operatorEndpoint({
+      method: "PUT",
+      operationId: "setApprovalPolicy",
+      path: `${path}/policy`,
+      summary: "Set which changes need a second operator",
+      description:
+        "To demand more is done at once. To demand less needs a second admin itself, while anything is demanded.",
+      tag,
+      role: "admin",
+      body: setPolicySchema,
+      success: { status: 200, description: "The policy, good in every process.", schema: policySchema },
+      errors: [],
+      approval: {
+        action: "loosen_policy",
+        async foresee({ body }) {
+          const { version, rules } = await approvals.policy();
+          // What is judged here is what is replaced: a version that comes in between is another one.
+          if (version !== body.version) throw staleVersion(body.version, version);
+          if (!isLooser(rules, rulesOfWire(body.actions))) return undefined;
+          return { summary: `Loosen the approval policy: version ${version} is replaced` };
+        },
+        async lookUp({ body, operator }) {
+          const now = await approvals.policy();
+          const isDone = now.version === body.version + 1 && now.changedBy === operator.name;
+          return isDone ? reply(200, policyView(now)) : undefined;
+        },
+      },
+      async handle({ body, operator }) {
+        const rules = rulesOfWire(body.actions);
+        return reply(200, policyView(await approvals.setPolicy(body.version, rules, operator.name)));
+      },
+    }),
+  ];
+}
+
+function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listApprovals",
+      path,
+      summary: "List changes that needed a second operator, newest first; `status=waiting` can be decided",
+      tag,
+      role: "viewer",
+      query: approvalsQuery,
+      success: { status: 200, description: "A page of them.", schema: approvalListSchema },
+      errors: [],
+      async handle({ query }) {
+        const { starting_after: after, status, payment_reference: paymentReference } = query;
+        if (after !== undefined && !(await approvals.find(after))) throw unknownCursor(after);
+        const limit = limitOf(query);
+        const found = await approvals.list({ status, paymentReference, after }, limit);
+        return page(found, limit, approvalView, ({ uuid }) => uuid);
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      operationId: "getApproval",
+      path: `${path}/{uuid}`,
+      params: approvalParams,
+      summary: "Read one, with what it would do to the book as things stand, and whether you may approve it",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "The change, judged again.", schema: approvalRecordSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      handle: async ({ params, operator }) =>
+        reply(200, await approvals.record(await approvals.required(params.uuid ?? ""), operator)),
+    }),
+  ];
+}
+
+function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
+  const common = { method: "POST", params: approvalParams, tag, role: "support" } as const;
+  const success = { status: 200, description: "It, decided.", schema: approvalSchema };
+  const errors = ["OBJECT_NOT_FOUND", "APPROVAL_CLOSED"] as const;
+  return [
+    operatorEndpoint({
+      ...common,
+      operationId: "approveApproval",
+      path: `${path}/{uuid}/approve`,
+      summary: "Approve a change that somebody else asked for; it runs now, once",
+      description:
+        "Whoever approves has another identity than whoever asked, no token that either made, access from before it was asked for, and the role of the " +
+        "call itself. The call is judged again: `failed` and its `result` say when it was refused.",
+      body: decideSchema,
+      success,
+      errors,
+      async handle({ params, operator, body }) {
+        const decided = await approvals.approve(params.uuid ?? "", operator, body.note);
+        return reply(200, approvalView(decided));
+      },
+    }),
+    operatorEndpoint({
+      ...common,
+      operationId: "refuseApproval",
+      path: `${path}/{uuid}/refuse`,
+      summary: "Refuse a change that somebody else asked for; nothing is done",
+      body: decideSchema,
+      success,
+      errors,
+      async handle({ params, operator, body }) {
+        return reply(200, approvalView(await approvals.refuse(params.uuid ?? "", operator, body.note)));
+      },
+    }),
+    operatorEndpoint({
+      ...common,
+      operationId: "withdrawApproval",
+      path: `${path}/{uuid}/withdraw`,
+      summary: "Take back a change that you asked for",
+      success,
+      errors,
+      async handle({ params, operator }) {
+        return reply(200, approvalView(await approvals.withdraw(params.uuid ?? "", operator)));
+      },
+    }),
+  ];
+}

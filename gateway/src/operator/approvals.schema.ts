@@ -1,0 +1,377 @@
+// Four eyes on the wire: the policy, a change that waits for a second operator, and what it would do to the book.
+import { z } from "zod";
+import { SECOND, wireTime } from "../ground/clock.ts";
+import { MINOR_MAX, exponentOf, isCurrency, wireAmount, wireMinor } from "../ground/money.ts";
+import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
+import {
+  currencyCode,
+  environmentField,
+  exampleOf,
+  exponentField,
+  identity,
+  inPath,
+  listSchema,
+  minorAmount,
+  text,
+  timestamp,
+} from "../http/shapes.ts";
+import type { Posting } from "../ledger/journal.ts";
+import { keptBody } from "./audit.ts";
+import { APPROVAL_HOURS, approvalActions, approvalStatuses, type PolicyAction, policyActions } from "./approval.ts";
+import { type Approval, type Policy, wireRules } from "./approvals.sql.ts";
+import { idField, pageFieldsOf } from "./lists.ts";
+import { roleField } from "./tokens.schema.ts";
+
+const HOUR = 3_600 * SECOND;
+const CURRENCIES_MAX = 20;
+
+export const approvalParams = { uuid: inPath("approval", "ApprovalUuid", "`uuid` of the approval.") };
+
+const aboveMinor = z
+  .record(z.string(), z.int().min(0).max(Number(MINOR_MAX)))
+  .refine((bounds) => Object.keys(bounds).length <= CURRENCIES_MAX, `has at most ${CURRENCIES_MAX} currencies`)
+  .refine((bounds) => Object.keys(bounds).every(isCurrency), "has a currency that there is not")
+  .optional()
+  .meta({
+    id: "ApprovalBounds",
+    description:
+      "Only above this much, by currency, in its minor units. A currency that is not named always needs a second operator.",
+    examples: [{ IDR: 1_000_000_000 }],
+  });
+const ruleSchema = z
+  .strictObject({ above_minor: aboveMinor })
+  .meta({ id: "ApprovalRule", description: "The action needs a second operator.", examples: [{}] });
+const about: Record<PolicyAction, string> = {
+  refund_payment: "Refunds of a payment; held against the bound with what went back of it before.",
+  approve_review: "Letting a payment under review go on.",
+  resolve_dispute: "Deciding a dispute.",
+  decide_receipt: "Giving money that no payment awaited to its merchant, or returning it.",
+  record_payout: "Recording that the bank paid or returned a batch.",
+  activate_routing: "Letting a version of the routing rules decide, a roll back too.",
+  enable_acquirer: "Switching an acquirer on, or stating that it is better. Switching off never waits.",
+};
+const rulesSchema = z
+  .strictObject(
+    Object.fromEntries(
+      policyActions.map((action) => [action, ruleSchema.optional().meta({ description: about[action] })]),
+    ) as Record<PolicyAction, z.ZodOptional<typeof ruleSchema>>,
+  )
+  .meta({
+    id: "ApprovalRules",
+    description: "The actions that need a second operator. One that is left out needs none.",
+    examples: [{ refund_payment: { above_minor: { IDR: 1_000_000_000 } }, activate_routing: {} }],
+  });
+
+const version = z
+  .int()
+  .min(0)
+  .max(1_000_000_000)
+  .meta({ examples: [3] });
+export const policySchema = z
+  .strictObject({
+    version: version.meta({ description: "0 before there was one." }),
+    actions: rulesSchema,
+    changed_at: timestamp.nullable(),
+    changed_by: z
+      .string()
+      .nullable()
+      .meta({ examples: ["sari"] }),
+  })
+  .meta({
+    id: "ApprovalPolicy",
+    description: "Which changes need a second operator.",
+    examples: [{ version: 3, actions: exampleOf(rulesSchema), changed_at: exampleTimes.created, changed_by: "sari" }],
+  });
+
+export const setPolicySchema = z
+  .strictObject({
+    version: version.meta({
+      description: "The version that you have read: a policy that changed meanwhile is not overwritten.",
+    }),
+    actions: rulesSchema,
+  })
+  .meta({ id: "SetApprovalPolicy", examples: [{ version: 3, actions: exampleOf(rulesSchema) }] });
+
+export const approvalStatus = z.enum(approvalStatuses).meta({
+  id: "ApprovalStatus",
+  description:
+    "`executing`: approved, and what came of it is not known yet. `unknown`: nor will it be; look at the object. `failed`: it was judged again when " +
+    "it ran, and refused.",
+});
+const operatorName = z
+  .string()
+  .meta({ description: "Name of the token, or the person's e-mail address.", examples: ["sari"] });
+
+const requestSchema = z
+  .strictObject({
+    operation: z.string().meta({ description: "`operationId` of this contract.", examples: ["refundPayment"] }),
+    method: z.string().meta({ examples: ["POST"] }),
+    path: z.string().meta({ examples: [`/ops/v1/payments/${exampleIds.payment}/refunds`] }),
+    body: z.unknown().meta({ description: "As it was sent, without secrets." }),
+    body_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .meta({ description: "Of the bytes that run when it is approved.", examples: [exampleSignature] }),
+  })
+  .meta({ id: "AskedRequest", description: "The call that was asked for, kept to the byte." });
+
+const resultSchema = z
+  .strictObject({
+    status: z
+      .int()
+      .min(200)
+      .max(599)
+      .meta({ examples: [201] }),
+    body: z.unknown().meta({ description: "The answer, without secrets and without the payer." }),
+  })
+  .meta({ id: "ApprovalResult", description: "How the call was answered when it ran." });
+
+const exampleApproval = {
+  uuid: exampleIds.approval,
+  action: "refund_payment" as const,
+  status: "waiting" as const,
+  summary: `Refund 50,000.00 IDR of ${exampleIds.payment} to its payer: Paid twice`,
+  merchant_id: exampleIds.merchant,
+  merchant_name: "Kopi Melati",
+  environment: "production" as const,
+  payment_reference: exampleIds.payment,
+  amount_minor: 5_000_000,
+  currency: "IDR",
+  exponent: 2,
+  request: {
+    operation: "refundPayment",
+    method: "POST",
+    path: `/ops/v1/payments/${exampleIds.payment}/refunds`,
+    body: { amount_minor: 5_000_000, reason: "Paid twice" },
+    body_sha256: exampleSignature,
+  },
+  least_role: "admin" as const,
+  asked_by: "sari",
+  asked_at: exampleTimes.created,
+  expires_at: exampleTimes.disputed,
+  decided_by: null,
+  decided_at: null,
+  note: null,
+  result: null,
+};
+
+export const approvalSchema = z
+  .strictObject({
+    uuid: identity("approval"),
+    action: z.enum(approvalActions).meta({ id: "ApprovalAction" }),
+    status: approvalStatus,
+    summary: z.string().meta({ description: "What it would do, in words, as it stood when it was asked for." }),
+    merchant_id: identity("merchant").nullable().meta({ description: "Whom it is about; null for nobody." }),
+    merchant_name: z
+      .string()
+      .nullable()
+      .meta({ examples: ["Kopi Melati"] }),
+    environment: environmentField.nullable(),
+    payment_reference: identity("payment").nullable(),
+    amount_minor: minorAmount("What it moves, or lets move; null when it moves nothing.", 5_000_000).nullable(),
+    currency: currencyCode.nullable(),
+    exponent: exponentField.nullable(),
+    request: requestSchema,
+    least_role: roleField.meta({ description: "The least role that may approve it: that of the call itself." }),
+    asked_by: operatorName,
+    asked_at: timestamp,
+    expires_at: timestamp.meta({ description: `${APPROVAL_HOURS} hours after it was asked for.` }),
+    decided_by: operatorName.nullable().meta({ description: "Who approved, refused or took it back." }),
+    decided_at: timestamp.nullable(),
+    note: z
+      .string()
+      .nullable()
+      .meta({ description: "What whoever decided had to say.", examples: ["Checked with the merchant"] }),
+    result: resultSchema.nullable().meta({ description: "Null before it ran." }),
+  })
+  .meta({
+    id: "Approval",
+    description: "A change that needs a second operator.",
+    examples: [exampleApproval],
+  });
+
+export const askedSchema = z.strictObject({ approval: approvalSchema }).meta({
+  id: "ApprovalAsked",
+  description: "Nothing was done: a second operator has to approve it first.",
+  examples: [{ approval: exampleApproval }],
+});
+
+export const approvalListSchema = listSchema(approvalSchema, "ApprovalList");
+
+export const approvalsQuery = z.strictObject({
+  status: approvalStatus.optional().meta({ description: "Only these; `waiting` can be decided." }),
+  payment_reference: idField("payment").meta({ description: "Only what is about this payment." }),
+  ...pageFieldsOf("approval", "uuid"),
+});
+
+const total = (description: string) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description, examples: [-14_895_000] });
+const effectSchema = z
+  .strictObject({
+    account: z.string().meta({ examples: ["merchant:available"] }),
+    currency: currencyCode,
+    exponent: exponentField,
+    before_minor: total(
+      "The balance now, debits minus credits; null when it is beyond what JSON numbers carry exactly.",
+    ),
+    change_minor: total("What it would add."),
+    after_minor: total("The balance after it."),
+  })
+  .meta({ id: "ApprovalEffect", description: "What would happen to one account of the book." });
+
+const faultSchema = z
+  .strictObject({ code: z.string().meta({ examples: ["REFUND_EXCEEDS_PAYMENT"] }), message: z.string() })
+  .meta({ id: "ForeseenFault", description: "Why it would be refused." });
+
+export const approvalRecordSchema = approvalSchema
+  .extend({
+    effects: z.array(effectSchema).meta({
+      description:
+        "The journal that it would post as things stand now; none once it is decided, and of what moves no money.",
+    }),
+    would_fail: faultSchema.nullable().meta({ description: "As things stand now. Null: nothing speaks against it." }),
+    objection: z
+      .string()
+      .nullable()
+      .meta({
+        description: "Why you cannot approve it; null when you can.",
+        examples: ["You asked for this yourself."],
+      }),
+    is_yours: z.boolean().meta({ description: "True when you asked for it, and may take it back." }),
+  })
+  .meta({
+    id: "ApprovalRecord",
+    description: "A change that needs a second operator, with what it would do.",
+    examples: [
+      {
+        ...exampleApproval,
+        effects: [
+          {
+            account: "merchant:available",
+            currency: "IDR",
+            exponent: 2,
+            before_minor: -14_895_000,
+            change_minor: 5_000_000,
+            after_minor: -9_895_000,
+          },
+        ],
+        would_fail: null,
+        objection: null,
+        is_yours: false,
+      },
+    ],
+  });
+
+export const outlookSchema = z
+  .strictObject({
+    operation: z.string().meta({ description: "`operationId` of the call that does it.", examples: ["decideDispute"] }),
+    method: z.string().meta({ examples: ["POST"] }),
+    path: z.string().meta({ examples: [`/ops/v1/reviews/${exampleIds.payment}/approve`] }),
+    body: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: "What is sent; null when nothing is.", examples: [{ outcome: "won" }] }),
+    least_role: roleField.meta({ description: "The least role that may do it." }),
+    needs_approval: z.boolean().meta({ description: "True when it would wait for a second operator." }),
+    summary: z.string().nullable().meta({ description: "What it would do, in words; null when it cannot be done." }),
+    effects: z.array(effectSchema).meta({ description: "The journal that it would post as things stand now." }),
+    would_fail: faultSchema.nullable().meta({ description: "Why it cannot be done; null when it can." }),
+  })
+  .meta({
+    id: "DecisionOutlook",
+    description: "A decision that can be taken, and what it would do.",
+    examples: [
+      {
+        operation: "decideDispute",
+        method: "POST",
+        path: `/ops/v1/merchants/${exampleIds.merchant}/books/production/disputes/${exampleIds.dispute}/resolve`,
+        body: { outcome: "won" },
+        least_role: "admin" as const,
+        needs_approval: false,
+        summary: `Decide the dispute of ${exampleIds.payment} as won: 100,000.00 IDR are free for the merchant again`,
+        effects: [
+          {
+            account: "merchant:available",
+            currency: "IDR",
+            exponent: 2,
+            before_minor: -14_895_000,
+            change_minor: -10_000_000,
+            after_minor: -24_895_000,
+          },
+        ],
+        would_fail: null,
+      },
+    ],
+  });
+export type DecisionOutlook = z.infer<typeof outlookSchema>;
+
+export const decideSchema = z
+  .strictObject({ note: text(1, 500).optional().meta({ description: "Why; everybody sees it." }) })
+  .meta({ id: "DecideApproval", examples: [{ note: "Checked with the merchant" }] });
+
+export function policyView({ version: number, rules, changedAt, changedBy }: Policy): z.infer<typeof policySchema> {
+  return {
+    version: number,
+    actions: wireRules(rules),
+    changed_at: changedAt === undefined ? null : wireTime(changedAt),
+    changed_by: changedBy ?? null,
+  };
+}
+
+export function approvalView(approval: Approval): z.infer<typeof approvalSchema> {
+  const { request, book, amount, decision, answer } = approval;
+  return {
+    uuid: approval.uuid,
+    action: approval.action,
+    status: approval.status,
+    summary: approval.summary,
+    merchant_id: book?.merchantId ?? null,
+    merchant_name: approval.merchantName ?? null,
+    environment: book?.environment ?? null,
+    payment_reference: approval.paymentReference ?? null,
+    amount_minor: amount === undefined ? null : wireAmount(amount.amountMinor),
+    currency: amount?.currency ?? null,
+    exponent: amount === undefined ? null : exponentOf(amount.currency),
+    request: {
+      operation: request.operation,
+      method: request.method,
+      path: request.path,
+      body: shownBody(request.body),
+      body_sha256: request.digest.toString("hex"),
+    },
+    least_role: approval.leastRole,
+    asked_by: approval.askedBy.name,
+    asked_at: wireTime(approval.askedAt),
+    expires_at: wireTime(approval.askedAt + APPROVAL_HOURS * HOUR),
+    decided_by: decision?.by.name ?? null,
+    decided_at: decision === undefined ? null : wireTime(decision.at),
+    note: decision?.note ?? null,
+    result: answer === undefined ? null : { status: answer.status, body: answer.body },
+  };
+}
+
+function shownBody(body: Buffer): unknown {
+  if (body.length === 0) return null;
+  return JSON.parse(keptBody(JSON.parse(body.toString("utf8"))) ?? "null");
+}
+
+/** Before and after, for each account that a journal would touch. */
+export function effectsOf(
+  postings: readonly Posting[],
+  balances: ReadonlyMap<string, bigint>,
+): z.infer<typeof effectSchema>[] {
+  return postings.map(({ account, currency, amountMinor }) => {
+    const before = balances.get(`${account} ${currency}`) ?? 0n;
+    return {
+      account,
+      currency,
+      exponent: exponentOf(currency),
+      before_minor: wireMinor(before),
+      change_minor: wireMinor(amountMinor),
+      after_minor: wireMinor(before + amountMinor),
+    };
+  });
+}

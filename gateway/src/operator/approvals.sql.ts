@@ -1,0 +1,407 @@
+// All SQL of four eyes: the policy, the changes that wait for a second operator, and who has held which token. Times are the database's.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Book, bookOfRow } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+import {
+  APPROVAL_HOURS,
+  type ApprovalAction,
+  type ApprovalStatus,
+  type Foreseen,
+  type Identity,
+  type PolicyAction,
+  type PolicyRules,
+  policyActions,
+} from "./approval.ts";
+import type { OperatorRole } from "./roles.ts";
+
+export interface Policy {
+  /** 0: none was ever made. */
+  version: number;
+  rules: PolicyRules;
+  changedAt: Micros | undefined;
+  changedBy: string | undefined;
+}
+
+/** A request as it is kept. */
+export interface AskedRequest {
+  operation: string;
+  method: string;
+  path: string;
+  body: Buffer;
+  /** Its Idempotency-Key, where it needs one. */
+  key: string | undefined;
+}
+
+export interface Decision {
+  by: Identity;
+  at: Micros;
+  note: string | undefined;
+}
+
+export interface Approval {
+  uuid: string;
+  action: ApprovalAction;
+  status: ApprovalStatus;
+  request: AskedRequest & { digest: Buffer };
+  summary: string;
+  book: Book | undefined;
+  merchantName: string | undefined;
+  paymentReference: string | undefined;
+  amount: { amountMinor: Minor; currency: string } | undefined;
+  leastRole: OperatorRole;
+  requestId: string;
+  askedBy: Identity;
+  askedAt: Micros;
+  decision: Decision | undefined;
+  /** Under which the change itself is in the audit. */
+  runId: string | undefined;
+  attempts: number;
+  answer: { status: number; body: unknown } | undefined;
+  endedAt: Micros | undefined;
+}
+
+export const selectPolicy: Statement = {
+  name: "select approval policy",
+  text: "select version, rules, changed_at, changed_by from operator_approval_policies order by version desc limit 1",
+};
+
+/** The next version. No row: somebody else made it meanwhile. */
+export function insertPolicy(version: number, rules: PolicyRules, changedBy: string): Statement {
+  return {
+    text: `insert into operator_approval_policies (version, rules, changed_by)
+values ($1::integer, $2::json, $3::text)
+on conflict do nothing
+returning version, rules, changed_at, changed_by`,
+    values: [version, JSON.stringify(wireRules(rules)), changedBy],
+  };
+}
+
+/** Amounts as numbers: the schema lets in none that JSON could not carry. */
+export function wireRules(rules: PolicyRules): Record<string, { above_minor?: Record<string, number> }> {
+  return Object.fromEntries(
+    Object.entries(rules).map(([action, { aboveMinor }]) => [
+      action,
+      aboveMinor === undefined
+        ? {}
+        : { above_minor: Object.fromEntries(Object.entries(aboveMinor).map(([code, minor]) => [code, Number(minor)])) },
+    ]),
+  );
+}
+
+interface WireRule {
+  above_minor?: Record<string, number> | undefined;
+}
+
+export function rulesOfWire(rules: Readonly<Partial<Record<PolicyAction, WireRule | undefined>>>): PolicyRules {
+  const named = policyActions.flatMap((action) => (rules[action] ? [[action, rules[action]] as const] : []));
+  return Object.fromEntries(
+    named.map(([action, { above_minor: above }]) => [
+      action,
+      above === undefined
+        ? {}
+        : { aboveMinor: Object.fromEntries(Object.entries(above).map(([code, minor]) => [code, BigInt(minor)])) },
+    ]),
+  );
+}
+
+export function policyOfRow(row: Row | undefined): Policy {
+  if (!row) return { version: 0, rules: {}, changedAt: undefined, changedBy: undefined };
+  return {
+    version: row.version as number,
+    rules: rulesOfWire(JSON.parse(row.rules as string) as Partial<Record<PolicyAction, WireRule>>),
+    changedAt: row.changed_at as Micros,
+    changedBy: row.changed_by as string,
+  };
+}
+
+const age = `interval '${APPROVAL_HOURS} hours'`;
+const columns = `a.*, m.name as merchant_name, a.status = 'waiting' and a.asked_at <= clock_timestamp() - ${age} as is_late`;
+const joined = "left join merchants m on m.merchant_id = a.merchant_id";
+
+export interface NewApproval {
+  uuid: string;
+  action: ApprovalAction;
+  request: AskedRequest & { digest: Buffer };
+  foreseen: Foreseen;
+  leastRole: OperatorRole;
+  policyVersion: number;
+  requestId: string;
+  askedBy: Identity;
+}
+
+/** No row: the same change waits already, or its key stands for another one. */
+export function insertApproval(one: NewApproval): Statement {
+  const { request, foreseen, askedBy } = one;
+  const { book, paymentReference, amount } = foreseen;
+  return {
+    text: `insert into operator_approvals (approval_id, action, operation, method, path, body, body_digest, request_key, summary, merchant_id,
+  environment, payment_id, amount_minor, currency, least_role, policy_version, request_id, asked_kind, asked_id, asked_by, asked_role)
+values ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::bytea, $7::bytea, $8::text, $9::text, $10::uuid,
+  $11::text::environment, $12::uuid, $13::bigint, $14::text, $15::text, $16::integer, $17::uuid, $18::text, $19::text, $20::text, $21::text)
+on conflict do nothing
+returning approval_id`,
+    values: [
+      uuidOf(one.uuid),
+      one.action,
+      request.operation,
+      request.method,
+      request.path,
+      request.body,
+      request.digest,
+      request.key ?? null,
+      foreseen.summary.slice(0, 1_000),
+      book === undefined ? null : uuidOf(book.merchantId),
+      book?.environment ?? null,
+      paymentReference === undefined ? null : uuidOf(paymentReference),
+      amount?.amountMinor ?? null,
+      amount?.currency ?? null,
+      one.leastRole,
+      one.policyVersion,
+      uuidOf(one.requestId),
+      askedBy.kind,
+      askedBy.id,
+      askedBy.name,
+      askedBy.role,
+    ],
+  };
+}
+
+/** What waited for too long: so much at a time. */
+export function expireApprovals(limit: number): Statement {
+  return {
+    text: `update operator_approvals
+set status = 'expired', ended_at = clock_timestamp()
+where approval_id in (
+  select approval_id
+  from operator_approvals
+  where status = 'waiting' and asked_at <= clock_timestamp() - ${age}
+  order by approval_id
+  limit $1::integer
+  for update skip locked
+)`,
+    values: [limit],
+  };
+}
+
+/** How many of somebody's wait, as far as `limit`. */
+export function countWaiting(askedBy: string, limit: number): Statement {
+  return {
+    text: `select count(*)::integer as waiting
+from (
+  select
+  from operator_approvals
+  where status = 'waiting' and asked_by = $1::text
+  limit $2::integer
+) a`,
+    values: [askedBy, limit],
+  };
+}
+
+export function selectApproval(uuid: string): Statement {
+  return {
+    name: "select approval",
+    text: `select ${columns} from operator_approvals a ${joined} where a.approval_id = $1::uuid`,
+    values: [uuidOf(uuid)],
+  };
+}
+
+/** Of the same change: by its key where it has one, else the one that waits. */
+export function selectSame({
+  method,
+  path,
+  key,
+  digest,
+}: Pick<AskedRequest, "method" | "path" | "key"> & { digest: Buffer }): Statement {
+  return {
+    text: `select ${columns}
+from operator_approvals a
+${joined}
+where ($1::text is not null and a.request_key = $1::text)
+  or ($1::text is null and a.request_key is null and a.status = 'waiting' and a.path = $2::text and a.method = $3::text
+    and a.body_digest = $4::bytea)`,
+    values: [key ?? null, path, method, digest],
+  };
+}
+
+export interface ApprovalFilter {
+  status: ApprovalStatus | undefined;
+  paymentReference: string | undefined;
+  /** An approval: only those before it. */
+  after: string | undefined;
+}
+
+/** Newest first, and one more than `limit`. */
+export function selectApprovals({ status, paymentReference, after }: ApprovalFilter, limit: number): Statement {
+  const values: unknown[] = [after === undefined ? null : uuidOf(after), limit + 1];
+  const filters: string[] = [];
+  // What is late is no longer waiting, whether or not it was swept.
+  if (status !== undefined) {
+    const place = `$${values.push(status)}::text`;
+    const late = `a.asked_at <= clock_timestamp() - ${age}`;
+    if (status === "waiting") filters.push(`a.status = ${place} and not (${late})`);
+    else if (status === "expired") filters.push(`(a.status = ${place} or (a.status = 'waiting' and ${late}))`);
+    else filters.push(`a.status = ${place}`);
+  }
+  if (paymentReference !== undefined) filters.push(`a.payment_id = $${values.push(uuidOf(paymentReference))}::uuid`);
+  return {
+    text: `select ${columns}
+from operator_approvals a
+${joined}
+where ($1::uuid is null or a.approval_id < $1::uuid)${filters.map((one) => ` and ${one}`).join("")}
+order by a.approval_id desc
+limit $2::integer`,
+    values,
+  };
+}
+
+/** A decision against it, or its asker's. No row: it does not wait any more. */
+export function closeApproval(
+  uuid: string,
+  status: "refused" | "withdrawn",
+  by: Identity,
+  note: string | undefined,
+): Statement {
+  return {
+    text: `update operator_approvals
+set status = $2::text, decided_kind = $3::text, decided_id = $4::text, decided_by = $5::text, note = $6::text,
+  decided_at = clock_timestamp(), ended_at = clock_timestamp()
+where approval_id = $1::uuid and status = 'waiting' and asked_at > clock_timestamp() - ${age}
+returning approval_id`,
+    values: [uuidOf(uuid), status, by.kind, by.id, by.name, note ?? null],
+  };
+}
+
+const LEASE = "interval '60 seconds'";
+
+/** The decision for it, and the right to carry it out. No row: it does not wait any more. */
+export function approve(
+  uuid: string,
+  by: Identity,
+  madeAt: Micros,
+  { note, runId }: { note: string | undefined; runId: string },
+): Statement {
+  return {
+    text: `update operator_approvals
+set status = 'executing', decided_kind = $2::text, decided_id = $3::text, decided_by = $4::text, decided_made_at = $5::timestamptz,
+  note = $6::text, run_id = $7::uuid, decided_at = clock_timestamp(), attempts = 1, leased_until = clock_timestamp() + ${LEASE}
+where approval_id = $1::uuid and status = 'waiting' and asked_at > clock_timestamp() - ${age}
+returning approval_id`,
+    values: [uuidOf(uuid), by.kind, by.id, by.name, sqlTime(madeAt), note ?? null, uuidOf(runId)],
+  };
+}
+
+/** Those that began, and whose process said nothing more: so many are taken up again. */
+export function takeUpExecuting(limit: number): Statement {
+  return {
+    text: `with taken as (
+  update operator_approvals
+  set attempts = attempts + 1, leased_until = clock_timestamp() + ${LEASE}
+  where approval_id in (
+    select approval_id
+    from operator_approvals
+    where status = 'executing' and leased_until <= clock_timestamp()
+    order by leased_until
+    limit $1::integer
+    for update skip locked
+  )
+  returning *
+)
+select ${columns} from taken a ${joined}`,
+    values: [limit],
+  };
+}
+
+/** What came of it. No row: another process has said so already. */
+export function endApproval(
+  uuid: string,
+  status: "executed" | "failed" | "unknown",
+  answer: { status: number; body: string | null } | undefined,
+): Statement {
+  return {
+    text: `update operator_approvals
+set status = $2::text, answer_status = $3::smallint, answer = $4::json, leased_until = null, ended_at = clock_timestamp()
+where approval_id = $1::uuid and status = 'executing'
+returning approval_id`,
+    values: [uuidOf(uuid), status, answer?.status ?? null, answer?.body ?? null],
+  };
+}
+
+/** Who may have held the tokens of a name: their makers, the makers of those, and so on; and when the token itself was made. */
+export function selectHands(name: string, tokenId: string | undefined): Statement {
+  return {
+    text: `with recursive hands(name) as (
+  select $1::text
+  union
+  select t.created_by
+  from hands h
+  join operator_tokens t on t.name = h.name
+)
+select array(select name from hands) as names, (select created_at from operator_tokens where token_id = $2::uuid) as made_at`,
+    values: [name, tokenId === undefined ? null : uuidOf(tokenId)],
+  };
+}
+
+/** The highest role that tokens of a name give now. */
+export function selectStanding(name: string, now: Micros): Statement {
+  return {
+    text: `select role
+from operator_tokens
+where name = $1::text and revoked_at is null and (expires_at is null or expires_at > $2::timestamptz)`,
+    values: [name, sqlTime(now)],
+  };
+}
+
+export function approvalOfRow(row: Row): Approval {
+  const identity = (name: string): Identity => ({
+    kind: row[`${name}_kind`] as Identity["kind"],
+    id: row[`${name}_id`] as string,
+    name: row[`${name}_by`] as string,
+    role: (row[`${name}_role`] ?? row.least_role) as OperatorRole,
+  });
+  const body = row.body as Buffer;
+  return {
+    uuid: idOf("approval", row.approval_id as string),
+    action: row.action as ApprovalAction,
+    status: row.is_late ? "expired" : (row.status as ApprovalStatus),
+    request: {
+      operation: row.operation as string,
+      method: row.method as string,
+      path: row.path as string,
+      body,
+      digest: row.body_digest as Buffer,
+      key: (row.request_key as string | null) ?? undefined,
+    },
+    summary: row.summary as string,
+    book: row.merchant_id === null ? undefined : bookOfRow(row),
+    merchantName: (row.merchant_name as string | null) ?? undefined,
+    paymentReference: row.payment_id === null ? undefined : idOf("payment", row.payment_id as string),
+    amount:
+      row.amount_minor === null
+        ? undefined
+        : { amountMinor: row.amount_minor as Minor, currency: row.currency as string },
+    leastRole: row.least_role as OperatorRole,
+    requestId: idOf("request", row.request_id as string),
+    askedBy: identity("asked"),
+    askedAt: row.asked_at as Micros,
+    decision:
+      row.decided_at === null
+        ? undefined
+        : {
+            by: identity("decided"),
+            at: row.decided_at as Micros,
+            note: (row.note as string | null) ?? undefined,
+          },
+    runId: row.run_id === null ? undefined : idOf("request", row.run_id as string),
+    attempts: row.attempts as number,
+    answer:
+      row.answer_status === null
+        ? undefined
+        : {
+            status: row.answer_status as number,
+            body: row.answer === null ? null : (JSON.parse(row.answer as string) as unknown),
+          },
+    endedAt: (row.ended_at as Micros | null) ?? undefined,
+  };
+}

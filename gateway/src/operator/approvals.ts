@@ -1,0 +1,353 @@
+// Four eyes at work: the policy as it stands, changes that are kept instead of done, and what another operator decides about them.
+import type { Clock } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { Fault, assert, validationFault } from "../ground/fault.ts";
+import { newId, isId } from "../ground/ids.ts";
+import type { Log } from "../ground/log.ts";
+import type { Minor } from "../ground/money.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import { selectBalances } from "../ledger/ledger.sql.ts";
+import type { Database, Row } from "../store/database.ts";
+import { ApprovalHands, identityOf } from "./approval-hands.ts";
+import { ApprovalRuns } from "./approval-runs.ts";
+import {
+  type ApprovalStatus,
+  type Foreseen,
+  type PolicyRules,
+  boundOf,
+  demands,
+  objectionTo,
+  refuseObjection,
+} from "./approval.ts";
+import { type DecisionOutlook, approvalView, effectsOf } from "./approvals.schema.ts";
+import {
+  type Approval,
+  type ApprovalFilter,
+  type AskedRequest,
+  type Policy,
+  approvalOfRow,
+  approve,
+  closeApproval,
+  countWaiting,
+  expireApprovals,
+  insertApproval,
+  insertPolicy,
+  policyOfRow,
+  selectApproval,
+  selectApprovals,
+  selectPolicy,
+  selectSame,
+} from "./approvals.sql.ts";
+import { type Audit } from "./audit.ts";
+import { PATH_MAX } from "./audit.sql.ts";
+import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
+import type { Operator } from "./known-tokens.ts";
+import { mayAct } from "./roles.ts";
+
+/** Of one asker. */
+export const WAITING_MAX = 100;
+const BODY_MAX_BYTES = 65_536;
+const EXPIRED_MAX = 100;
+
+export interface ApprovalsParts {
+  database: Database;
+  audit: Audit;
+  clock: Clock;
+  log: Log;
+}
+
+export class Approvals {
+  private readonly parts: ApprovalsParts;
+  private readonly hands: ApprovalHands;
+  readonly runs: ApprovalRuns;
+
+  constructor(parts: ApprovalsParts) {
+    this.parts = parts;
+    this.hands = new ApprovalHands(parts.database, parts.clock);
+    this.runs = new ApprovalRuns(parts);
+  }
+
+  /** As it stands in the database: what was demanded a moment ago is demanded in every process. */
+  async policy(): Promise<Policy> {
+    const [row] = await this.parts.database.query(selectPolicy);
+    return policyOfRow(row);
+  }
+
+  /** Replaces a version by the next. Throws VALIDATION_ERROR when it is not the newest any more. */
+  async setPolicy(version: number, rules: PolicyRules, changedBy: string): Promise<Policy> {
+    const before = await this.policy();
+    const [row] =
+      before.version === version ? await this.parts.database.query(insertPolicy(version + 1, rules, changedBy)) : [];
+    if (!row) throw staleVersion(version, (await this.policy()).version);
+    return policyOfRow(row);
+  }
+
+  /**
+   * Holds a change against the policy before it is done. With an answer it was kept instead, for a second operator; without one it may be done now,
+   * as long as it is within the bound. Throws what the change itself would be refused with.
+   */
+  async judge(
+    endpoint: OperatorEndpoint,
+    call: OperatorCall,
+    request: Omit<AskedRequest, "operation">,
+  ): Promise<{ answer: Reply } | { freeUpToMinor: Minor | undefined }> {
+    const { approval } = endpoint;
+    if (!approval) return { freeUpToMinor: undefined };
+    const { version, rules } = await this.policy();
+    // Nothing is looked up for a policy that does not speak of it.
+    if (boundOf(rules, approval.action, undefined) === null) return { freeUpToMinor: undefined };
+    // The key's own record comes first, as everywhere.
+    const before = request.key === undefined ? undefined : await this.same(request);
+    if (before) return { answer: again(before) };
+    const foreseen = await approval.foresee(call);
+    if (!foreseen || !demands(rules, approval.action, foreseen))
+      return { freeUpToMinor: boundOf(rules, approval.action, foreseen?.amount?.currency) ?? undefined };
+    return { answer: await this.ask(endpoint, call, request, foreseen, version) };
+  }
+
+  /** Keeps a change for a second operator. The same one again, or under the same key, is the one that was kept. */
+  private async ask(
+    endpoint: OperatorEndpoint,
+    { requestId, operator }: OperatorCall,
+    sent: Omit<AskedRequest, "operation">,
+    foreseen: Foreseen,
+    policyVersion: number,
+  ): Promise<Reply> {
+    const { database, clock } = this.parts;
+    if (sent.body.length > BODY_MAX_BYTES || sent.path.length > PATH_MAX) throw new Fault("PAYLOAD_TOO_LARGE");
+    const request = { ...sent, operation: endpoint.operationId, digest: sha256(sent.body) };
+    await database.query(expireApprovals(EXPIRED_MAX));
+    const before = await this.same(request);
+    if (before) return again(before);
+    const askedBy = identityOf(operator);
+    const [{ waiting } = { waiting: 0 }] = await database.query<{ waiting: number }>(
+      countWaiting(askedBy.name, WAITING_MAX),
+    );
+    if (waiting >= WAITING_MAX)
+      throw new Fault("RATE_LIMITED", {
+        message: `${WAITING_MAX} changes that you asked for wait for a second operator. Have some decided first.`,
+        retryAfterSeconds: 60,
+      });
+    const uuid = newId("approval", clock.now());
+    const { action } = endpoint.approval ?? {};
+    if (!action) throw new Fault("INTERNAL_ERROR");
+    const made = await database.query(
+      insertApproval({ uuid, action, request, foreseen, leastRole: endpoint.role, policyVersion, requestId, askedBy }),
+    );
+    if (made.length > 0) return reply(202, { approval: approvalView(await this.required(uuid)) });
+    const other = await this.same(request); // somebody asked for it at the same moment
+    if (!other) throw new Fault("SERVICE_UNAVAILABLE");
+    return again(other);
+  }
+
+  /** The same change as it was kept. Throws IDEMPOTENCY_CONFLICT for another one under its key. */
+  private async same(request: Omit<AskedRequest, "operation">): Promise<Approval | undefined> {
+    const sent = { ...request, digest: sha256(request.body) };
+    const [row] = await this.parts.database.query(selectSame(sent));
+    if (!row) return undefined;
+    const found = approvalOfRow(row);
+    const { method, path, digest } = found.request;
+    if (method !== sent.method || path !== sent.path || !digest.equals(sent.digest))
+      throw new Fault("IDEMPOTENCY_CONFLICT", { details: { idempotency_key: request.key, approval: found.uuid } });
+    return found;
+  }
+
+  async find(uuid: string): Promise<Approval | undefined> {
+    const [row] = isId("approval", uuid) ? await this.parts.database.query(selectApproval(uuid)) : [];
+    return row && approvalOfRow(row);
+  }
+
+  /** Throws OBJECT_NOT_FOUND. */
+  async required(uuid: string): Promise<Approval> {
+    const found = await this.find(uuid);
+    if (!found) throw new Fault("OBJECT_NOT_FOUND", { message: "There is no such approval." });
+    return found;
+  }
+
+  /** Newest first, and one more than `limit`. */
+  async list(filter: ApprovalFilter, limit: number): Promise<Approval[]> {
+    return (await this.parts.database.query(selectApprovals(filter, limit))).map(approvalOfRow);
+  }
+
+  /** With what it would do as things stand, and whether whoever reads it may approve it. */
+  async record(approval: Approval, reader: Operator): Promise<Record<string, unknown>> {
+    const identity = identityOf(reader);
+    const { askedBy, status } = approval;
+    const outlook = status === "waiting" ? await this.outlook(approval) : { effects: [], would_fail: null };
+    return {
+      ...approvalView(approval),
+      ...outlook,
+      objection: status === "waiting" ? ((await this.objection(approval, reader)) ?? null) : closedMessage(status),
+      is_yours: identity.kind === askedBy.kind && identity.id === askedBy.id,
+    };
+  }
+
+  /**
+   * Approves a change and runs it. Gives it with what came of it; it is still `executing` when that is not known yet. Throws OBJECT_NOT_FOUND,
+   * APPROVAL_CLOSED, and FORBIDDEN for whoever is no second operator.
+   */
+  async approve(uuid: string, operator: Operator, note: string | undefined): Promise<Approval> {
+    const { database, clock, log } = this.parts;
+    const approval = await this.required(uuid);
+    refuseClosed(approval);
+    refuseObjection(await this.objection(approval, operator));
+    const by = identityOf(operator);
+    const { madeAt } = await this.hands.of(by);
+    if (madeAt === undefined) throw new Fault("FORBIDDEN");
+    const runId = newId("request", clock.now());
+    const taken = await database.query(approve(uuid, by, madeAt, { note, runId }));
+    const decided = await this.required(uuid);
+    if (taken.length === 0) throw closed(decided.status);
+    try {
+      await this.runs.run(decided);
+    } catch (error) {
+      // It is decided. Whoever takes up what has no outcome goes on with it.
+      log.warn({ err: error, approval: uuid }, "an approved change has no outcome yet; it is looked up again");
+    }
+    return this.required(uuid);
+  }
+
+  /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, FORBIDDEN for whoever asked for it, or could not do it. */
+  async refuse(uuid: string, operator: Operator, note: string | undefined): Promise<Approval> {
+    const approval = await this.required(uuid);
+    refuseClosed(approval);
+    const { askedBy, leastRole } = approval;
+    const by = identityOf(operator);
+    if (by.kind === askedBy.kind && by.id === askedBy.id)
+      throw new Fault("FORBIDDEN", { message: "You asked for this yourself. Take it back instead." });
+    if (!mayAct(by.role, leastRole))
+      throw new Fault("FORBIDDEN", { message: `This takes the role ${leastRole}; yours is ${by.role}.` });
+    return this.close(uuid, "refused", operator, note);
+  }
+
+  /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, FORBIDDEN for anybody but whoever asked for it. */
+  async withdraw(uuid: string, operator: Operator): Promise<Approval> {
+    const approval = await this.required(uuid);
+    refuseClosed(approval);
+    const { askedBy } = approval;
+    const by = identityOf(operator);
+    if (by.kind !== askedBy.kind || by.id !== askedBy.id)
+      throw new Fault("FORBIDDEN", { message: `${askedBy.name} asked for this, and alone can take it back.` });
+    return this.close(uuid, "withdrawn", operator, undefined);
+  }
+
+  /** One round of what nobody asks for: what is late expires, and what has no outcome is taken up. */
+  async sweep(): Promise<void> {
+    await this.parts.database.query(expireApprovals(EXPIRED_MAX));
+    await this.runs.takeUp();
+  }
+
+  private async close(
+    uuid: string,
+    status: "refused" | "withdrawn",
+    operator: Operator,
+    note: string | undefined,
+  ): Promise<Approval> {
+    const done = await this.parts.database.query(closeApproval(uuid, status, identityOf(operator), note));
+    const after = await this.required(uuid);
+    if (done.length === 0) throw closed(after.status);
+    return after;
+  }
+
+  /** Why an operator cannot approve it now. */
+  private async objection({ askedBy, askedAt, leastRole }: Approval, operator: Operator): Promise<string | undefined> {
+    const approver = identityOf(operator);
+    const [asker, hands, stands] = await Promise.all([
+      this.hands.of(askedBy),
+      this.hands.of(approver),
+      this.hands.stands(askedBy, leastRole),
+    ]);
+    const objection = objectionTo({ askedBy, askedAt, leastRole }, asker, approver, hands);
+    if (objection !== undefined || stands) return objection;
+    return `${askedBy.name}, who asked for this, may not do it any more. Refuse it.`;
+  }
+
+  /** What a call would do if it were sent now, and whether it would wait for a second operator: for whoever is to decide. */
+  async foresee(
+    operation: string,
+    { params, body = null }: { params: Readonly<Record<string, string>>; body?: Record<string, unknown> | null },
+    { operator, requestId }: OperatorCall,
+  ): Promise<DecisionOutlook> {
+    const endpoint = this.runs.endpoint(operation);
+    assert(endpoint?.approval, `${operation} foresees nothing`);
+    const call = { params, body: body ?? {}, query: {}, requestId, operator, keyed: undefined };
+    const { rules } = await this.policy();
+    const { foreseen, ...outlook } = await this.outlookOf(endpoint, call);
+    const { action } = endpoint.approval;
+    return {
+      operation,
+      method: endpoint.method,
+      path: endpoint.path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => params[name] ?? ""),
+      body,
+      least_role: endpoint.role,
+      needs_approval: foreseen !== undefined && demands(rules, action, foreseen),
+      summary: foreseen?.summary ?? null,
+      ...outlook,
+    };
+  }
+
+  /** The change judged again: what it would post now, before and after; or why it would be refused. */
+  private async outlook(approval: Approval): Promise<Outlook> {
+    try {
+      const { endpoint, call } = this.runs.callOf(approval);
+      const { foreseen: _, ...outlook } = await this.outlookOf(endpoint, call);
+      return outlook;
+    } catch (error) {
+      return { effects: [], would_fail: refusalOf(error) };
+    }
+  }
+
+  private async outlookOf(
+    { approval }: OperatorEndpoint,
+    call: OperatorCall,
+  ): Promise<Outlook & { foreseen: Foreseen | undefined }> {
+    try {
+      const foreseen = await approval?.foresee(call);
+      const { postings = [], book } = foreseen ?? {};
+      const rows = book && postings.length > 0 ? await this.parts.database.query(selectBalances(book)) : [];
+      return { foreseen, effects: effectsOf(postings, balancesOf(rows)), would_fail: null };
+    } catch (error) {
+      return { foreseen: undefined, effects: [], would_fail: refusalOf(error) };
+    }
+  }
+}
+
+type Outlook = Pick<DecisionOutlook, "effects" | "would_fail">;
+
+/** The refusal that an error is. Throws the error when it is none. */
+function refusalOf(error: unknown): { code: string; message: string } {
+  if (!(error instanceof Fault) || error.status >= 500) throw error;
+  return { code: error.code, message: error.message };
+}
+
+/** By account and currency: debits minus credits. */
+function balancesOf(rows: readonly Row[]): Map<string, Minor> {
+  return new Map(
+    rows.map((row) => [
+      `${row.account as string} ${row.currency as string}`,
+      ((row.debit_minor as Minor | null) ?? 0n) - ((row.credit_minor as Minor | null) ?? 0n),
+    ]),
+  );
+}
+
+/** An approval that was asked for again: as it stands now. */
+function again(approval: Approval): Reply {
+  const waits = approval.status === "waiting" || approval.status === "executing";
+  return { ...reply(waits ? 202 : 200, { approval: approvalView(approval) }), replayed: true };
+}
+
+/** The policy was changed since it was read. */
+export function staleVersion(sent: number, current: number): Fault {
+  return validationFault("version", sent, `The policy is at version ${current}. Read it again before you change it.`);
+}
+
+const closedMessage = (status: ApprovalStatus): string =>
+  status === "expired" ? "It has expired. Ask for it again." : `It is ${status}.`;
+
+function closed(status: ApprovalStatus): Fault {
+  return new Fault("APPROVAL_CLOSED", { message: closedMessage(status), details: { status } });
+}
+
+function refuseClosed({ status }: Approval): void {
+  if (status !== "waiting") throw closed(status);
+}

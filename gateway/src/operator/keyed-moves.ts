@@ -1,0 +1,49 @@
+// Commands of operators that happen once for a key: the answer is kept in the book in the transaction of its effect.
+import type { Clock } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import type { Reply } from "../ground/reply.ts";
+import { type Intent, RunningKeys, idempotently, recordedAnswer } from "../idempotency/idempotency.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Database } from "../store/database.ts";
+import type { Command } from "../store/lane.ts";
+import type { Lanes } from "../store/lanes.ts";
+import type { KeyedRequest, OperatorCall } from "./endpoint.ts";
+
+export class KeyedMoves {
+  private readonly database: Database;
+  private readonly lanes: Lanes;
+  private readonly clock: Clock;
+  private readonly runningKeys = new RunningKeys();
+
+  constructor(parts: { database: Database; lanes: Lanes; clock: Clock }) {
+    this.database = parts.database;
+    this.lanes = parts.lanes;
+    this.clock = parts.clock;
+  }
+
+  /** Runs a command for a call: once for its key, where the call has one. Throws what the command throws, and IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
+  async move(book: Book, { keyed, requestId }: OperatorCall, command: Command<Reply>): Promise<Reply> {
+    const { database, lanes } = this;
+    if (!keyed) return lanes.move(book.merchantId, command);
+    const intent = this.intentOf(book, keyed, requestId);
+    return this.runningKeys.alone(intent, () => lanes.move(book.merchantId, idempotently(intent, command, database)));
+  }
+
+  /** True when the key of a call has its answer already. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
+  async isAnswered(book: Book, { keyed, requestId }: OperatorCall): Promise<boolean> {
+    if (!keyed) return false;
+    const intent = this.intentOf(book, keyed, requestId);
+    return (await recordedAnswer(this.database, intent, intent.receivedAt)) !== undefined;
+  }
+
+  private intentOf(book: Book, keyed: KeyedRequest, requestId: string): Intent {
+    return {
+      ...keyed,
+      // A key of the operator's is never one of the merchant's.
+      key: `operator.${sha256(keyed.key).toString("hex")}`,
+      book,
+      requestId,
+      receivedAt: this.clock.now(),
+    };
+  }
+}

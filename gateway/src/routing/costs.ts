@@ -1,0 +1,62 @@
+// What acquirers charge the platform for a payment: as the operator states it, and where nothing is stated as the acquirer's profile says.
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import type { Clock } from "../ground/clock.ts";
+import { type FeeRule, type Minor, feeOf } from "../ground/money.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { Database } from "../store/database.ts";
+import { nextEpoch } from "../store/settings-watch.ts";
+import { type AcquirerCost, type StatedCost, costOfRow, deleteCosts, insertCosts, selectCosts } from "./costs.sql.ts";
+
+export class AcquirerCosts {
+  private readonly database: Database;
+  private readonly clock: Clock;
+
+  constructor(database: Database, clock: Clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** Those of one acquirer, or of all. */
+  async read(gatewayCode?: string): Promise<AcquirerCost[]> {
+    return (await this.database.query(selectCosts(gatewayCode))).map(costOfRow);
+  }
+
+  /** States all costs of an acquirer anew, in place of those before. Two at once follow each other. */
+  async put(gatewayCode: string, costs: readonly StatedCost[], by: string): Promise<AcquirerCost[]> {
+    return this.database.transaction(async (query) => {
+      await nextEpoch(query);
+      await query(deleteCosts(gatewayCode));
+      if (costs.length > 0) await query(insertCosts(gatewayCode, costs, by, this.clock.now()));
+      return (await query(selectCosts(gatewayCode))).map(costOfRow);
+    });
+  }
+}
+
+/** A payment as far as its cost goes. */
+export interface Charged {
+  method: PaymentMethod;
+  currency: string;
+  amountMinor: Minor;
+}
+
+/** What an acquirer charges for a payment that is paid; undefined where nobody knows. */
+export type CostOf = (gatewayCode: string, payment: Charged) => Minor | undefined;
+
+/**
+ * By what is stated, and else by the acquirer's profile. A profile must name a cost, so one of nothing at all says that nobody knew it; stated
+ * by the operator, nothing is nothing.
+ */
+export function costsOf(stated: readonly AcquirerCost[], acquirers: readonly Acquirer[]): CostOf {
+  const rules = new Map<string, FeeRule>();
+  for (const { code, capabilities } of acquirers) {
+    for (const { method, currencies, cost } of capabilities) {
+      if (cost.basisPoints === 0 && cost.flatMinor === 0n) continue;
+      for (const currency of currencies) rules.set(`${code}/${method}/${currency}`, cost);
+    }
+  }
+  for (const { gatewayCode, method, currency, rule } of stated) rules.set(`${gatewayCode}/${method}/${currency}`, rule);
+  return (gatewayCode, { method, currency, amountMinor }) => {
+    const rule = rules.get(`${gatewayCode}/${method}/${currency}`);
+    return rule && feeOf(amountMinor, rule);
+  };
+}

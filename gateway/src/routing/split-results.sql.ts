@@ -1,0 +1,46 @@
+// All SQL of split tests' results: what became of the payments that are in one.
+import type { Micros } from "../ground/clock.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { PastOutcome } from "./replay.ts";
+import type { SplitArm, SplitDecision } from "./routing.ts";
+
+/** Payments of one arm that are alike, and the amounts of those that were paid. */
+export interface ArmRow extends Row {
+  arm: SplitArm;
+  gateway_code: string | null;
+  payment_method: PaymentMethod;
+  currency: string;
+  outcome: PastOutcome;
+  payments: number;
+  amounts_minor: string | null;
+  since: Micros;
+}
+
+/** The newest payments of a test, at most `count`. A test whose acquirers or share changed is another one under the same name. */
+export function selectArms({ id, control, test, percent }: Omit<SplitDecision, "arm">, count: number): Statement {
+  return {
+    text: `select n.arm, p.gateway_code, p.payment_method, p.currency, case
+    when p.paid_at is not null then 'succeeded'
+    when p.status in ('failed', 'expired') then 'failed'
+    when p.status = 'canceled' then 'canceled'
+    else 'open'
+  end as outcome, count(*)::integer as payments, string_agg(p.amount_minor::text, ',') filter (where p.paid_at is not null) as amounts_minor,
+  min(p.created_at) as since
+from (
+  select merchant_id, environment, payment_id, arm
+  from payment_splits
+  where split_id = $1::text and control_code = $2::text and test_code = $3::text and percent = $4::smallint
+  order by payment_id desc
+  limit $5::integer
+) n
+cross join lateral (
+  select *
+  from payments p
+  where p.merchant_id = n.merchant_id and p.environment = n.environment and p.payment_id = n.payment_id
+  limit 1
+) p
+group by 1, 2, 3, 4, 5`,
+    values: [id, control, test, percent, count],
+  };
+}

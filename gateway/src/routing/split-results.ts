@@ -1,0 +1,133 @@
+// What a split test has shown so far: each arm's share of success with its interval, and whether the two can be told apart. Pure.
+import { type Interval, difference, moreToTellApart, wilson } from "../ground/proportions.ts";
+import type { Micros } from "../ground/clock.ts";
+import type { Minor } from "../ground/money.ts";
+import type { CostOf } from "./costs.ts";
+import type { SplitArm, SplitTest } from "./routing.ts";
+import type { ArmRow } from "./split-results.sql.ts";
+
+/** What the paid payments of an arm cost in one currency; those whose cost nobody knows are only counted. */
+export interface ArmCost {
+  currency: string;
+  payments: number;
+  costMinor: Minor;
+  unknown: number;
+}
+
+export interface ArmResult {
+  gatewayCode: string;
+  payments: number;
+  /** Neither paid nor ended yet, or canceled by their merchant. */
+  open: number;
+  attempts: number;
+  succeeded: number;
+  interval: Interval | undefined;
+  costs: ArmCost[];
+}
+
+export type SplitVerdict = "no_data" | "undecided" | "test_better" | "control_better";
+
+export interface SplitResult {
+  control: ArmResult;
+  test: ArmResult;
+  /** Of the oldest payment that is counted. */
+  since: Micros | undefined;
+  /** `test` minus `control`. */
+  difference: (Interval & { estimate: number }) | undefined;
+  verdict: SplitVerdict;
+  /** About so many more payments, should the difference stay as it is. */
+  more: number | undefined;
+  words: string;
+}
+
+/** An arm counts what was first asked of its acquirer, whoever took it in the end. */
+export function splitResult(
+  { test: testCode, control: controlCode, percent }: { control: string; test: string } & Pick<SplitTest, "percent">,
+  rows: readonly ArmRow[],
+  costOf: CostOf,
+): SplitResult {
+  const control = armResult("control", controlCode, rows, costOf);
+  const test = armResult("test", testCode, rows, costOf);
+  const [a, b] = [test, control].map(({ succeeded, attempts }) => ({ succeeded, of: attempts })) as [
+    { succeeded: number; of: number },
+    { succeeded: number; of: number },
+  ];
+  const apart = difference(a, b);
+  const verdict = verdictOf(apart);
+  const more = verdict === "undecided" ? moreToTellApart(a, b, percent / 100) : undefined;
+  const since = rows.map((row) => row.since).toSorted((one, other) => one - other)[0];
+  return {
+    control,
+    test,
+    since,
+    difference: apart,
+    verdict,
+    more,
+    words: wordsOf(verdict, { control, test, apart, more }),
+  };
+}
+
+function armResult(arm: SplitArm, gatewayCode: string, rows: readonly ArmRow[], costOf: CostOf): ArmResult {
+  const result: ArmResult = {
+    gatewayCode,
+    payments: 0,
+    open: 0,
+    attempts: 0,
+    succeeded: 0,
+    interval: undefined,
+    costs: [],
+  };
+  const costs = new Map<string, ArmCost>();
+  for (const row of rows.filter((one) => one.arm === arm)) {
+    result.payments += row.payments;
+    if (row.outcome === "open" || row.outcome === "canceled") {
+      result.open += row.payments;
+      continue;
+    }
+    result.attempts += row.payments;
+    if (row.outcome !== "succeeded") continue;
+    result.succeeded += row.payments;
+    const { currency, payment_method: method, gateway_code: taker } = row;
+    const cost = costs.get(currency) ?? { currency, payments: 0, costMinor: 0n, unknown: 0 };
+    costs.set(currency, cost);
+    for (const amount of row.amounts_minor?.split(",") ?? []) {
+      const one = taker === null ? undefined : costOf(taker, { method, currency, amountMinor: BigInt(amount) });
+      if (one === undefined) cost.unknown++;
+      else {
+        cost.payments++;
+        cost.costMinor += one;
+      }
+    }
+  }
+  result.interval = wilson({ succeeded: result.succeeded, of: result.attempts });
+  result.costs = [...costs.values()].toSorted((a, b) => (a.currency < b.currency ? -1 : 1));
+  return result;
+}
+
+function verdictOf(apart: Interval | undefined): SplitVerdict {
+  if (!apart) return "no_data";
+  if (apart.low > 0) return "test_better";
+  return apart.high < 0 ? "control_better" : "undecided";
+}
+
+const points = (share: number): string => (Math.abs(share) * 100).toFixed(1);
+
+function wordsOf(
+  verdict: SplitVerdict,
+  { control, test, apart, more }: Pick<SplitResult, "control" | "test" | "more"> & { apart: Interval | undefined },
+): string {
+  if (!apart || verdict === "no_data") return "Too early: not both arms have payments that ended.";
+  if (verdict === "undecided") {
+    return more === undefined
+      ? "Not yet distinguishable: no difference so far."
+      : `Not yet distinguishable: about ${more} more payments, should the difference stay as it is.`;
+  }
+  const better = verdict === "test_better" ? test : control;
+  const [least, most] = [points(apart.low), points(apart.high)].toSorted((a, b) => Number(a) - Number(b));
+  return `${better.gatewayCode} succeeds more often, by ${least} to ${most} percentage points.`;
+}
+
+/** The mean cost of a payment, half up; undefined where no cost is known. */
+export function meanCost({ payments, costMinor }: ArmCost): Minor | undefined {
+  return payments === 0 ? undefined : (costMinor * 2n + BigInt(payments)) / (BigInt(payments) * 2n);
+}

@@ -1,0 +1,347 @@
+// What other rules would have made of past payments: who would have been asked, how many would have succeeded, at what cost. Pure.
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type Interval, type Proportion, wilson } from "../ground/proportions.ts";
+import type { Minor } from "../ground/money.ts";
+import type { Environment } from "../merchants/books.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { CostOf } from "./costs.ts";
+import { type PastPayment, Replay } from "./replay.ts";
+import type { AcquirerState, RoutingRule } from "./routing.ts";
+
+/** With fewer observations there is no estimate. */
+export const OBSERVATIONS_MIN = 30;
+
+/** What one currency cost. */
+export interface Cost {
+  currency: string;
+  /** Of payments that were paid, or are expected to be: their sum and what acquirers charge for it. */
+  paidMinor: Minor;
+  costMinor: Minor;
+  /** Paid payments whose cost nobody knows; their amounts are not in the sums. */
+  unknown: number;
+}
+
+/** What became of payments, or would have. */
+export interface Outcome {
+  payments: number;
+  /** Neither paid nor ended yet, or canceled by their merchant: not among the attempts. */
+  open: number;
+  attempts: number;
+  /** Attempts of which nothing can be estimated. */
+  unknown: number;
+  /** Of the others; a sum of estimates, so not a whole number. */
+  succeeded: number;
+  costs: Cost[];
+}
+
+export interface Cell {
+  method: PaymentMethod;
+  /** Undefined: no acquirer would have been asked. */
+  code: string | undefined;
+  before: Outcome;
+  after: Outcome;
+}
+
+export interface Move {
+  method: PaymentMethod;
+  from: string | undefined;
+  to: string | undefined;
+  before: Outcome;
+  after: Outcome;
+}
+
+export interface Day {
+  day: string;
+  moved: number;
+  before: Outcome;
+  after: Outcome;
+}
+
+/** By what moved payments were judged. */
+export interface Estimate extends Proportion {
+  code: string;
+  method: PaymentMethod;
+  currency: string;
+  /** The band of amounts, both ends included; undefined: all amounts. */
+  band: { fromMinor: Minor; toMinor: Minor } | undefined;
+  interval: Interval | undefined;
+  /** Attempts that would move there; where they are too few to tell, their outcome is unknown. */
+  attempts: number;
+  isKnown: boolean;
+}
+
+interface Settings {
+  environment: Environment;
+  rules: readonly RoutingRule[];
+  acquirers: readonly Acquirer[];
+  /** The acquirers as they are now: where a payment's own decision does not say how they were then. */
+  states: ReadonlyMap<string, AcquirerState>;
+  costOf: CostOf;
+}
+
+/** Payments that would have moved, and are judged alike: together, once all observations are in. */
+interface Group {
+  attempts: number;
+  amountMinor: Minor;
+  costMinor: Minor;
+  costUnknown: number;
+  observed: { band: Observed; all: Observed };
+}
+
+interface Observed extends Proportion {
+  code: string;
+  method: PaymentMethod;
+  currency: string;
+  digits: number | undefined;
+}
+
+/** What is known of payments, and what waits for its estimate. */
+class Side {
+  payments = 0;
+  open = 0;
+  attempts = 0;
+  succeeded = 0;
+  readonly costs = new Map<string, Cost>();
+  readonly groups = new Map<Observed, Group>();
+}
+
+interface Pair {
+  before: Side;
+  after: Side;
+}
+
+/** Takes payments one by one, and says at the end what they add up to. */
+export class WhatIf {
+  payments = 0;
+  moved = 0;
+  private readonly settings: Settings;
+  private readonly replay: Replay;
+  private readonly observed = new Map<string, Observed>();
+  private readonly cellOf = new Map<string, Pair & { method: PaymentMethod; code: string | undefined }>();
+  private readonly moveOf = new Map<string, Pair & Pick<Move, "method" | "from" | "to">>();
+  private readonly dayOf = new Map<string, Pair & { day: string; moved: number }>();
+
+  constructor(settings: Settings) {
+    this.settings = settings;
+    this.replay = new Replay(settings);
+  }
+
+  /** False for a payment on which routing has not decided yet: it is not counted. */
+  add(payment: PastPayment): boolean {
+    const replayed = this.replay.of(payment);
+    if (!replayed) return false;
+    const { from, to } = replayed;
+    const { method, outcome } = payment.shape;
+    this.payments++;
+    if (outcome === "succeeded" || outcome === "failed") this.observe(payment, from);
+    const day = entry(this.dayOf, payment.day, () => ({ ...pair(), day: payment.day, moved: 0 }));
+    const befores = [this.cell(method, from).before, day.before];
+    const afters = [this.cell(method, to).after, day.after];
+    if (from !== to) {
+      this.moved++;
+      day.moved++;
+      const move = entry(this.moveOf, `${from}/${to}/${method}`, () => ({ ...pair(), method, from, to }));
+      befores.push(move.before);
+      afters.push(move.after);
+    }
+    const cost = this.costOf(payment, from);
+    for (const side of befores) count(side, payment, cost);
+    const costAfter = from === to ? cost : this.costOf(payment, to);
+    for (const side of afters) {
+      if (from === to) count(side, payment, costAfter);
+      else this.countMoved(side, payment, to, costAfter);
+    }
+    return true;
+  }
+
+  /** By method and acquirer; those that nobody would take come last. */
+  get cells(): Cell[] {
+    return [...this.cellOf.values()]
+      .map(({ method, code, ...sides }) => ({ method, code, ...resolved(sides) }))
+      .toSorted((a, b) => order(a.method, b.method) || order(a.code ?? "~", b.code ?? "~"));
+  }
+
+  /** Most payments first. */
+  get moves(): Move[] {
+    return [...this.moveOf.values()]
+      .map(({ method, from, to, ...sides }) => ({ method, from, to, ...resolved(sides) }))
+      .toSorted((a, b) => b.before.payments - a.before.payments);
+  }
+
+  /** The oldest first. */
+  get days(): Day[] {
+    return [...this.dayOf.values()]
+      .map(({ day, moved, ...sides }) => ({ day, moved, ...resolved(sides) }))
+      .toSorted((a, b) => order(a.day, b.day));
+  }
+
+  get estimates(): Estimate[] {
+    const attempts = new Map<Observed, number>();
+    for (const { after } of this.moveOf.values()) {
+      for (const group of after.groups.values()) {
+        const by = observedOf(group) ?? group.observed.all;
+        attempts.set(by, (attempts.get(by) ?? 0) + group.attempts);
+      }
+    }
+    return [...attempts]
+      .map(([{ code, method, currency, digits, succeeded, of }, moved]) => ({
+        code,
+        method,
+        currency,
+        band: digits === undefined ? undefined : bandOf(digits),
+        succeeded,
+        of,
+        interval: wilson({ succeeded, of }),
+        attempts: moved,
+        isKnown: of >= OBSERVATIONS_MIN,
+      }))
+      .toSorted((a, b) => b.attempts - a.attempts);
+  }
+
+  private costOf(payment: PastPayment, code: string | undefined): Minor | undefined {
+    if (code === undefined || !isAttempt(payment)) return undefined;
+    const { shape, amountMinor } = payment;
+    return this.settings.costOf(code, { method: shape.method, currency: shape.currency, amountMinor });
+  }
+
+  private cell(method: PaymentMethod, code: string | undefined): Pair {
+    return entry(this.cellOf, `${method}/${code}`, () => ({ ...pair(), method, code }));
+  }
+
+  private observations(payment: PastPayment, code: string, digits: number | undefined): Observed {
+    const { method, currency } = payment.shape;
+    return entry(this.observed, `${code}/${method}/${currency}/${digits}`, () => ({
+      code,
+      method,
+      currency,
+      digits,
+      succeeded: 0,
+      of: 0,
+    }));
+  }
+
+  private observe(payment: PastPayment, code: string | undefined): void {
+    if (code === undefined) return;
+    for (const digits of [undefined, digitsOf(payment.amountMinor)]) {
+      const observed = this.observations(payment, code, digits);
+      observed.of++;
+      if (payment.shape.outcome === "succeeded") observed.succeeded++;
+    }
+  }
+
+  /** Of a payment that would have moved nobody knows the outcome; with nobody to take it, it would not have been paid. */
+  private countMoved(side: Side, payment: PastPayment, to: string | undefined, cost: Minor | undefined): void {
+    side.payments++;
+    if (!isAttempt(payment)) return void side.open++;
+    side.attempts++;
+    if (to === undefined) return;
+    const band = this.observations(payment, to, digitsOf(payment.amountMinor));
+    const all = this.observations(payment, to, undefined);
+    const group = entry(side.groups, band, () => ({
+      attempts: 0,
+      amountMinor: 0n,
+      costMinor: 0n,
+      costUnknown: 0,
+      observed: { band, all },
+    }));
+    group.attempts++;
+    if (cost === undefined) {
+      group.costUnknown++;
+      return;
+    }
+    group.amountMinor += payment.amountMinor;
+    group.costMinor += cost;
+  }
+}
+
+function pair(): Pair {
+  return { before: new Side(), after: new Side() };
+}
+
+function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) map.set(key, (value = make()));
+  return value;
+}
+
+const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function isAttempt({ shape: { outcome } }: PastPayment): boolean {
+  return outcome === "succeeded" || outcome === "failed";
+}
+
+/** What really happened. */
+function count(side: Side, payment: PastPayment, cost: Minor | undefined): void {
+  side.payments++;
+  if (!isAttempt(payment)) return void side.open++;
+  side.attempts++;
+  if (payment.shape.outcome !== "succeeded") return;
+  side.succeeded++;
+  addCost(
+    side.costs,
+    payment.shape.currency,
+    cost === undefined ? { unknown: 1 } : { paidMinor: payment.amountMinor, costMinor: cost },
+  );
+}
+
+function addCost(costs: Map<string, Cost>, currency: string, change: Partial<Omit<Cost, "currency">>): void {
+  const cost = entry(costs, currency, () => ({ currency, paidMinor: 0n, costMinor: 0n, unknown: 0 }));
+  cost.paidMinor += change.paidMinor ?? 0n;
+  cost.costMinor += change.costMinor ?? 0n;
+  cost.unknown += change.unknown ?? 0;
+}
+
+/** The band of amounts where there are enough observations, else all amounts; undefined where there are too few of those. */
+function observedOf({ observed: { band, all } }: Group): Observed | undefined {
+  return [band, all].find(({ of }) => of >= OBSERVATIONS_MIN);
+}
+
+function resolved({ before, after }: Pair): { before: Outcome; after: Outcome } {
+  return { before: resolve(before), after: resolve(after) };
+}
+
+function resolve(side: Side): Outcome {
+  const { payments, open, attempts } = side;
+  const outcome = { payments, open, attempts, unknown: 0, succeeded: side.succeeded };
+  const costs = new Map([...side.costs].map(([currency, cost]) => [currency, { ...cost }]));
+  for (const group of side.groups.values()) {
+    const by = observedOf(group);
+    if (!by) {
+      outcome.unknown += group.attempts;
+      continue;
+    }
+    const share = by.succeeded / by.of;
+    outcome.succeeded += group.attempts * share;
+    addCost(costs, group.observed.all.currency, {
+      paidMinor: shareOf(group.amountMinor, by),
+      costMinor: shareOf(group.costMinor, by),
+      unknown: group.costUnknown * share,
+    });
+  }
+  return { ...outcome, costs: [...costs.values()].toSorted((a, b) => order(a.currency, b.currency)) };
+}
+
+/** The expected part of a sum, half up. */
+function shareOf(sum: Minor, { succeeded, of }: Proportion): Minor {
+  return (sum * BigInt(succeeded) * 2n + BigInt(of)) / (BigInt(of) * 2n);
+}
+
+/** Amounts are told apart by their number of digits: ten times as much is another band. */
+function digitsOf(amount: Minor): number {
+  return String(amount).length;
+}
+
+function bandOf(digits: number): { fromMinor: Minor; toMinor: Minor } {
+  return { fromMinor: 10n ** BigInt(digits - 1), toMinor: 10n ** BigInt(digits) - 1n };
+}
+
+/** Several outcomes as one. */
+export function sumOf(outcomes: readonly Outcome[]): Outcome {
+  const sum = { payments: 0, open: 0, attempts: 0, unknown: 0, succeeded: 0 };
+  const costs = new Map<string, Cost>();
+  for (const outcome of outcomes) {
+    for (const name of ["payments", "open", "attempts", "unknown", "succeeded"] as const) sum[name] += outcome[name];
+    for (const { currency, ...cost } of outcome.costs) addCost(costs, currency, cost);
+  }
+  return { ...sum, costs: [...costs.values()].toSorted((a, b) => order(a.currency, b.currency)) };
+}

@@ -1,0 +1,107 @@
+// All SQL of what-ifs: past payments, read book by book in slices of time, newest first.
+import { type Micros, wireTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { PastOutcome, PastPayment, PastShape } from "./replay.ts";
+
+export const READ_ONLY: Statement = { text: "set transaction read only" };
+
+/** Identities begin with their payment's time in milliseconds. */
+export function leastIdAt(at: Micros): string {
+  const ms = Math.floor(at / 1000)
+    .toString(16)
+    .padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}
+
+/** A part of time, of one merchant or of all. */
+export interface Slice {
+  environment: Environment;
+  merchantId: string | undefined;
+  /** Identities from this one on, and before that one; undefined: no end. */
+  from: string;
+  before: string | undefined;
+}
+
+/** Book by book along the primary key: there is no index over all payments, and none is worth its writes. */
+const inSlice = (columns: string, limit: string): string => `from books b
+cross join lateral (
+  select ${columns}
+  from payments p
+  where p.merchant_id = b.merchant_id and p.environment = b.environment and p.payment_id >= $3::uuid
+    and ($4::uuid is null or p.payment_id < $4::uuid)
+  ${limit}
+) p
+where b.environment = $1::environment and ($2::uuid is null or b.merchant_id = $2::uuid)`;
+
+const sliceValues = ({ environment, merchantId, from, before }: Slice): unknown[] => [
+  environment,
+  merchantId === undefined ? null : uuidOf(merchantId),
+  from,
+  before ?? null,
+];
+
+/** Where a slice has to begin in order to hold no more than so many payments; no row where it may begin where it does. */
+export function selectBeginning(slice: Slice, count: number): Statement {
+  return {
+    text: `select p.payment_id
+${inSlice("p.payment_id", "order by p.payment_id desc limit $5::integer")}
+order by p.payment_id desc
+offset $5::integer - 1
+limit 1`,
+    values: [...sliceValues(slice), count],
+  };
+}
+
+/** What is alike of a slice's payments, and the rest of each as two lists in one order. */
+export interface SliceRow extends Row {
+  payment_method: PaymentMethod;
+  currency: string;
+  outcome: PastOutcome;
+  routing: string;
+  payment_ids: string;
+  amounts_minor: string;
+}
+
+/** All payments of a slice. Whom fraud detection rejected was never routed. */
+export function selectSlice(slice: Slice): Statement {
+  const columns =
+    "p.payment_id, p.payment_method, p.currency, p.amount_minor, p.routing, p.paid_at, p.status, p.risk_decision";
+  return {
+    // Thousands of payments have a few dozen decisions, of five hundred bytes each: what is alike is sent once.
+    text: `select p.payment_method, p.currency, case
+    when p.paid_at is not null then 'succeeded'
+    when p.status in ('failed', 'expired') then 'failed'
+    when p.status = 'canceled' then 'canceled'
+    else 'open'
+  end as outcome, p.routing::text as routing, string_agg(p.payment_id::text, ',') as payment_ids,
+  string_agg(p.amount_minor::text, ',') as amounts_minor
+${inSlice(columns, "")} and p.risk_decision <> 'reject'
+group by 1, 2, 3, 4`,
+    values: sliceValues(slice),
+  };
+}
+
+/** The payments of a slice, in no order. */
+export function paymentsOfSlice(rows: readonly SliceRow[]): PastPayment[] {
+  return rows.flatMap(
+    ({ payment_method: method, currency, outcome, routing, payment_ids: ids, amounts_minor: sums }) => {
+      const shape: PastShape = { method, currency, outcome, routing };
+      const amounts = sums.split(",");
+      return ids.split(",").map((id, at) => ({
+        reference: idOf("payment", id),
+        amountMinor: BigInt(amounts[at] as string),
+        day: dayOf(id),
+        shape,
+      }));
+    },
+  );
+}
+
+/** The day of the moment that an identity begins with. */
+function dayOf(id: string): string {
+  const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  return wireTime(ms * 1_000).slice(0, 10);
+}

@@ -1,0 +1,66 @@
+// The folder of a run of the tests: databases, what services keep, whatever is temporary. In memory where the machine has a file system for that,
+// since a database is a thousand small files: a clone on a disk costs ten times the processor time, and removing them all a minute.
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const MEMORY = "/dev/shm";
+/** Much more than a run was seen to hold. */
+const ROOM_BYTES = 2 * 1024 ** 3;
+const NAME = /^gerbang-tests-(\d+)-/;
+
+/** Makes it, and removes those of runs that were killed: memory is not given back by itself. */
+export function makeRunFolder(): string {
+  if (!hasRoom(MEMORY)) return makeIn(tmpdir());
+  for (const left of readdirSync(MEMORY)) {
+    const run = NAME.exec(left)?.[1];
+    // A server of it that still runs ends when it finds its files gone.
+    if (run !== undefined && !isAlive(Number(run))) rmSync(join(MEMORY, left), { recursive: true, force: true });
+  }
+  const folder = makeIn(MEMORY);
+  if (runsPrograms(folder)) return folder;
+  rmSync(folder, { recursive: true });
+  return makeIn(tmpdir());
+}
+
+function makeIn(place: string): string {
+  return mkdtempSync(join(place, `gerbang-tests-${process.pid}-`));
+}
+
+function hasRoom(place: string): boolean {
+  if (!existsSync(place)) return false;
+  const { bavail, bsize } = statfsSync(place);
+  return bavail * bsize >= ROOM_BYTES;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Some machines let nothing run from there, and tests write programs. */
+function runsPrograms(folder: string): boolean {
+  const program = join(folder, "program");
+  writeFileSync(program, "", { mode: 0o700 });
+  try {
+    accessSync(program, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(program);
+  }
+}
