@@ -67,7 +67,7 @@ export function createOperatorListener(
     metrics,
     unauthenticated: new UnauthenticatedCallers(limit, clock),
     trustProxy: config.operator.trustProxy,
-    statusUrl: config.statusUrl,
+    statusUrl: () => rooms.address.statusUrl,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS, config.connectionsPerAddress),
     isKnown: (bearer) => known.isKnown(bearer),
   });

@@ -22,6 +22,7 @@ import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { incidentEndpoints } from "./operator/incidents.routes.ts";
 import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
@@ -70,7 +71,7 @@ import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
-import type { Rooms } from "./rooms.ts";
+import { type Rooms, statusParts } from "./rooms.ts";
 import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { WhatIfs } from "./routing/what-ifs.ts";
@@ -80,6 +81,7 @@ import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Outlooks } from "./settlements/outlook.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
+import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { type Exemptions, exemptionsOf } from "./webhooks/exemptions.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
@@ -154,9 +156,11 @@ export interface OperatorSurfaceParts {
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch, skewMs }: Foundation,
-  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler }: Rooms,
+  rooms: Rooms,
   { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
+  const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
+    rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
@@ -200,6 +204,12 @@ export function operatorSurface(
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
+    ...incidentEndpoints({
+      incidents: new Incidents(database, clock),
+      clock,
+      status: statusParts(config, rooms),
+      publicUrl: () => address.statusUrl,
+    }),
     ...tokenEndpoints(tokens, clock),
     ...auditEndpoints(audit, refusals),
   ];

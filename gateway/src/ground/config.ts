@@ -101,6 +101,7 @@ export interface Config {
   migrationDatabaseUrl: string | undefined;
   /** Ends in /v1; undefined means "derive it from the address listened on". */
   baseUrl: string | undefined;
+  /** The status page, where it is not our own. */
   statusUrl: string | undefined;
   /** Where holes are told; undefined: nowhere, and there is no security.txt. */
   securityContact: string | undefined;

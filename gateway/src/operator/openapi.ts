@@ -48,6 +48,7 @@ const tags = [
   ["Disputes", "Contested payments: recorded, answered with evidence, decided."],
   ["Events", "What was sent to a merchant's receiver."],
   ["Books", "A merchant's ledger: totals, and the entries behind them."],
+  ["Status", "What everybody is told on the status page."],
   ["Tokens", "Who may call this API: tokens by name and role."],
   ["Audit", "Who changed what, and what was refused."],
   ["Contract", "This document."],
