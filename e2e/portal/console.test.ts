@@ -87,7 +87,7 @@ test("support tells everybody of an incident, goes on with it, corrects a word a
   await page.getByRole("button", { name: "Post it" }).click();
   await card.getByText("The bank does not answer.").waitFor();
   await card.getByRole("button", { name: "Correct “Cards of one bank" }).click();
-  await page.getByLabel("Text").fill("Cards of one bank are declined.");
+  await page.getByRole("textbox", { name: "Text" }).fill("Cards of one bank are declined.");
   await page.getByRole("button", { name: "Correct it" }).click();
   await card.getByText("Cards of one bank are declined.").waitFor();
   await page.getByRole("button", { name: "Plan work" }).click();
