@@ -6,7 +6,7 @@ import type { Described, Examples } from "../http/openapi.ts";
 import type { Minor } from "../ground/money.ts";
 import type { ApprovalAction, Foreseen } from "./approval.ts";
 import type { Operator } from "./known-tokens.ts";
-import type { OperatorRole } from "./roles.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 
 /** A request of an authenticated operator whose query and body passed their rules. */
 export interface OperatorCall<Body = unknown, Query = unknown> {
@@ -15,7 +15,7 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   body: Body;
   query: Query;
   requestId: string;
-  /** Whose token it came with. */
+  /** Whose token or session it came with. */
   operator: Operator;
   /**
    * For what goes on after its answer: whether they may still ask for it. Throws SERVICE_UNAVAILABLE when it cannot be found out. Undefined of a change that
@@ -76,4 +76,12 @@ export function operatorEndpoint<Body, Query>(endpoint: OperatorEndpoint<Body, Q
 /** True when a call is written into the audit. */
 export function isChange(endpoint: OperatorEndpoint): boolean {
   return endpoint.method !== "GET" && endpoint.changesNothing !== true;
+}
+
+/**
+ * True where a person who is signed in proves again who they are when they last did so more than ten minutes ago: for what admins alone may
+ * change (it moves money, opens a door or changes a setting), and for approving it.
+ */
+export function needsFreshProof(endpoint: OperatorEndpoint): boolean {
+  return isChange(endpoint) && (endpoint.role === "admin" || endpoint.operationId === "approveApproval");
 }

@@ -83,7 +83,7 @@ export const thresholdValues: unknown[] = [
 
 /**
  * Counts today and yesterday anew, by the database's clock: whatever a process wrote late, up to a day, is in them then. Minutes within planned work are
- * told apart. Nothing happens where it was done within the last minute. Takes 40 ms for ten processes.
+ * told apart. Nothing happens where it was done within the last minute. Two days of ten processes, 230,000 rows a day: 0.2 s on two cores that were busy.
  */
 export function countDays(): Statement {
   return {
@@ -185,7 +185,8 @@ const UNSENT_BAD: Micros = 180 * SECOND;
 /**
  * Of the books with first attempts that are due, in how many the first of a queue is late, and that is ours: a worker that finds no place at a
  * receiver sets its deliveries aside for a moment, and those that wait for one are leased. `good`: the others, and one where nothing is due. From book
- * to queue to its oldest by the index that claims go by; of a book sixteen queues at most.
+ * to queue to its oldest by the index that claims go by; of a book sixteen queues at most. 1,000 books that
+ * each owe to five: 40 ms, once a minute.
  */
 export function selectWebhookStanding(realNow: Micros): Statement {
   const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending' and d.attempts = 0`;

@@ -79,7 +79,7 @@ export const words: Readonly<Record<Language, Words>> = {
     lastDays: "The last 90 days",
     daysAgo: "90 days ago",
     today: "Today",
-    uptime: (percent) => `${percent} % without an outage`,
+    uptime: (percent) => `${percent} % up`,
     notMeasured: "Not measured yet",
     troubled: (days) => (days === 1 ? "1 day with trouble" : `${days} days with trouble`),
     noTrouble: "no day with trouble",
@@ -105,7 +105,8 @@ export const words: Readonly<Record<Language, Words>> = {
     legend: "What the bars mean",
     feed: "Follow by RSS",
     json: "The same as JSON",
-    measuredBy: "Measured by the service itself, every minute. Days are days of UTC.",
+    measuredBy:
+      "Measured by the service itself, every minute. Up: the measured minutes without an outage, planned work left out. Days are days of UTC.",
   },
   id: {
     name: "Bahasa Indonesia",
@@ -145,7 +146,7 @@ export const words: Readonly<Record<Language, Words>> = {
     lastDays: "90 hari terakhir",
     daysAgo: "90 hari lalu",
     today: "Hari ini",
-    uptime: (percent) => `${percent.replace(".", ",")} % tanpa gangguan total`,
+    uptime: (percent) => `${percent.replace(".", ",")} % aktif`,
     notMeasured: "Belum diukur",
     troubled: (days) => `${days} hari dengan gangguan`,
     noTrouble: "tidak ada hari dengan gangguan",
@@ -171,7 +172,8 @@ export const words: Readonly<Record<Language, Words>> = {
     legend: "Arti batang",
     feed: "Ikuti lewat RSS",
     json: "Data yang sama dalam JSON",
-    measuredBy: "Diukur oleh layanan sendiri setiap menit. Hari mengikuti UTC.",
+    measuredBy:
+      "Diukur oleh layanan sendiri setiap menit. Aktif: menit terukur di luar pemeliharaan tanpa gangguan total. Hari mengikuti UTC.",
   },
 };
 

@@ -1,7 +1,9 @@
 // The status page, where scripts run: shows times in the reader's zone and what is new every half minute. Without scripts the page works as well.
 const EVERY_MS = 30_000;
 
-const format = new Intl.DateTimeFormat(document.documentElement.lang, {
+// In the page's language, as it is written where the reader is.
+const { lang } = document.documentElement;
+const format = new Intl.DateTimeFormat(navigator.language.startsWith(lang) ? navigator.language : lang, {
   dateStyle: "medium",
   timeStyle: "short",
 });
