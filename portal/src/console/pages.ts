@@ -17,6 +17,7 @@ export const operatorPages: Record<string, Load> = {
   "/merchants/$id/$environment/ledger": () => import("./pages/ledger.tsx"),
   "/merchants/$id/$environment/ledger/$currency": () => import("./pages/ledger/entries.tsx"),
   "/merchants/$id/$environment/ledger/$currency/statement": () => import("./pages/ledger/statement.tsx"),
+  "/status": () => import("./pages/status.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

@@ -14,6 +14,7 @@ export const at = {
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}?account=${part(account)}`,
   statement: (id: string, environment: string, currency: string, account: string) =>
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}/statement?account=${part(account)}`,
+  status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",
