@@ -33,13 +33,17 @@ test("two starts at once build once, and a fresh build is left alone", { timeout
   ).toHaveLength(1);
   const name = readFileSync(join(into, "current"), "utf8");
   expect(readdirSync(into).sort()).toEqual([name, "current"].sort());
-  const index = readFileSync(join(into, name, "index.html"), "utf8");
-  const scripts = [...index.matchAll(/"\/portal\/(assets\/[^"]+)"/g)].map(([, file]) => join(into, name, file ?? ""));
-  expect(scripts.length).toBeGreaterThan(1);
-  for (const file of scripts)
-    expect([file, existsSync(`${file}.br`), existsSync(`${file}.gz`)]).toEqual([file, true, true]);
-  // The Content-Security-Policy would refuse them.
-  expect(index).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=/);
+  for (const face of ["portal", "console"]) {
+    const index = readFileSync(join(into, name, face, "index.html"), "utf8");
+    const files = [...index.matchAll(new RegExp(`"/${face}/(assets/[^"]+)"`, "g"))].map(([, file]) =>
+      join(into, name, face, file ?? ""),
+    );
+    expect(files.length).toBeGreaterThan(1);
+    for (const file of files)
+      expect([file, existsSync(`${file}.br`), existsSync(`${file}.gz`)]).toEqual([file, true, true]);
+    // The Content-Security-Policy would refuse them.
+    expect(index).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=/);
+  }
 
   expect(await build(into)).toEqual({ code: 0, words: "" });
 });

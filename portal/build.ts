@@ -1,5 +1,5 @@
 // Builds the pages when their sources changed since the last build: `npm start` runs it first, `npm run build` by itself.
-// A build is a folder of its own under dist/, named by the hash of its sources; dist/current names the one to serve.
+// A build is a folder of its own under dist/, named by the hash of its sources, with a folder for each face; dist/current names the one to serve.
 import { hash } from "node:crypto";
 import {
   existsSync,
@@ -17,6 +17,8 @@ import { parseArgs } from "node:util";
 import { constants, brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = import.meta.dirname;
+/** The merchants' pages and the operators': each with the file of its own that every address shows. */
+const faces = { portal: "index.html", console: "console.html" };
 /** Who is open over an upgrade still asks for files of the build before. */
 const BUILDS_KEPT = 3;
 
@@ -32,7 +34,7 @@ export function sourceHash(): string {
   const files = [
     ...filesBelow(join(root, "src")),
     ...filesBelow(join(root, "public")),
-    ...["index.html", "vite.config.ts", "build.ts", "package.json", "../package-lock.json"].map((name) =>
+    ...[...Object.values(faces), "vite.config.ts", "build.ts", "package.json", "../package-lock.json"].map((name) =>
       join(root, name),
     ),
   ].filter((file) => !file.endsWith(".test.ts") && existsSync(file));
@@ -42,8 +44,11 @@ export function sourceHash(): string {
 
 function isFresh(dist: string, name: string): boolean {
   const current = join(dist, "current");
-  return existsSync(join(dist, name, "index.html")) && existsSync(current) && readFileSync(current, "utf8") === name;
+  return isMade(dist, name) && existsSync(current) && readFileSync(current, "utf8") === name;
 }
+
+const isMade = (dist: string, name: string): boolean =>
+  Object.keys(faces).every((face) => existsSync(join(dist, name, face, "index.html")));
 
 /** Builds unless the last build is of these sources. Two at a time take turns, and the second finds nothing left to do. */
 export async function buildPages(say: (text: string) => void, dist: string): Promise<void> {
@@ -55,7 +60,7 @@ export async function buildPages(say: (text: string) => void, dist: string): Pro
     if (isFresh(dist, name)) return;
     const begun = performance.now();
     say("Building the portal's pages …");
-    if (!existsSync(join(dist, name, "index.html"))) await make(dist, name);
+    if (!isMade(dist, name)) await make(dist, name);
     const draft = join(dist, `current.${process.pid}`);
     writeFileSync(draft, name);
     renameSync(draft, join(dist, "current"));
@@ -72,12 +77,17 @@ async function make(dist: string, name: string): Promise<void> {
   process.env.NODE_ENV = "production";
   const draft = join(dist, `draft-${process.pid}`);
   const { build } = await import("vite");
-  await build({
-    root,
-    configFile: join(root, "vite.config.ts"),
-    logLevel: "warn",
-    build: { outDir: draft, emptyOutDir: true },
-  });
+  for (const [face, index] of Object.entries(faces)) {
+    const outDir = join(draft, face);
+    await build({
+      root,
+      base: `/${face}/`,
+      configFile: join(root, "vite.config.ts"),
+      logLevel: "warn",
+      build: { outDir, emptyOutDir: true, rolldownOptions: { input: join(root, index) } },
+    });
+    if (index !== "index.html") renameSync(join(outDir, index), join(outDir, "index.html"));
+  }
   for (const file of filesBelow(draft)) if (/\.(js|css|html|svg|json)$/.test(file)) compress(file);
   rmSync(join(dist, name), { recursive: true, force: true });
   renameSync(draft, join(dist, name));

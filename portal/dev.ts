@@ -1,27 +1,43 @@
-// `npm run portal`: the pages with hot reload, in front of a service that already runs. `npm run portal -- --service http://127.0.0.1:9000`.
+// `npm run portal`: the pages with hot reload, in front of a service that already runs. `npm run portal -- --service http://127.0.0.1:9000`;
+// with `--face console` the operators' pages, in front of their listener, which has to be started with CONSOLE_URL=http://localhost:5173.
 import { parseArgs } from "node:util";
-import { createServer } from "vite";
+import { type Plugin, createServer } from "vite";
 
 const { values } = parseArgs({
   options: {
-    service: { type: "string", default: "http://127.0.0.1:8080" },
+    face: { type: "string", default: "portal" },
+    service: { type: "string" },
     port: { type: "string", default: "5173" },
   },
 });
-const service = new URL(values.service).origin;
+const isConsole = values.face === "console";
+const service = new URL(values.service ?? `http://127.0.0.1:${isConsole ? 8082 : 8080}`).origin;
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** Nothing answers at the service's address. */
 async function isDown(): Promise<boolean> {
-  return fetch(`${service}/v1/health`).then(
+  return fetch(`${service}/${isConsole ? "ops/v1/openapi.json" : "v1/health"}`).then(
     () => false,
     () => true,
   );
 }
 
 if (await isDown()) say(`No service answers at ${service} yet: start one with npm start. The pages wait for it.`);
+/** Every address of the console shows its own file, rather than the portal's. */
+const consoleIndex: Plugin = {
+  name: "console-index",
+  configureServer({ middlewares }) {
+    middlewares.use((request, _, next) => {
+      const isPage = request.headers.accept?.includes("text/html") === true;
+      if (isPage && request.url?.startsWith("/console")) request.url = "/console/console.html";
+      next();
+    });
+  },
+};
 const server = await createServer({
+  plugins: isConsole ? [consoleIndex] : [],
   root: import.meta.dirname,
+  base: isConsole ? "/console/" : "/portal/",
   configFile: `${import.meta.dirname}/vite.config.ts`,
   server: {
     port: Number(values.port),
@@ -30,6 +46,7 @@ const server = await createServer({
     proxy: {
       // The service sees the browser's own Host, Origin and Sec-Fetch-Site, so its check of them holds here as everywhere: a page of another
       // site that posts to this port is refused by the service itself.
+      "/ops/v1": { target: service, changeOrigin: false, xfwd: false },
       "/portal/v1": { target: service, changeOrigin: false, xfwd: false },
       "/v1": { target: service, changeOrigin: false },
       "/pay": { target: service, changeOrigin: false },
@@ -39,6 +56,6 @@ const server = await createServer({
 await server.listen();
 const [address = ""] = server.resolvedUrls?.local ?? [];
 say(`
-  The portal, in front of ${service}:  ${address}
-  Passkeys and the Content-Security-Policy are those of the built pages: npm run build, then ${service}/portal
+  The ${values.face}, in front of ${service}:  ${address}
+  Passkeys and the Content-Security-Policy are those of the built pages: npm run build, then ${service}/${values.face}
 `);

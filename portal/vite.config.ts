@@ -1,10 +1,11 @@
-// How the pages are bundled: hashed names under /portal/assets, and nothing inlined, which the Content-Security-Policy would refuse.
+// How the pages are bundled: hashed names under /portal/assets and /console/assets, and nothing inlined, which the Content-Security-Policy would refuse.
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
 export default defineConfig({
   root: import.meta.dirname,
+  // Of the portal; build.ts and dev.ts name that of the face that they are about.
   base: "/portal/",
   plugins: [react(), tailwind()],
   build: {

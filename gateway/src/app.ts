@@ -1,5 +1,6 @@
 // Plugs the rooms together into one running service, and nothing else.
 import type { FastifyInstance } from "fastify";
+import { cookieOf } from "./access/cookie.ts";
 import { openNotifications } from "./acquiring/notifications.routes.ts";
 import { Admission } from "./auth/admission.ts";
 import { UnauthenticatedCallers } from "./auth/rate.ts";
@@ -10,6 +11,7 @@ import { type Foundation, type FoundationOptions, layFoundation } from "./founda
 import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
 import { openContract } from "./http/contract-route.ts";
+import { openPages } from "./http/pages.ts";
 import { Edge } from "./http/edge.ts";
 import { closeServer } from "./http/closing.ts";
 import { Health } from "./http/health.ts";
@@ -28,7 +30,6 @@ import { mountable } from "./portal/mounted.ts";
 import { openLogos } from "./portal/logos.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
-import { openPages } from "./portal/static.ts";
 import { RequestLog } from "./requests/request-log.ts";
 import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
 import { openCheckout } from "./checkout/checkout.routes.ts";
@@ -52,6 +53,8 @@ export interface App {
   operatorServer: FastifyInstance;
   merchants: Merchants;
   people: People;
+  /** The same, for who signs in to the console. */
+  consolePeople: People;
   database: Database;
   metrics: Metrics;
   /** The OpenAPI document of /v1. */
@@ -70,6 +73,8 @@ export interface App {
   ready(): void;
   /** Tells the app where merchants reach it, once that is known. */
   setBaseUrl(url: string): void;
+  /** The same of the operators' listener: its origin. */
+  setOperatorRoot(root: string): void;
   /** From here on readiness answers 503 and every answer ends its connection. Requests are still taken. */
   drain(): void;
   /** Stops taking requests, finishes what is in flight, closes everything. */
@@ -128,7 +133,7 @@ export function createApp(options: AppOptions): App {
   const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
-    openPages(server);
+    openPages(server, "portal");
   }
   const portalsContract = madeOnce(() => portalContract(portal, version));
   openContract(server, "/portal/v1/openapi.json", portalsContract);
@@ -144,6 +149,7 @@ export function createApp(options: AppOptions): App {
     operatorServer: operator.server,
     merchants: rooms.merchants,
     people: rooms.people,
+    consolePeople: rooms.consolePeople,
     database,
     metrics,
     get contract() {
@@ -160,6 +166,7 @@ export function createApp(options: AppOptions): App {
     },
     sweepOperators: () => operator.sweep(),
     setBaseUrl: (url) => rooms.address.listensOn(url),
+    setOperatorRoot: (root) => rooms.consoleAddress.listensOn(root),
     ready() {
       health.open();
       readiness.open();
@@ -236,11 +243,11 @@ function openPortal(
     directory,
     edge: parts.edge,
     clock,
-    secure,
-    origins: baseUrl === undefined ? undefined : portalOrigins(baseUrl),
+    cookie: cookieOf("portal", secure),
+    origins: () => (baseUrl === undefined ? undefined : portalOrigins(baseUrl)),
     ownersNeedSecondFactor: mode === "production",
   });
-  openPortalApi(server, { ...parts, door, clock, secure }, surface);
+  openPortalApi(server, { ...parts, door, clock }, surface);
 }
 
 function openHealth(

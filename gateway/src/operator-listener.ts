@@ -1,25 +1,32 @@
-// The operator's listener: /ops/v1 on an address of its own, with room, connections and limits that nobody on the public one can take.
+// The operator's listener: /ops/v1 and the console on an address of its own, with room, connections and limits that nobody on the public one can take.
 import type { FastifyInstance } from "fastify";
+import { openAccess } from "./access/access.routes.ts";
+import { cookieOf } from "./access/cookie.ts";
+import type { AccessEndpoint } from "./access/endpoint.ts";
 import { UnauthenticatedCallers } from "./auth/rate.ts";
 import type { Foundation } from "./foundation.ts";
 import { version } from "./ground/version.ts";
 import { type LoadLimits, LoadShedding } from "./http/load-shedding.ts";
 import { openContract } from "./http/contract-route.ts";
+import { openPages } from "./http/pages.ts";
 import type { Readiness } from "./http/readiness.ts";
 import { createServer } from "./http/server.ts";
 import { Approvals } from "./operator/approvals.ts";
 import { Audit } from "./operator/audit.ts";
+import { ConsoleDoor } from "./operator/console-door.ts";
 import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { Refusals } from "./operator/refusals.ts";
 import { TokenUses } from "./operator/token-uses.ts";
 import { OperatorTokens } from "./operator/tokens.ts";
+import { PeopleAudit } from "./people/audit.ts";
+import { portalOrigins } from "./people/relying-party.ts";
 import type { Rooms } from "./rooms.ts";
-import { operatorSurface } from "./surfaces.ts";
+import { consoleAccess, operatorSurface } from "./surfaces.ts";
 
 /** Of what an address may send unauthenticated on the public listener. People and their scripts need a few; whoever guesses tokens is slowed down. */
-const UNAUTHENTICATED_PART = 50;
+const UNAUTHENTICATED_PART = 10;
 const CONNECTIONS_PER_ADDRESS = 256;
 
 /** A few people and their scripts: some 16 MiB with all their parts. */
@@ -73,12 +80,37 @@ export function createOperatorListener(
   const approvals = new Approvals({ database, audit, clock, log });
   const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals });
   approvals.runs.serve(endpoints);
-  openOperatorApi(server, { tokens: known, uses, refusals, audit, approvals, clock }, endpoints);
+  const access = consoleAccess(foundation, rooms);
+  const door = openConsole(server, foundation, rooms, access);
+  openOperatorApi(server, { door, tokens: known, uses, refusals, audit, approvals, clock }, endpoints);
   let made: string | undefined;
-  const contract = (): string => (made ??= operatorContract(endpoints, version));
+  const contract = (): string => (made ??= operatorContract({ endpoints, access }, version));
   openContract(server, "/ops/v1/openapi.json", contract);
   const stop = async (): Promise<void> => {
     await Promise.all([uses.write(), refusals.write()]);
   };
   return { server, load, contract, sweep: () => approvals.sweep(), stop };
+}
+
+/** Opens the pages of the console and the way in, and gives its door. In production without CONSOLE_URL there is none: nobody signs in. */
+function openConsole(
+  server: FastifyInstance,
+  { config, clock, database }: Foundation,
+  { consolePeople, consoleAddress }: Rooms,
+  access: readonly AccessEndpoint[],
+): ConsoleDoor | undefined {
+  const { mode, consoleUrl } = config;
+  if (mode === "production" && consoleUrl === undefined) return undefined;
+  const door = new ConsoleDoor({
+    sessions: consolePeople.sessions,
+    operators: consolePeople.operators,
+    clock,
+    cookie: cookieOf("console", consoleUrl?.startsWith("https://") === true),
+    // Known names alone: a page that made its own name lead here is a stranger's.
+    origins: () => (consoleAddress.root === undefined ? [] : portalOrigins(consoleAddress.root)),
+    operatorsNeedSecondFactor: mode === "production",
+  });
+  openAccess(server, { door, audit: new PeopleAudit(database, clock), clock }, access);
+  openPages(server, "console");
+  return door;
 }

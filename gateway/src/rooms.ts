@@ -7,6 +7,7 @@ import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
+import type { Config } from "./ground/config.ts";
 import { Figures } from "./insights/figures.ts";
 import { Streams } from "./insights/stream.ts";
 import { Directory } from "./merchants/directory.ts";
@@ -61,8 +62,28 @@ export class PublicAddress {
   }
 }
 
+/** Where operators' browsers reach the console, as an origin; undefined where there is none. */
+export class ConsoleAddress {
+  private readonly configured: string | undefined;
+  /** Production believes what it is told alone. */
+  private readonly isGuessed: boolean;
+  root: string | undefined;
+
+  constructor({ consoleUrl, mode }: Pick<Config, "consoleUrl" | "mode">) {
+    this.configured = consoleUrl;
+    this.isGuessed = mode !== "production";
+    this.root = consoleUrl;
+  }
+
+  /** `root`: the address that the operators' listener listens on. */
+  listensOn(root: string): void {
+    if (this.isGuessed) this.root = this.configured ?? root;
+  }
+}
+
 export interface Rooms {
   address: PublicAddress;
+  consoleAddress: ConsoleAddress;
   directory: Directory;
   merchants: Merchants;
   profiles: Profiles;
@@ -78,6 +99,8 @@ export interface Rooms {
   clocks: Clocks;
   evidenceFiles: EvidenceFiles;
   people: People;
+  /** The same room, for who signs in to the console. */
+  consolePeople: People;
   figures: Figures;
   streams: Streams;
   worker: Worker;
@@ -92,13 +115,19 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const merchants = new Merchants(database, vault, watch, clock);
   const profiles = new Profiles(database, watch, clock);
   const router = new Router(database, watch, clock, [...simulatedAcquirers, ...(options.acquirers ?? [])]);
-  const people = new People({
+  const consoleAddress = new ConsoleAddress(config);
+  const access = {
     database,
     vault,
     clock,
     serviceName: config.serviceName,
     production: config.mode === "production",
-    relyingParty: () => relyingPartyOf(address.root),
+  };
+  const people = new People({ ...access, surface: "portal", relyingParty: () => relyingPartyOf(address.root) });
+  const consolePeople = new People({
+    ...access,
+    surface: "console",
+    relyingParty: () => (consoleAddress.root === undefined ? undefined : relyingPartyOf(consoleAddress.root)),
   });
   const { deliveryTiming: timing } = options;
   const deliverer = options.roles.has("worker")
@@ -162,6 +191,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   });
   return {
     address,
+    consoleAddress,
     directory,
     merchants,
     profiles,
@@ -177,6 +207,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     clocks,
     evidenceFiles: new EvidenceFiles({ database, lanes, log }),
     people,
+    consolePeople,
     figures: new Figures(database, clock),
     streams: new Streams({ database, sessions: people.sessions, log }),
     worker,

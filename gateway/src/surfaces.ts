@@ -1,4 +1,9 @@
 // What is open to others: the endpoints of merchants, of their sandboxes and of operators, each list with its parts.
+import type { AccessEndpoint } from "./access/endpoint.ts";
+import { passkeyEndpoints } from "./access/passkeys.routes.ts";
+import { personEndpoints } from "./access/person.routes.ts";
+import { type ServiceView, SessionViews } from "./access/session-view.ts";
+import { type SessionEndpointParts, sessionEndpoints } from "./access/session.routes.ts";
 import { planRefund } from "./acquiring/planning.ts";
 import { balanceEndpoints } from "./balances/balances.routes.ts";
 import { doctorEndpoints } from "./diagnostics/diagnosis.routes.ts";
@@ -21,10 +26,12 @@ import { bookEndpoints } from "./operator/books.routes.ts";
 import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.ts";
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
+import { rightsInConsole } from "./operator/session-rights.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
+import { operatorInvitationAccess, operatorPeopleEndpoints } from "./operator/operators.routes.ts";
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { payerEndpoints as operatorPayerEndpoints } from "./operator/payers.routes.ts";
@@ -45,6 +52,7 @@ import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import { Mail } from "./people/mail.ts";
 import { invitationPage } from "./people/relying-party.ts";
+import type { Surface } from "./people/sessions.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
@@ -53,19 +61,16 @@ import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
 import { insightsEndpoints } from "./portal/insights.routes.ts";
 import { invitationEndpoints } from "./portal/invitations.routes.ts";
-import { passkeyEndpoints } from "./portal/passkeys.routes.ts";
 import { payerEndpoints } from "./portal/payers.routes.ts";
-import { personEndpoints } from "./portal/person.routes.ts";
 import { requestEndpoints } from "./portal/requests.routes.ts";
-import { SessionViews } from "./portal/session-view.ts";
-import { sessionEndpoints } from "./portal/session.routes.ts";
+import { rightsInPortal } from "./portal/memberships.ts";
 import { bookPagesEndpoints } from "./portal/books.routes.ts";
 import { searchEndpoints } from "./portal/search.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
-import type { Rooms } from "./rooms.ts";
+import type { ConsoleAddress, Rooms } from "./rooms.ts";
 import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { WhatIfs } from "./routing/what-ifs.ts";
@@ -148,7 +153,20 @@ export interface OperatorSurfaceParts {
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch }: Foundation,
-  { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures }: Rooms,
+  {
+    merchants,
+    directory,
+    router,
+    lanes,
+    payments,
+    payers,
+    people,
+    address,
+    consolePeople,
+    consoleAddress,
+    evidenceFiles,
+    figures,
+  }: Rooms,
   { audit, refusals, tokens, approvals }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
   const moves = new KeyedMoves({ database, lanes, clock });
@@ -192,27 +210,51 @@ export function operatorSurface(
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
     ...tokenEndpoints(tokens, clock),
+    ...operatorPeopleEndpoints({
+      operators: consolePeople.operators,
+      invitationPage: () => consoleInvitationPage(consoleAddress),
+    }),
     ...auditEndpoints(audit, refusals),
   ];
+}
+
+/** How people sign in to the console, under /ops/v1. */
+export function consoleAccess(foundation: Foundation, rooms: Rooms): AccessEndpoint[] {
+  const access = accessParts(foundation, rooms, "console");
+  const { serviceName } = foundation.config;
+  return [...accessEndpoints(access), ...operatorInvitationAccess({ ...access, serviceName })];
+}
+
+/** What signing in is made of on a surface. */
+function accessParts({ config }: Foundation, rooms: Rooms, surface: Surface): SessionEndpointParts {
+  const service: ServiceView = {
+    name: config.serviceName,
+    baseUrl: () => `${rooms.address.root}/v1`,
+    webhookHeaderPrefix: config.webhookHeaderPrefix,
+    productionOpen: () => rooms.payments.isOpen("production"),
+    secondFactorRequired: config.mode === "production",
+  };
+  const isPortal = surface === "portal";
+  const people = isPortal ? rooms.people : rooms.consolePeople;
+  const rights = isPortal
+    ? (personId: string) => rightsInPortal(people, personId)
+    : (personId: string) => rightsInConsole(people.operators, personId);
+  return { people, views: new SessionViews({ people, service, rights }), root: isPortal ? "/portal/v1" : "/ops/v1" };
+}
+
+function accessEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {
+  return [...sessionEndpoints(parts), ...personEndpoints(parts), ...passkeyEndpoints(parts)];
 }
 
 /** The endpoints under /portal/v1 that only pages need. */
 export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
   const { config, clock, log, database } = foundation;
-  const { people, directory, address, payments, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
+  const { people, directory, address, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
   const outlooks = new Outlooks(database, clock);
-  const views = new SessionViews(people, {
-    name: config.serviceName,
-    baseUrl: () => `${address.root}/v1`,
-    webhookHeaderPrefix: config.webhookHeaderPrefix,
-    productionOpen: () => payments.isOpen("production"),
-    ownersNeedSecondFactor: config.mode === "production",
-  });
+  const access = accessParts(foundation, rooms, "portal");
   return [
-    ...sessionEndpoints({ people, views }),
-    ...personEndpoints({ people, views }),
-    ...passkeyEndpoints({ people, views }),
-    ...invitationEndpoints({ people, views, directory }),
+    ...accessEndpoints(access),
+    ...invitationEndpoints({ ...access, directory }),
     ...requestEndpoints({ database, requestLog: config.requestLog }),
     ...idempotencyEndpoints({ database }),
     ...settingsEndpoints({ profiles: rooms.profiles }),
@@ -237,6 +279,11 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...evidenceEndpoints({ database, lanes, files }),
     ...payerEndpoints({ database, lanes, payers: rooms.payers }),
   ];
+}
+
+/** Undefined where there is no console. */
+function consoleInvitationPage({ root }: ConsoleAddress): string | undefined {
+  return root === undefined ? undefined : invitationPage(root, "console");
 }
 
 function exemptionsOfConfig({ webhookAllowHosts, webhookAllowNetworks }: Config): Exemptions {

@@ -120,6 +120,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const [origin, operatorOrigin] = [originOf(app.server), originOf(app.operatorServer)];
   app.setBaseUrl(`${origin}/v1`);
+  app.setOperatorRoot(operatorOrigin);
   const client = async (
     merchantId: string,
     environment: Environment = "sandbox",

@@ -41,6 +41,7 @@ export class PeopleRig {
       clock,
       serviceName: "gerbang",
       production: false,
+      surface: "portal",
       relyingParty: () => PLACE,
       ...parts,
     };

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Answer, readAnswer } from "../../e2e/kit/client.ts";
 import type { Environment } from "../src/merchants/books.ts";
+import type { OperatorRole } from "../src/people/operator-roles.ts";
 import type { MemberRole } from "../src/people/roles.ts";
 import type { TestService } from "./kit.ts";
 
@@ -71,6 +72,24 @@ export async function joins(
     token,
     email: browser.email,
     name: "Sari Dewi",
+    password: PASSWORD,
+  });
+  if (answer.status !== 200) throw new Error(answer.text);
+  return browser;
+}
+
+/** Somebody who becomes an operator by an invitation, and is signed in to the console by that. */
+export async function operates(
+  service: Pick<TestService, "app" | "operatorOrigin">,
+  role: OperatorRole = "admin",
+): Promise<Browser> {
+  const browser = new Browser(service.operatorOrigin, "");
+  browser.email = `operator${++people}@gateway.example`;
+  const { token } = await service.app.consolePeople.operators.invite({ role }, "command-line");
+  const answer = await browser.post("/ops/v1/invitations/accept", {
+    token,
+    email: browser.email,
+    name: "Budi Santoso",
     password: PASSWORD,
   });
   if (answer.status !== 200) throw new Error(answer.text);

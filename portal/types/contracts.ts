@@ -1,35 +1,45 @@
 // Which contracts the pages keep to: read as one, without the headers, which the client of the pages sets by itself.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
-export const generatedFile = join(root, "portal/src/api/contract.ts");
+
+/** What is generated: for each face the contracts that it keeps to, and what stands before the /v1 of their paths. */
+export const faces = [
+  {
+    // The portal's own contract comes last: where both say something, it is right about the pages.
+    contracts: ["openapi/merchant.json", "openapi/portal.json"],
+    prefix: /^\/portal/,
+    file: join(root, "portal/src/api/contract.ts"),
+  },
+  {
+    contracts: ["openapi/operator.json"],
+    prefix: /^\/ops/,
+    file: join(root, "portal/src/console/api/contract.ts"),
+  },
+] as const;
+export type Face = (typeof faces)[number];
 
 interface Contract {
   paths: Record<string, unknown>;
   components: Record<string, Record<string, unknown>>;
 }
 
-/** The portal's own contract comes last: where both say something, it is right about the pages. */
-export function contractFiles(): string[] {
-  return ["openapi/merchant.json", "openapi/portal.json"].filter((name) => existsSync(join(root, name)));
-}
-
 /** Changes with every byte of the contracts: the generated file names the ones that it was made from. */
-export function contractHash(): string {
+export function contractHash({ contracts }: Face): string {
   const hash = createHash("sha256");
-  for (const name of contractFiles()) hash.update(readFileSync(join(root, name)));
+  for (const name of contracts) hash.update(readFileSync(join(root, name)));
   return hash.digest("hex").slice(0, 32);
 }
 
-/** All contracts as one. Paths begin with /v1, wherever they are mounted: the client knows where. */
-export function pagesContract(): unknown {
-  const documents = contractFiles().map((name) => JSON.parse(readFileSync(join(root, name), "utf8")) as Contract);
+/** All contracts of a face as one. Paths begin with /v1, wherever they are mounted: the client knows where. */
+export function pagesContract({ contracts, prefix }: Face): unknown {
+  const documents = contracts.map((name) => JSON.parse(readFileSync(join(root, name), "utf8")) as Contract);
   const paths: Record<string, unknown> = {};
   const components: Record<string, Record<string, unknown>> = {};
   for (const document of documents) {
-    for (const [path, item] of Object.entries(document.paths)) paths[path.replace(/^\/portal/, "")] = item;
+    for (const [path, item] of Object.entries(document.paths)) paths[path.replace(prefix, "")] = item;
     for (const [kind, named] of Object.entries(document.components)) {
       components[kind] = { ...components[kind], ...named };
     }

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type TestService, type TestServiceOptions, startService } from "../../../gateway/test/kit.ts";
-import { Browser as Requests, joins } from "../../../gateway/test/portal.ts";
+import { Browser as Requests, joins, operates } from "../../../gateway/test/portal.ts";
 import type { Environment } from "../../../gateway/src/merchants/books.ts";
+import type { OperatorRole } from "../../../gateway/src/people/operator-roles.ts";
 import type { MemberRole } from "../../../gateway/src/people/roles.ts";
 import type { Client } from "../../kit/client.ts";
 import { launchBrowser } from "./chromium.ts";
@@ -36,6 +37,13 @@ export interface Member extends Visit {
   email: string;
   /** The merchant's system: makes payments and whatever else pages show. */
   client: Client;
+  /** The person's own requests, without a page. */
+  requests: Requests;
+}
+
+/** Somebody who is signed in to the console. */
+export interface OperatorVisit extends Visit {
+  email: string;
   /** The person's own requests, without a page. */
   requests: Requests;
 }
@@ -108,6 +116,32 @@ export class Portal {
     };
   }
 
+  /** Where the console is, by name. */
+  get consoleOrigin(): string {
+    return this.service.operatorOrigin.replace("127.0.0.1", "localhost");
+  }
+
+  /** A browser at the console in which nobody is signed in. */
+  async consoleGuest(options: BrowserContextOptions = {}): Promise<Visit> {
+    const visit = await this.guest({ baseURL: this.consoleOrigin, ...options });
+    return {
+      ...visit,
+      open: (path) => open(visit.page, path, "/console"),
+      openIn: (other) => (path) => open(other, path, "/console"),
+    };
+  }
+
+  /** An operator with a role, signed in to the console. Addresses are those of the console's paths.ts. */
+  async operator(role: OperatorRole = "admin", options: BrowserContextOptions = {}): Promise<OperatorVisit> {
+    const [requests, visit] = await Promise.all([
+      operates({ app: this.service.app, operatorOrigin: this.consoleOrigin }, role),
+      this.consoleGuest(options),
+    ]);
+    const [name = "", value = ""] = (requests.cookie ?? "").split("=");
+    await visit.context.addCookies([{ name, value, url: this.consoleOrigin, httpOnly: true, sameSite: "Lax" }]);
+    return { ...visit, email: requests.email, requests };
+  }
+
   /** Lets a message on the console pass in this test; any other one fails it. */
   tolerate(...patterns: RegExp[]): void {
     this.tolerated.push(...patterns);
@@ -154,7 +188,7 @@ export class Portal {
       if (message.type() !== "error") return;
       // The API's refusals are part of stories; a missing file of the pages is none.
       const { url } = message.location();
-      if (message.text().startsWith("Failed to load resource") && url.includes("/portal/v1/")) return;
+      if (message.text().startsWith("Failed to load resource") && /\/(portal|ops)\/v1\//.test(url)) return;
       this.problems.push(`${message.text()} (${url})`);
     });
   }
@@ -171,7 +205,7 @@ export function usePortal({ config, ...rest }: TestServiceOptions = {}): Portal 
   return portal;
 }
 
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(`/portal${path}`);
+async function open(page: Page, path: string, face = "/portal"): Promise<void> {
+  await page.goto(`${face}${path}`);
   await settled(page);
 }

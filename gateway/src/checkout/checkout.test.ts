@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { aPayment } from "../../test/payments.ts";
 import { Fault } from "../ground/fault.ts";
+import { pageText } from "../ground/html.ts";
 import { newId } from "../ground/ids.ts";
 import { languageOf, languages } from "../ground/languages.ts";
 import { createLog } from "../ground/log.ts";
@@ -68,7 +69,7 @@ test("a code as a file is the code as lines, pixel by pixel", () => {
   expect(pixels.length).toBe(stride * width);
   const isDark = (x: number, y: number): boolean =>
     ((pixels[(y * 10 + 5) * stride + 1 + ((x * 10 + 5) >> 3)] ?? 0) & (0x80 >> ((x * 10 + 5) & 7))) === 0;
-  const dark = new Set([...qrSvg(text, "QR").matchAll(/M(\d+) (\d+)h1v1/g)].map(([, x, y]) => `${x},${y}`));
+  const dark = new Set([...pageText(qrSvg(text, "QR")).matchAll(/M(\d+) (\d+)h1v1/g)].map(([, x, y]) => `${x},${y}`));
   expect(dark.size).toBeGreaterThan(200);
   for (let y = 0; y < width / 10; y++)
     for (let x = 0; x < width / 10; x++) expect(isDark(x, y), `${x},${y}`).toBe(dark.has(`${x},${y}`));

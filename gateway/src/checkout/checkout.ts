@@ -44,8 +44,10 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
   const [row] = named ? await parts.database.query(selectPayment(named.merchantId, named.reference)) : [];
   if (!row) throw new Fault("ROUTE_NOT_FOUND");
   const payment = paymentOfRow(row);
-  const profile = await parts.profiles.of(payment.book.merchantId);
-  const [clock] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(payment.book));
+  const [profile, [clock]] = await Promise.all([
+    parts.profiles.of(payment.book.merchantId),
+    parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(payment.book)),
+  ]);
   const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
   const secondsLeft = Math.max(0, Math.ceil((payment.expiresAt - now) / SECOND));
   const face = faceOf(payment.status, secondsLeft, payment.instructions !== undefined);

@@ -1,28 +1,41 @@
 // What a payer's page shows of a payment that is not, or no longer, to be paid: a calm mark and two sentences. Pure.
+import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
-import { type Html, drawn, html } from "../ground/html.ts";
 import type { Face } from "./checkout.ts";
 import { words } from "./words.ts";
 
 /** What is drawn in the mark of each. */
-export const strokes: Readonly<Record<Exclude<Face, "open">, string>> = {
-  paid: '<path d="m17 33 10 10 20-21"/>',
-  refunded: '<path d="M20 27h18a8 8 0 0 1 0 16h-8m-10-16 7-7m-7 7 7 7"/>',
-  review: '<path d="M32 20v13l8 6"/>',
-  processing: '<path d="M32 20v13l8 6"/>',
-  failed: '<path d="m23 23 18 18m0-18L23 41"/>',
-  expired: '<path d="M32 20v13l8 6"/>',
-  canceled: '<path d="M21 32h22"/>',
+export const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
+  paid: html`<path d="m17 33 10 10 20-21" />`,
+  refunded: html`<path d="M20 27h18a8 8 0 0 1 0 16h-8m-10-16 7-7m-7 7 7 7" />`,
+  review: html`<path d="M32 20v13l8 6" />`,
+  processing: html`<path d="M32 20v13l8 6" />`,
+  failed: html`<path d="m23 23 18 18m0-18L23 41" />`,
+  expired: html`<path d="M32 20v13l8 6" />`,
+  canceled: html`<path d="M21 32h22" />`,
 };
+
+/** A stroke in its circle. */
+export function markOf(stroke: Html): Html {
+  return html`<svg
+    viewBox="0 0 64 64"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="3.5"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    aria-hidden="true"
+  >
+    <circle cx="32" cy="32" r="28" />
+    ${stroke}
+  </svg>`;
+}
 
 /** Where an open payment has its instructions. */
 export function faceOfEnd(face: Exclude<Face, "open">, language: Language): Html {
   const text = words[language];
-  const mark = drawn(
-    `<svg viewBox="0 0 64 64" fill="none" stroke="currentColor" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="32" cy="32" r="28"/>${strokes[face]}</svg>`,
-  );
   return html`<div class="face ${face}" role="status">
-    ${mark}
+    ${markOf(strokes[face])}
     <p class="said">${text.faces[face]}</p>
     <p class="muted">${text.leads[face]}</p>
   </div>`;

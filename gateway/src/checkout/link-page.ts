@@ -1,10 +1,10 @@
 // The page of a payment link as HTML: who is paid, how much, by which method; or why it cannot be paid. It works without scripts. Pure.
-import { type Html, drawn, html } from "../ground/html.ts";
+import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
 import { type Minor, readable } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import { framed } from "./frame.ts";
-import { strokes } from "./faces.ts";
+import { markOf, strokes } from "./faces.ts";
 import type { Problems, SentForm } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
 import type { LinkCheckout, LinkFace } from "./links.ts";
@@ -66,9 +66,7 @@ function facePart(face: Exclude<LinkFace, "form">, { checkout, language }: LinkP
   const text = linkWords[language];
   const [stroke, tone] = marks[face];
   return html`<div class="face ${tone}" role="status">
-      ${drawn(
-        `<svg viewBox="0 0 64 64" fill="none" stroke="currentColor" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="32" cy="32" r="28"/>${strokes[stroke]}</svg>`,
-      )}
+      ${markOf(strokes[stroke])}
       <p class="said">${text.faces[face]}</p>
       <p class="muted">${text.leads[face]}</p>
     </div>

@@ -1,7 +1,7 @@
 // How a payment is paid, by kind of instructions: a code to scan, an account to transfer to, or a page to go on to. Pure.
 import type { Instructions } from "../acquirers/acquirer.ts";
+import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
-import { type Html, drawn, html } from "../ground/html.ts";
 import { readable } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import { channels, stepsOf } from "./bank-steps.ts";
@@ -29,7 +29,7 @@ export function instructionsPart(parts: MethodParts): Html {
 function qrPart({ path, language }: MethodParts, text: string): Html {
   const { scan, scanOnPhone, save } = words[language];
   return html`<p class="muted">${scan}</p>
-    <div class="qr">${drawn(qrSvg(text, "QRIS"))}</div>
+    <div class="qr">${qrSvg(text, "QRIS")}</div>
     <a class="button wide" href="${path}/qr.png" download="qris.png">${save}</a>
     <p class="muted">${scanOnPhone}</p>`;
 }

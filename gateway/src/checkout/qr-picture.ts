@@ -1,6 +1,7 @@
 // A QR code as a picture: lines for a page, and a file that a phone keeps among its photos. Pure.
 import { crc32, deflateSync } from "node:zlib";
 import { encode } from "uqr";
+import { type Html, html } from "../ground/html.ts";
 
 /** Light modules around the code, as its standard demands. */
 const QUIET = 4;
@@ -13,12 +14,20 @@ function modulesOf(text: string): boolean[][] {
 }
 
 /** As SVG: one path, so that it is sharp at any size. */
-export function qrSvg(text: string, label: string): string {
+export function qrSvg(text: string, label: string): Html {
   const rows = modulesOf(text);
   const size = rows.length;
   const path = rows.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join("");
-  const name = label.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges" role="img" aria-label="${name}"><rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000"/></svg>`;
+  return html`<svg
+    xmlns="http://www.w3.org/2000/svg"
+    viewBox="0 0 ${size} ${size}"
+    shape-rendering="crispEdges"
+    role="img"
+    aria-label="${label}"
+  >
+    <rect width="${size}" height="${size}" fill="#fff" />
+    <path d="${path}" fill="#000" />
+  </svg>`;
 }
 
 /** As a PNG with one bit a pixel. */

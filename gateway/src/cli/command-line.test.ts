@@ -49,7 +49,10 @@ test.each([
   ["frobnicate", 'gerbang has no command "frobnicate". There are: serve, '],
   ["verfy", 'gerbang has no command "verfy". Did you mean gerbang verify?'],
   ["SERVE", "Did you mean gerbang serve?"],
-  ["people", "gerbang people needs one of: invite, list, sign-in-link, reset-link"],
+  [
+    "people",
+    "gerbang people needs one of: invite, list, invite-operator, list-operators, remove-operator, sign-in-link, reset-link",
+  ],
   ["people invit", "Did you mean gerbang people invite?"],
   ["people --email a@b.example", "gerbang people needs one of: invite"],
   ["verify --merchnt x", "there is no option --merchnt. Did you mean --merchant?"],

@@ -58,7 +58,10 @@ function describe(shell: Shell): void {
 
   here(`${shell} offers the commands of a group${note}`, () => {
     expect(offered(shell, "gerbang people ")).toEqual(
-      withOptions(["invite", "list", "reset-link", "sign-in-link"], ["--help"]),
+      withOptions(
+        ["invite", "invite-operator", "list", "list-operators", "remove-operator", "reset-link", "sign-in-link"],
+        ["--help"],
+      ),
     );
     expect(offered(shell, "gerbang ledger e")).toEqual(["export"]);
   });

@@ -18,6 +18,8 @@ const demoSchema = z.object({
   operator_token: z.string(),
   /** Signs in as an owner, once. Another one at each start. */
   portal_sign_in: z.string().optional(),
+  /** The same as the demo operator, in the console. */
+  console_sign_in: z.string().optional(),
 });
 export type DemoFile = z.infer<typeof demoSchema>;
 
@@ -47,6 +49,7 @@ export async function prepareDemo(
     ops_url: opsUrl,
     operator_token: operatorToken,
     portal_sign_in: await ownerLink(app, known.merchant_id, baseUrl),
+    console_sign_in: await operatorLink(app, opsUrl),
   };
   writeWhole(file, `${JSON.stringify(demo, null, 2)}\n`);
   return demo;
@@ -57,6 +60,13 @@ async function ownerLink({ people }: App, merchantId: string, baseUrl: string): 
   const { personId } = await people.demoOwner(merchantId);
   const { token } = await people.makeLink(personId, "sign_in", DEVELOPMENT_LINK_LASTS);
   return signInLinkPage(baseUrl.slice(0, -"/v1".length), token);
+}
+
+/** A link that signs in as the demo operator, in the console. */
+async function operatorLink({ consolePeople }: App, opsUrl: string): Promise<string> {
+  const { personId } = await consolePeople.demoOperator();
+  const { token } = await consolePeople.makeLink(personId, "sign_in", DEVELOPMENT_LINK_LASTS);
+  return signInLinkPage(new URL(opsUrl).origin, token, "console");
 }
 
 /** Undefined when the file is not there, or does not tell what it should. */

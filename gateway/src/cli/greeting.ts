@@ -23,6 +23,7 @@ export function greeting(
     API        ${baseUrl}          contract   ${root}/openapi.json
     Health     ${baseUrl}/health   metrics    ${metrics ?? "off"}
     Operator   ${opsUrl}
+    Console    ${portalRoot(new URL(opsUrl).origin)}/console
     Portal     ${portalRoot(root)}/portal
 `;
   return demo ? places + forDemo(join(dataDirectory, "demo.json"), baseUrl, demo) : places;
@@ -39,6 +40,10 @@ function forDemo(file: string, baseUrl: string, demo: DemoFile): string {
   Open its pages, signed in as its owner (good once; every start prints another one):
 
     ${demo.portal_sign_in}
+
+  And the operators' console, as the demo operator:
+
+    ${demo.console_sign_in}
 
   Create a payment; paste this into another terminal:
 

@@ -6,7 +6,7 @@ import { newId } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import { Audit } from "../operator/audit.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
-import type { OperatorRole } from "../operator/roles.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 import { EXPIRES_MAX_SECONDS, EXPIRES_MIN_SECONDS, OVERLAP_MAX_SECONDS } from "../operator/tokens.schema.ts";
 import { tokenView } from "../operator/tokens.routes.ts";
 import { type MadeToken, OperatorTokens } from "../operator/tokens.ts";

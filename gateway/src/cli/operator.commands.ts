@@ -1,5 +1,5 @@
 // The rows of the table of commands that hand out the operators' tokens.
-import { operatorRoles } from "../operator/roles.ts";
+import { operatorRoles } from "../people/operator-roles.ts";
 import { TOKEN_NAME } from "../operator/tokens.ts";
 import { type Command, type Form, defineCommand } from "./command.ts";
 import { ofDatabase } from "./variables.ts";

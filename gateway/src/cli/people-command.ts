@@ -1,14 +1,17 @@
 // The command `gerbang people`: lets the first owner of a merchant in, and somebody back in who has lost everything.
-import { type Config, readConfig } from "../ground/config.ts";
+import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { systemClock, wireTime } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { createLog } from "../ground/log.ts";
-import { DEMO_OWNER, People } from "../people/people.ts";
+import { DEMO_OPERATOR, DEMO_OWNER, People } from "../people/people.ts";
 import { invitationPage, relyingPartyOf, signInLinkPage } from "../people/relying-party.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 import type { MemberRole } from "../people/roles.ts";
+import type { Surface } from "../people/sessions.ts";
 import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
 import { Database } from "../store/database.ts";
+import { COMMAND_LINE } from "../operator/known-tokens.ts";
 import { demandMerchant } from "./known-merchant.ts";
 import { readSecrets } from "./secrets.ts";
 import { say } from "./say.ts";
@@ -21,6 +24,12 @@ interface Opened {
   root: string;
 }
 type Work = (opened: Opened) => Promise<number>;
+
+interface LinkOptions {
+  email?: string | undefined;
+  /** For the operators' console, rather than the merchants' portal. */
+  console: boolean;
+}
 
 interface Invited {
   merchant: string;
@@ -44,11 +53,48 @@ export const listCommand = ({ merchant }: { merchant: string }): Promise<number>
     return list(people, merchant);
   });
 
-export const signInLinkCommand = ({ email = DEMO_OWNER.email }: { email: string | undefined }): Promise<number> =>
-  withPeople(({ people, root }) => link(people, root, email, "sign_in"));
+export const inviteOperatorCommand = ({ role, email }: Pick<Invited, "email"> & { role: OperatorRole }) =>
+  withPeople(async ({ people, root }) => {
+    const { token, invitation } = await people.operators.invite({ role, email }, COMMAND_LINE.name);
+    say(`Good once, until ${wireTime(invitation.expiresAt)}:`);
+    process.stdout.write(`${invitationPage(root, "console")}#${token}\n`);
+    return 0;
+  }, "console");
 
-export const resetLinkCommand = ({ email }: { email: string }): Promise<number> =>
-  withPeople(({ people, root }) => link(people, root, email, "reset"));
+export const listOperatorsCommand = (): Promise<number> =>
+  withPeople(async ({ people }) => {
+    for (const { personId, email, name, role, hasSecondFactor, since, by } of await people.operators.list()) {
+      const line = {
+        person_id: personId,
+        email,
+        name,
+        role,
+        has_second_factor: hasSecondFactor,
+        since: wireTime(since),
+      };
+      process.stdout.write(`${JSON.stringify({ ...line, created_by: by })}\n`);
+    }
+    return 0;
+  });
+
+export const removeOperatorCommand = ({ email }: { email: string }): Promise<number> =>
+  withPeople(async ({ people }) => {
+    const person = await people.readByEmail(email);
+    if (person && (await people.operators.remove(person.personId))) return 0;
+    say("There is no operator by this e-mail address.");
+    return 1;
+  });
+
+export const signInLinkCommand = ({ email, console: isConsole }: LinkOptions): Promise<number> => {
+  const surface = isConsole ? "console" : "portal";
+  const { email: demo } = isConsole ? DEMO_OPERATOR : DEMO_OWNER;
+  return withPeople((opened) => link(opened, email ?? demo, "sign_in", surface), surface);
+};
+
+export const resetLinkCommand = ({ email, console: isConsole }: LinkOptions & { email: string }): Promise<number> => {
+  const surface = isConsole ? "console" : "portal";
+  return withPeople((opened) => link(opened, email, "reset", surface), surface);
+};
 
 async function list(people: People, merchantId: string): Promise<number> {
   for (const { personId, email, name, role, hasSecondFactor, since } of await people.members(merchantId)) {
@@ -58,7 +104,7 @@ async function list(people: People, merchantId: string): Promise<number> {
   return 0;
 }
 
-async function link(people: People, root: string, email: string, purpose: LinkPurpose): Promise<number> {
+async function link({ people, root }: Opened, email: string, purpose: LinkPurpose, surface: Surface): Promise<number> {
   const person = await people.readByEmail(email);
   if (!person) {
     say("There is nobody by this e-mail address.");
@@ -66,15 +112,15 @@ async function link(people: People, root: string, email: string, purpose: LinkPu
   }
   const { token, expiresAt } = await people.makeLink(person.personId, purpose);
   say(`Good once, until ${wireTime(expiresAt)}. Give it to ${person.name} and to nobody else:`);
-  process.stdout.write(`${signInLinkPage(root, token)}\n`);
+  process.stdout.write(`${signInLinkPage(root, token, surface)}\n`);
   return 0;
 }
 
-async function withPeople(work: Work): Promise<number> {
+async function withPeople(work: Work, surface: Surface = "portal"): Promise<number> {
   const config = readConfig();
   const store = await openExistingStore(config);
   const database = new Database(store.url, 2, createLog(config.logLevel));
-  const root = rootOf(config);
+  const root = surface === "portal" ? rootOf(config) : consoleRootOf(config);
   try {
     const { masterKey, secondMasterKey } = readSecrets(config, "existing");
     const people = new People({
@@ -83,6 +129,7 @@ async function withPeople(work: Work): Promise<number> {
       clock: systemClock,
       serviceName: config.serviceName,
       production: config.mode === "production",
+      surface,
       relyingParty: () => relyingPartyOf(root),
     });
     return await work({ people, database, root });
@@ -98,3 +145,10 @@ async function withPeople(work: Work): Promise<number> {
 
 /** Where the service is reached, without the /v1. */
 const rootOf = ({ baseUrl, port }: Config): string => baseUrl?.slice(0, -"/v1".length) ?? `http://localhost:${port}`;
+
+/** Where the console is reached. Throws ConfigError in production where nobody has said. */
+function consoleRootOf({ consoleUrl, operator, mode }: Config): string {
+  if (consoleUrl === undefined && mode === "production")
+    throw new ConfigError("CONSOLE_URL: is required for people to sign in to the console when NODE_ENV=production");
+  return consoleUrl ?? `http://localhost:${operator.port}`;
+}

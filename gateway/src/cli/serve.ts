@@ -150,7 +150,8 @@ function rootOf({ server }: FastifyInstance): string {
 }
 
 /** Opens the operators' listener and gives the address of their API. Throws ConfigError where it cannot listen there. */
-async function listenForOperators({ operatorServer }: App, { operator }: Config): Promise<string> {
+async function listenForOperators(app: App, { operator }: Config): Promise<string> {
+  const { operatorServer } = app;
   const { host, port } = operator;
   try {
     await operatorServer.listen({ port, host });
@@ -162,7 +163,9 @@ async function listenForOperators({ operatorServer }: App, { operator }: Config)
         : `The operators' API cannot listen on port ${port} of ${host} (${message}). Set OPS_HOST and OPS_PORT.`,
     );
   }
-  return `${rootOf(operatorServer)}/ops/v1`;
+  const root = rootOf(operatorServer);
+  app.setOperatorRoot(root);
+  return `${root}/ops/v1`;
 }
 
 /** Throws where the service's own role in the database may do more than it needs: nothing in the database would bind it. */

@@ -8,6 +8,8 @@ export const variables: Readonly<Record<string, string>> = {
   PORT: "where the API listens (default: 8080)",
   HOST: "the address that the API listens on (default: 127.0.0.1)",
   BASE_URL: "the public address of the API; ends in /v1 (default: the address listened on)",
+  OPS_PORT: "where the operators' API and the console listen (default: PORT + 2)",
+  CONSOLE_URL: "where operators' browsers reach the console, such as https://console.example.com",
   MASTER_KEY: "32 bytes, hex or base64, that seal secrets at rest; MASTER_KEY_FILE names a file that holds it",
   MASTER_KEY_SECOND: "opens what it has sealed, while the master key is being replaced",
   OPERATOR_TOKEN: "the operator's bearer token; OPERATOR_TOKEN_FILE names a file that holds it",

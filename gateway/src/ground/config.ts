@@ -38,6 +38,10 @@ const variables = z.object({
   MIGRATION_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
   BASE_URL: httpUrl.refine((text) => text.endsWith("/v1"), "must end in /v1").optional(),
   STATUS_URL: httpUrl.optional(),
+  CONSOLE_URL: httpUrl
+    .refine((text) => /^https?:\/\/[^/?#@]+\/?$/.test(text), "must be an origin, like https://console.example.com")
+    .transform((text) => new URL(text).origin)
+    .optional(),
   SECURITY_CONTACT: z
     .string()
     .max(320)
@@ -102,6 +106,8 @@ export interface Config {
   /** Ends in /v1; undefined means "derive it from the address listened on". */
   baseUrl: string | undefined;
   statusUrl: string | undefined;
+  /** Where operators' browsers reach the console, as an origin; undefined: at the address listened on, and in production nowhere. */
+  consoleUrl: string | undefined;
   /** Where holes are told; undefined: nowhere, and there is no security.txt. */
   securityContact: string | undefined;
   serviceName: string;
@@ -207,6 +213,7 @@ export function readConfig(
     migrationDatabaseUrl: value.MIGRATION_DATABASE_URL,
     baseUrl: value.BASE_URL,
     statusUrl: value.STATUS_URL,
+    consoleUrl: value.CONSOLE_URL,
     securityContact: value.SECURITY_CONTACT,
     serviceName: value.SERVICE_NAME,
     webhookHeaderPrefix: value.WEBHOOK_HEADER_PREFIX,

@@ -26,8 +26,3 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 export function pageText(page: Html): string {
   return page[made];
 }
-
-/** A picture or another piece that this program drew: nothing of it comes from others. */
-export function drawn(text: string): Html {
-  return { [made]: text };
-}

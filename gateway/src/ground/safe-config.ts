@@ -27,6 +27,8 @@ export function productionProblems(given: Given, needs: "service" | "database"):
   if (given.WEBHOOK_ALLOW_HOSTS !== undefined) problems.push("WEBHOOK_ALLOW_HOSTS: is for development only");
   for (const name of HTTPS)
     if (given[name]?.startsWith("http:")) problems.push(`${name}: must be https when NODE_ENV=production`);
+  if (given.CONSOLE_URL !== undefined && isPlainBeyondLoopback(given.CONSOLE_URL))
+    problems.push("CONSOLE_URL: must be https when NODE_ENV=production, or http://localhost at the end of a tunnel");
   for (const name of SECRETS)
     if (given[name] !== undefined && isWeak(given[name]))
       problems.push(`${name}: is too easy to guess; make one with: openssl rand -hex 32`);
@@ -44,6 +46,10 @@ export function productionProblems(given: Given, needs: "service" | "database"):
     if (problem !== undefined) problems.push(`${name}: ${problem}`);
   }
   return problems;
+}
+
+function isPlainBeyondLoopback(address: string): boolean {
+  return URL.canParse(address) && address.startsWith("http:") && !LOOPBACK.test(new URL(address).hostname);
 }
 
 /** What is wrong with how a database is reached. On another machine its certificate is checked, or it is said that there is none. */

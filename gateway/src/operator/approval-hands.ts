@@ -1,13 +1,15 @@
 // Who asks and who approves: their identity, who may have held its secret, and whether whoever asked may still act.
 import type { Clock, Micros } from "../ground/clock.ts";
+import { operatorOfRow as operatorPersonOf, selectOperator } from "../people/operators.sql.ts";
 import type { Database } from "../store/database.ts";
 import type { Hands, Identity } from "./approval.ts";
 import { selectHands, selectStanding } from "./approvals.sql.ts";
 import type { Operator } from "./known-tokens.ts";
-import { type OperatorRole, mayAct } from "./roles.ts";
+import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
 
 /** The identity behind a request. */
-export function identityOf({ name, role, tokenId }: Operator): Identity {
+export function identityOf({ name, role, tokenId, person }: Operator): Identity {
+  if (person) return { kind: "person", id: person.personId, name, role };
   return tokenId === undefined
     ? { kind: "environment", id: name, name, role }
     : { kind: "token", id: tokenId, name, role };
@@ -15,7 +17,13 @@ export function identityOf({ name, role, tokenId }: Operator): Identity {
 
 /** The same as a handler meets whoever asked. */
 export function operatorOf({ kind, id, name, role }: Identity): Operator {
-  return { name, role, expiresAt: undefined, tokenId: kind === "token" ? id : undefined };
+  return {
+    name,
+    role,
+    expiresAt: undefined,
+    tokenId: kind === "token" ? id : undefined,
+    person: kind === "person" ? { personId: id } : undefined,
+  };
 }
 
 export class ApprovalHands {
@@ -29,6 +37,11 @@ export class ApprovalHands {
 
   /** Who may have held the secret of an identity, and when it came to be. */
   async of({ kind, id, name }: Identity): Promise<Hands> {
+    if (kind === "person") {
+      // Nobody else knows a person's secrets. They are an operator since they were let in.
+      const [operator] = await this.database.query(selectOperator(id));
+      return { names: new Set([name]), madeAt: operator && operatorPersonOf(operator).since };
+    }
     const [row] = await this.database.query(selectHands(name, kind === "token" ? id : undefined));
     return {
       names: new Set(row?.names as string[]),
@@ -37,8 +50,12 @@ export class ApprovalHands {
   }
 
   /** Whether somebody who asked may still do what takes a role. Those of the environment end with the process's configuration. */
-  async stands({ kind, name, role }: Identity, least: OperatorRole): Promise<boolean> {
+  async stands({ kind, id, name, role }: Identity, least: OperatorRole): Promise<boolean> {
     if (kind === "environment") return mayAct(role, least);
+    if (kind === "person") {
+      const [operator] = await this.database.query(selectOperator(id));
+      return operator !== undefined && mayAct(operatorPersonOf(operator).role, least);
+    }
     const rows = await this.database.query(selectStanding(name, this.clock.now()));
     return rows.some((row) => mayAct(row.role as OperatorRole, least));
   }

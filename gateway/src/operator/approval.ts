@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Posting } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
-import { type OperatorRole, mayAct } from "./roles.ts";
+import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
 
 /** What a policy can demand a second operator for. */
 export const policyActions = [

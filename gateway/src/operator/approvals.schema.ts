@@ -1,5 +1,6 @@
 // Four eyes on the wire: the policy, a change that waits for a second operator, and what it would do to the book.
 import { z } from "zod";
+import { operatorRoleField } from "../access/session.schema.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { MINOR_MAX, exponentOf, isCurrency, wireAmount, wireMinor } from "../ground/money.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
@@ -20,7 +21,6 @@ import { keptBody } from "./audit.ts";
 import { APPROVAL_HOURS, approvalActions, approvalStatuses, type PolicyAction, policyActions } from "./approval.ts";
 import { type Approval, type Policy, wireRules } from "./approvals.sql.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
-import { roleField } from "./tokens.schema.ts";
 
 const HOUR = 3_600 * SECOND;
 const CURRENCIES_MAX = 20;
@@ -172,7 +172,7 @@ export const approvalSchema = z
     currency: currencyCode.nullable(),
     exponent: exponentField.nullable(),
     request: requestSchema,
-    least_role: roleField.meta({ description: "The least role that may approve it: that of the call itself." }),
+    least_role: operatorRoleField.meta({ description: "The least role that may approve it: that of the call itself." }),
     asked_by: operatorName,
     asked_at: timestamp,
     expires_at: timestamp.meta({ description: `${APPROVAL_HOURS} hours after it was asked for.` }),

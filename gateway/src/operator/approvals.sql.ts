@@ -14,7 +14,7 @@ import {
   type PolicyRules,
   policyActions,
 } from "./approval.ts";
-import type { OperatorRole } from "./roles.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 
 export interface Policy {
   /** 0: none was ever made. */

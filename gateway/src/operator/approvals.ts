@@ -42,7 +42,7 @@ import { type Audit } from "./audit.ts";
 import { PATH_MAX } from "./audit.sql.ts";
 import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 import type { Operator } from "./known-tokens.ts";
-import { mayAct } from "./roles.ts";
+import { mayAct } from "../people/operator-roles.ts";
 
 /** Of one asker. */
 export const WAITING_MAX = 100;

@@ -1,5 +1,6 @@
 // GET /ops/v1/audit: who changed what, newest first.
 import { z } from "zod";
+import { operatorRoleField } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, listSchema, timestamp } from "../http/shapes.ts";
@@ -10,16 +11,22 @@ import { page, unknownCursor } from "../http/lists.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 import { type Refusal, refusalReasons } from "./refusals.sql.ts";
 import type { Refusals } from "./refusals.ts";
-import { roleField, tokenName } from "./tokens.schema.ts";
 import { TOKEN_NAME } from "./tokens.ts";
+
+/** A token's name, or the e-mail address of somebody who was signed in. */
+const actorName = z
+  .string()
+  .min(1)
+  .max(254)
+  .meta({ examples: ["sari"] });
 
 export const auditEntrySchema = z
   .strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
     at: timestamp,
-    actor: tokenName.nullable().meta({
+    actor: actorName.nullable().meta({
       description:
-        "Name of the token; `command-line` for the command line. Null in entries of before tokens had names.",
+        "Name of the token, or the e-mail address of who was signed in; `command-line` for the command line. Null in entries of before tokens had names.",
     }),
     address: z
       .string()
@@ -35,7 +42,7 @@ export const auditEntrySchema = z
         description: "Who approved a change that needed a second operator; its `actor` asked for it.",
         examples: ["budi"],
       }),
-    role: roleField,
+    role: operatorRoleField,
     method: z.string().meta({ examples: ["PATCH"] }),
     path: z.string().meta({ examples: [`/ops/v1/merchants/${exampleIds.merchant}`] }),
     merchant_id: identity("merchant").nullable().meta({ description: "Whom it was about; null for nobody." }),
@@ -66,12 +73,14 @@ export const auditEntrySchema = z
     ],
   });
 
+const ACTOR = new RegExp(`${TOKEN_NAME.source}|^[^\\s@]+@[^\\s@]+$`);
+
 const querySchema = z.strictObject({
   merchant_id: idField("merchant").meta({ description: "Only what was done to this merchant." }),
-  actor: tokenName
-    .regex(TOKEN_NAME, "is not the name of a token")
+  actor: actorName
+    .regex(ACTOR, "is neither the name of a token nor an e-mail address")
     .optional()
-    .meta({ description: "Only what was done with the tokens of this name." }),
+    .meta({ description: "Only what was done with the tokens of this name, or by the operator of this address." }),
   ...pageFieldsOf("request", "request_id"),
 });
 
@@ -84,7 +93,7 @@ const refusalSchema = z
       description:
         "The call had no token, one that never was, one that has ended, or one whose role is too low to read this.",
     }),
-    actor: tokenName.nullable().meta({ description: "Name of the token, where it has one." }),
+    actor: actorName.nullable().meta({ description: "Name of the token, where it has one." }),
     address: z
       .string()
       .nullable()

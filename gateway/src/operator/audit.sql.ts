@@ -2,7 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { OperatorRole } from "./roles.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 
 export interface AuditedCall {
   requestId: string;

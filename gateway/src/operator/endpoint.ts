@@ -6,7 +6,7 @@ import type { Described, Examples } from "../http/openapi.ts";
 import type { Minor } from "../ground/money.ts";
 import type { ApprovalAction, Foreseen } from "./approval.ts";
 import type { Operator } from "./known-tokens.ts";
-import type { OperatorRole } from "./roles.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 
 /** A request of an authenticated operator whose query and body passed their rules. */
 export interface OperatorCall<Body = unknown, Query = unknown> {
@@ -15,7 +15,7 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   body: Body;
   query: Query;
   requestId: string;
-  /** Whose token it came with. */
+  /** Whose token or session it came with. */
   operator: Operator;
   /** What its `Idempotency-Key` is bound to, of a keyed endpoint; of another one the approval that it runs after, and nothing else. */
   keyed: KeyedRequest | undefined;
@@ -50,6 +50,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Descr
   role: OperatorRole;
   /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
   changesNothing?: true;
+  /** True where a person proves again who they are when they last did so more than ten minutes ago: what moves money, or shows a secret. */
+  fresh?: true;
   /** True for a change that needs an `Idempotency-Key`, by the rules of section 4.11. */
   keyed?: true;
   /** Set for a change that a policy can demand a second operator for. */

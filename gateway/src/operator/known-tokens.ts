@@ -4,18 +4,20 @@ import { sameText, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
-import type { OperatorRole } from "./roles.ts";
+import type { OperatorRole } from "../people/operator-roles.ts";
 import { type KnownToken, knownTokenOfRow, selectKnownTokens } from "./tokens.sql.ts";
 
-/** Who asks, once their token is found good. */
+/** Who asks, once their token or their session is found good. */
 export interface Operator {
-  /** Of the token: it stands in the audit and in the log. */
+  /** Of the token, or the e-mail address of the person: it stands in the audit and in the log. */
   name: string;
   role: OperatorRole;
   /** Undefined: the token ends only when it is revoked. */
   expiresAt: Micros | undefined;
   /** Undefined of a token of the environment. */
   tokenId: string | undefined;
+  /** Who it is, of a session of the console; undefined of a token. */
+  person: { personId: string } | undefined;
 }
 
 /** The command line of whoever may reach the database. */
@@ -24,6 +26,7 @@ export const COMMAND_LINE: Operator = {
   role: "admin",
   expiresAt: undefined,
   tokenId: undefined,
+  person: undefined,
 };
 
 /** Tokens that have ended and are still told by name when somebody uses them. */
@@ -47,7 +50,7 @@ export class KnownTokens {
     const { admin, viewer } = parts.environment;
     const fixed = (token: string, name: string, role: OperatorRole) => ({
       digest: digestOf(token),
-      operator: { name, role, expiresAt: undefined, tokenId: undefined },
+      operator: { name, role, expiresAt: undefined, tokenId: undefined, person: undefined },
     });
     this.fixed = [
       fixed(admin, "environment", "admin"),
@@ -72,7 +75,7 @@ export class KnownTokens {
     if (!token) return undefined;
     if (!this.isGood(token)) return { ended: token.name };
     const { name, role, expiresAt, tokenId } = token;
-    return { operator: { name, role, expiresAt, tokenId } };
+    return { operator: { name, role, expiresAt, tokenId, person: undefined } };
   }
 
   /** Whether a token is good as far as this process knows without asking anybody. */

@@ -1,5 +1,7 @@
 // The contract of /ops/v1: how an operator's endpoint is told in OpenAPI.
 import { z } from "zod";
+import type { AccessEndpoint } from "../access/endpoint.ts";
+import { accessOperation, sessionScheme } from "../access/openapi.ts";
 import type { FaultCode } from "../ground/fault.ts";
 import { allOptional } from "../http/fields.ts";
 import type { Json } from "../http/json-schema.ts";
@@ -47,18 +49,29 @@ const tags = [
   ["Events", "What was sent to a merchant's receiver."],
   ["Books", "A merchant's ledger: totals, and the entries behind them."],
   ["Tokens", "Who may call this API: tokens by name and role."],
+  ["Operators", "Who may sign in to the console, and who is invited."],
+  ["Session", "Signing in to the console and out, and proving again who one is."],
+  ["Person", "One's own profile, password and authenticator."],
+  ["Passkeys", "One's own passkeys."],
   ["Audit", "Who changed what, and what was refused."],
   ["Contract", "This document."],
 ].map(([name, description]) => ({ name, description }));
 
-/** The document as committed in openapi/operator.json: two spaces, a newline at the end. */
-export function operatorContract(endpoints: readonly OperatorEndpoint[], version: string): string {
-  return `${JSON.stringify(operatorDocument(endpoints, version), null, 2)}\n`;
+export interface OperatorSurface {
+  endpoints: readonly OperatorEndpoint[];
+  /** How people sign in to the console. */
+  access: readonly AccessEndpoint[];
 }
 
-function operatorDocument(endpoints: readonly OperatorEndpoint[], version: string): Json {
+/** The document as committed in openapi/operator.json: two spaces, a newline at the end. */
+export function operatorContract(surface: OperatorSurface, version: string): string {
+  return `${JSON.stringify(operatorDocument(surface, version), null, 2)}\n`;
+}
+
+function operatorDocument({ endpoints, access }: OperatorSurface, version: string): Json {
   const document = new Document();
   for (const endpoint of endpoints) document.add(operationOf(document, endpoint));
+  for (const endpoint of access) document.add(accessOperation(endpoint));
   document.addTold("/ops/v1/openapi.json", "get", {
     operationId: "getOperatorContract",
     summary: "Read this document",
@@ -80,9 +93,10 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
         title: "Gerbang operator API",
         version,
         description:
-          "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. Tokens have names and " +
-          "one of three roles: a viewer reads, support decides what moves no money, an admin does everything. Every change, a refused " +
-          "one too, is written into the audit with the token's name and the address it came from.",
+          "For whoever runs the gateway: merchants, credentials, acquirers, routing rules, the audit. Tokens have names, people sign in to the " +
+          "console, and both have one of three roles: a viewer reads, support decides what moves no money, an admin does everything. Every change, a refused " +
+          "one too, is written into the audit with the token's name or the person's address, and where it came from. Changes by a session need " +
+          "`Sec-Fetch-Site: same-origin` and a matching `Origin`.",
         contact: { name: "Whoever runs this gateway" },
         license: { name: "MIT", identifier: "MIT" },
       },
@@ -90,10 +104,13 @@ function operatorDocument(endpoints: readonly OperatorEndpoint[], version: strin
         { url: "/", description: "The operator's listener (OPS_HOST, OPS_PORT); paths here are written in full." },
       ],
       tags,
-      security: [{ operator: [] }],
+      security: [{ operator: [] }, { session: [] }],
     },
     {},
-    { operator: { type: "http", scheme: "bearer", description: "`Bearer <operator token>`" } },
+    {
+      operator: { type: "http", scheme: "bearer", description: "`Bearer <operator token>`" },
+      session: sessionScheme("console"),
+    },
   );
 }
 
@@ -106,7 +123,9 @@ function operationOf(document: Document, endpoint: OperatorEndpoint): Operation 
     description: description === undefined ? rights : `${description}\n\n${rights}`,
     errors: [
       ...generalCodes,
-      ...(endpoint.role !== "viewer" ? (["FORBIDDEN"] as const) : []),
+      ...(endpoint.role !== "viewer" || endpoint.method !== "GET" ? (["FORBIDDEN"] as const) : []),
+      ...(endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
+      "SECOND_FACTOR_REQUIRED",
       ...(rules ? bodyCodes : []),
       ...(endpoint.keyed ? keyCodes : []),
       ...(endpoint.approval && !endpoint.keyed ? approvalCodes : []),

@@ -1,5 +1,5 @@
-// The door of /ops/v1: bearer tokens, their roles, the audit, and the way from a request to an endpoint's answer.
-import type { FastifyInstance, FastifyRequest } from "fastify";
+// The door of /ops/v1: bearer tokens and sessions, their roles, the audit, and the way from a request to an endpoint's answer.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { PersonalRequests, tooMany } from "../auth/rate.ts";
 import type { Clock } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
@@ -13,20 +13,23 @@ import { isOutOfService } from "../store/database.ts";
 import type { Approvals } from "./approvals.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
+import type { ConsoleDoor } from "./console-door.ts";
 import { type KeyedRequest, type OperatorCall, type OperatorEndpoint, isChange } from "./endpoint.ts";
 import type { KnownTokens, Operator } from "./known-tokens.ts";
 import type { Refusals } from "./refusals.ts";
-import { mayAct } from "./roles.ts";
+import { mayAct } from "../people/operator-roles.ts";
 import type { TokenUses } from "./token-uses.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose token the request came with, once that is found good. */
+    /** Whose token or session the request came with, once that is found good. */
     operator: Operator | undefined;
   }
 }
 
 export interface OperatorParts {
+  /** Undefined where there is no console: then a session is worth nothing. */
+  door: ConsoleDoor | undefined;
   tokens: Pick<KnownTokens, "find">;
   uses: Pick<TokenUses, "note">;
   refusals: Pick<Refusals, "note">;
@@ -38,7 +41,7 @@ export interface OperatorParts {
 /** Changes beyond its role that a token may ask for in a minute: each of them is two rows of the audit. */
 const REFUSED_CHANGES_PER_MINUTE = 60;
 
-/** Opens the endpoints to whoever holds a token. */
+/** Opens the endpoints to whoever holds a token, or is signed in to the console. */
 export function openOperatorApi(
   server: FastifyInstance,
   parts: OperatorParts,
@@ -50,9 +53,9 @@ export function openOperatorApi(
     server.route({
       method: endpoint.method,
       url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      // Before the body is read: nobody without a token has the service hold one.
+      // Before the body is read: nobody without a token or a session has the service hold one.
       onRequest: async (request, response) => {
-        const operator = await authenticate(request, parts);
+        const operator = (await signedIn(request, response, endpoint, parts)) ?? (await authenticate(request, parts));
         request.operator = operator;
         request.actor = operator.name;
         response.proven();
@@ -78,6 +81,17 @@ export function openOperatorApi(
   }
 }
 
+/** The operator whose session a request carries. Undefined where it carries none, or a token, which goes first. */
+async function signedIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  endpoint: OperatorEndpoint,
+  { door }: OperatorParts,
+): Promise<Operator | undefined> {
+  if (request.headers.authorization !== undefined || door?.token(request) === undefined) return undefined;
+  return door.operator(request, reply, endpoint);
+}
+
 /** The operator whose token a request came with. Throws UNAUTHORIZED, and SERVICE_UNAVAILABLE when it cannot be looked up. */
 async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorParts): Promise<Operator> {
   const sent = /^bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
@@ -93,7 +107,7 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
 }
 
 function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
-  return new Fault("FORBIDDEN", { message: `This takes a token of the role ${endpoint.role}; yours is of ${role}.` });
+  return new Fault("FORBIDDEN", { message: `This takes the role ${endpoint.role}; yours is ${role}.` });
 }
 
 /**

@@ -1,19 +1,14 @@
 // Shapes of operators' tokens on the wire.
 import { z } from "zod";
+import { operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, parameterNames, timestamp } from "../http/shapes.ts";
-import { operatorRoles } from "./roles.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
 const DAY = 86_400;
 export const OVERLAP_MAX_SECONDS = 30 * DAY;
 export const EXPIRES_MIN_SECONDS = 60;
 export const EXPIRES_MAX_SECONDS = 3_650 * DAY;
-
-export const roleField = z.enum(operatorRoles).meta({
-  id: "OperatorRole",
-  description: "A viewer reads, support decides what moves no money, an admin does everything.",
-});
 
 /** A name as it is shown, and as it is asked for. */
 export const tokenName = z
@@ -31,7 +26,7 @@ export const tokenParams = {
 const tokenFields = {
   token_id: identity("operatorToken"),
   name: tokenName,
-  role: roleField,
+  role: operatorRoleField,
   created_at: timestamp,
   created_by: z.string().meta({
     description: "Name of the token it was made with; `environment`, or `command-line`.",
@@ -85,7 +80,7 @@ export const newTokenSchema = z
         description: "Lower-case letters, digits, dots, dashes, underscores. One good token has it.",
         examples: ["sari"],
       }),
-    role: roleField.optional().meta({ description: "`viewer` when absent; at most your own." }),
+    role: operatorRoleField.optional().meta({ description: "`viewer` when absent; at most your own." }),
     expires_in: z
       .int()
       .min(EXPIRES_MIN_SECONDS)

@@ -6,7 +6,7 @@ import { newId } from "../ground/ids.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import { nextEpoch } from "../store/settings-watch.ts";
 import type { Operator } from "./known-tokens.ts";
-import { mayAct } from "./roles.ts";
+import { mayAct } from "../people/operator-roles.ts";
 import {
   type OperatorToken,
   type TokenTerms,

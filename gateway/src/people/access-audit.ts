@@ -5,6 +5,7 @@ import { newId } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
 import { type PeopleAuditEntry, insertPeopleAudit } from "./access-audit.sql.ts";
 import type { RelyingParty } from "./relying-party.ts";
+import type { Surface } from "./sessions.sql.ts";
 
 export interface PeopleParts {
   database: Database;
@@ -14,6 +15,8 @@ export interface PeopleParts {
   serviceName: string;
   /** True where owners must have a second factor, and links that skip it are not accepted. */
   production: boolean;
+  /** Where these people sign in: a session counts there alone. */
+  surface: Surface;
   /** For whom passkeys are made; undefined where browsers make none. */
   relyingParty(): RelyingParty | undefined;
 }

@@ -16,22 +16,13 @@ import {
   selectInvitation,
   selectInvitations,
 } from "./invitations.sql.ts";
-import { hashPassword, refuseBadPassword } from "./passwords.ts";
-import { type Person, insertMembership, insertPerson, personOfRow, selectPersonByEmail } from "./people.sql.ts";
+import { type NewPerson, type Newcomer, identityOf, newcomer } from "./newcomers.ts";
+import { insertMembership } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
 import type { MemberRole } from "./roles.ts";
 import type { Origin } from "./sessions.ts";
 
 const INVITATION_LASTS: Micros = 7 * 24 * 3600 * SECOND;
-const KNOWN = "You have an account by this e-mail address: send its password.";
-
-/** What a new person says of themselves; one who is known sends a code too, where they have a second factor. */
-export interface NewPerson {
-  email: string;
-  name: string;
-  password: string;
-  code?: string | undefined;
-}
 
 export interface Joined {
   personId: string;
@@ -108,34 +99,21 @@ export class Invitations {
     if (!invitation) throw noInvitation();
     if (invitation.email !== undefined && invitation.email !== email)
       throw validationFault("email", given.email, "This invitation is for another e-mail address.");
-    const [row] = await this.parts.database.query(selectPersonByEmail(email));
-    const known = row && personOfRow(row);
-    if (known) {
-      const attempt = { email, address: origin.address };
-      const refusal = { action: "sign_in_failed", message: KNOWN };
-      const needs = await this.proofs.byPassword(known, given, attempt, refusal);
-      if (needs) return needs;
-    } else {
-      await refuseBadPassword("password", given.password, [email, given.name, this.parts.serviceName]);
-    }
-    const accepted = await this.join(token, known, { ...given, email });
+    const comer = await newcomer(this.parts, this.proofs, given, origin);
+    if ("needs" in comer) return comer;
+    const accepted = await this.join(token, comer, email);
     await noteAccess(this.parts, { action: "joined", ...accepted, address: origin.address });
     return accepted;
   }
 
   /** Makes a member of somebody who has proved who they are, or of a new person. */
-  private async join(token: string, known: Person | undefined, given: NewPerson): Promise<Joined> {
-    const { email, name } = given;
-    const passwordHash = known ? undefined : await hashPassword(given.password);
+  private async join(token: string, comer: Newcomer, email: string): Promise<Joined> {
     const now = this.parts.clock.now();
     return this.parts.database.transaction(async (query) => {
       const [found] = await query(lockInvitation(sha256(token), now));
       const invitation = found && invitationOfRow(found);
       if (!invitation) throw noInvitation();
-      const personId = known?.personId ?? newId("person", now);
-      // Somebody else may have taken the address a moment ago: they prove who they are at the next try.
-      const made = known ? [known] : await query(insertPerson({ personId, email, name, passwordHash, now }));
-      if (made.length === 0) throw new Fault("UNAUTHORIZED", { message: KNOWN });
+      const personId = await identityOf(query, comer, now);
       const { merchantId, role } = invitation;
       const joined = await query(insertMembership(merchantId, personId, role, now));
       if (joined.length === 0)

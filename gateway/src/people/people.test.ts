@@ -6,7 +6,8 @@ import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
-import type { Joined, NewPerson } from "./invitations.ts";
+import type { Joined } from "./invitations.ts";
+import type { NewPerson } from "./newcomers.ts";
 import { People } from "./people.ts";
 import type { MemberRole } from "./roles.ts";
 import { isSpent } from "./sign-in-throttle.ts";
@@ -37,6 +38,7 @@ beforeEach(async () => {
     clock,
     serviceName: "gerbang",
     production: false,
+    surface: "portal",
     relyingParty: () => undefined,
   });
 });

@@ -5,7 +5,9 @@ import { isId, newId } from "../ground/ids.ts";
 import { isTimeZone } from "../ground/time-zones.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import type { Invitation } from "./invitations.sql.ts";
-import { Invitations, type Joined, type NewPerson } from "./invitations.ts";
+import { Invitations, type Joined } from "./invitations.ts";
+import type { NewPerson } from "./newcomers.ts";
+import { Operators } from "./operators.ts";
 import { Passkeys } from "./passkeys.ts";
 import { hashPassword, isPassword, refuseBadPassword } from "./passwords.ts";
 import {
@@ -37,12 +39,14 @@ import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
 
-/** The person of a development that tries it out. */
+/** The people of a development that tries it out. */
 export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
+export const DEMO_OPERATOR = { email: "operator@demo.test", name: "Demo Operator" };
 
 export class People {
   readonly sessions: Sessions;
   readonly passkeys: Passkeys;
+  readonly operators: Operators;
   private readonly parts: PeopleParts;
   private readonly factors: SecondFactors;
   private readonly proofs: Proofs;
@@ -51,10 +55,11 @@ export class People {
 
   constructor(parts: PeopleParts) {
     this.parts = parts;
-    this.sessions = new Sessions(parts.database, parts.clock);
+    this.sessions = new Sessions(parts.database, parts.clock, parts.surface);
     this.factors = new SecondFactors(parts);
     this.proofs = new Proofs(parts, this.factors);
     this.invited = new Invitations(parts, this.proofs);
+    this.operators = new Operators(parts, this.proofs);
     this.links = new SignInLinks(parts, this.sessions);
     this.passkeys = new Passkeys(parts, {
       sessions: this.sessions,
@@ -286,13 +291,25 @@ export class People {
 
   /** The person of a development that tries it out: an owner of the merchant without a password, who signs in by links. Made once. */
   async demoOwner(merchantId: string): Promise<Person> {
-    assert(!this.parts.production, "production has no demo owner");
+    const person = await this.demoPerson(DEMO_OWNER);
     const now = this.parts.clock.now();
-    const made = { ...DEMO_OWNER, personId: newId("person", now), passwordHash: undefined, now };
-    await this.parts.database.query(insertPerson(made));
-    const person = (await this.readByEmail(DEMO_OWNER.email)) ?? (await this.known(made.personId));
     await this.parts.database.query(insertMembership(merchantId, person.personId, "owner", now));
     return person;
+  }
+
+  /** The same in the console: an admin. */
+  async demoOperator(): Promise<Person> {
+    const person = await this.demoPerson(DEMO_OPERATOR);
+    await this.operators.add(person.personId, "admin", "command-line");
+    return person;
+  }
+
+  private async demoPerson(demo: { email: string; name: string }): Promise<Person> {
+    assert(!this.parts.production, "production has no demo people");
+    const now = this.parts.clock.now();
+    const made = { ...demo, personId: newId("person", now), passwordHash: undefined, now };
+    await this.parts.database.query(insertPerson(made));
+    return (await this.readByEmail(demo.email)) ?? this.known(made.personId);
   }
 
   private async refuseBad(next: string, { email, name }: Person): Promise<void> {

@@ -1,5 +1,6 @@
-// Where the portal is reached, as passkeys and browsers see it: which names count as one place. Pure.
+// Where the portal and the console are reached, as passkeys and browsers see it: which names count as one place. Pure.
 import { isIP } from "node:net";
+import type { Surface } from "./sessions.sql.ts";
 
 /** Whom a passkey is made for: it works at these origins alone. */
 export interface RelyingParty {
@@ -25,7 +26,7 @@ export function portalRoot(root: string): string {
   return url.origin;
 }
 
-/** Origins that a page of the portal may have: on one's own machine by name and by address. */
+/** Origins that a page may have: on one's own machine by name and by address. */
 export function portalOrigins(root: string): string[] {
   const own = new URL(root).origin;
   return [...new Set([own, portalRoot(root)])];
@@ -40,8 +41,9 @@ export function relyingPartyOf(root: string): RelyingParty | undefined {
 }
 
 /** Where an invitation is accepted; its token goes behind the `#`, so that no log has it. */
-export const invitationPage = (root: string): string => `${portalRoot(root)}/portal/invitation`;
+export const invitationPage = (root: string, surface: Surface = "portal"): string =>
+  `${portalRoot(root)}/${surface}/invitation`;
 
 /** Where a link signs somebody in. */
-export const signInLinkPage = (root: string, token: string): string =>
-  `${portalRoot(root)}/portal/sign-in#link=${token}`;
+export const signInLinkPage = (root: string, token: string, surface: Surface = "portal"): string =>
+  `${portalRoot(root)}/${surface}/sign-in#link=${token}`;

@@ -5,6 +5,7 @@ import { type Fault, validationFault } from "../ground/fault.ts";
 import { encode } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import { type Person, lockPerson, personOfRow, selectMemberships, selectPerson } from "./people.sql.ts";
+import { selectOperator } from "./operators.sql.ts";
 import {
   countRecoveryCodes,
   removeTotp,
@@ -85,12 +86,17 @@ export class SecondFactors {
     await noteAccess(this.parts, { action: "authenticator_removed", personId, address: origin.address });
   }
 
-  /** Throws VALIDATION_ERROR for who must have a second factor: an owner, in production. Called for their last one, under a lock of them. */
+  /** Throws VALIDATION_ERROR for who must have a second factor: an owner or an operator, in production. Called for their last one, under a lock of them. */
   async refuseLast(query: Query, person: Person, field: string): Promise<void> {
     if (!this.parts.production) return;
     const rows = await query(selectMemberships(person.personId));
-    if (!rows.some((row) => row.role === "owner")) return;
-    throw validationFault(field, undefined, "An owner keeps a second factor. Add another one before you remove this.");
+    const isOperator = (await query(selectOperator(person.personId))).length > 0;
+    if (!isOperator && !rows.some((row) => row.role === "owner")) return;
+    throw validationFault(
+      field,
+      undefined,
+      "An owner or operator keeps a second factor. Add another one before you remove this.",
+    );
   }
 
   /** New recovery codes in the place of all there were. They are shown this once. Throws VALIDATION_ERROR where there is no second factor. */

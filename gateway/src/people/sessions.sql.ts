@@ -4,6 +4,9 @@ import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
+/** Where somebody is signed in: in the merchants' portal, or in the operators' console. */
+export type Surface = "portal" | "console";
+
 export interface Session {
   sessionId: string;
   personId: string;
@@ -13,12 +16,13 @@ export interface Session {
   provedAt: Micros;
   address: string;
   userAgent: string;
+  surface: Surface;
 }
 
 export function insertSession(tokenDigest: Buffer, session: Session): Statement {
   return {
-    text: `insert into sessions (token_digest, session_id, person_id, created_at, seen_at, proved_at, address, user_agent)
-values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::timestamptz, $7::text, $8::text)`,
+    text: `insert into sessions (token_digest, session_id, person_id, created_at, seen_at, proved_at, address, user_agent, surface)
+values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::timestamptz, $7::text, $8::text, $9::text)`,
     values: [
       tokenDigest,
       uuidOf(session.sessionId),
@@ -28,6 +32,7 @@ values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::tim
       sqlTime(session.provedAt),
       session.address,
       session.userAgent,
+      session.surface,
     ],
   };
 }
@@ -48,40 +53,42 @@ returning 1`,
   };
 }
 
-/** The session of a token, while it lasts: begun and seen after these moments, of a person who may sign in. */
-export function selectSession(tokenDigest: Buffer, begunAfter: Micros, seenAfter: Micros): Statement {
+/** The session of a token on a surface, while it lasts: begun and seen after these moments, of a person who may sign in. */
+export function selectSession(tokenDigest: Buffer, surface: Surface, begunAfter: Micros, seenAfter: Micros): Statement {
   return {
     name: "select session",
     text: `select s.*
 from sessions s
 join persons p using (person_id)
 where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $2::timestamptz and s.seen_at > $3::timestamptz
-  and p.closed_at is null`,
-    values: [tokenDigest, sqlTime(begunAfter), sqlTime(seenAfter)],
+  and s.surface = $4::text and p.closed_at is null`,
+    values: [tokenDigest, sqlTime(begunAfter), sqlTime(seenAfter), surface],
   };
 }
 
 /** The same with its person, and with the person's role for a merchant where one is named and they belong to it. */
 export function selectSignedIn(
   tokenDigest: Buffer,
+  surface: Surface,
   merchantId: string | undefined,
   begunAfter: Micros,
   seenAfter: Micros,
 ): Statement {
   return {
     name: "select signed in",
-    text: `select s.session_id, s.person_id, s.created_at as begun_at, s.seen_at, s.proved_at, s.address, s.user_agent,
+    text: `select s.session_id, s.person_id, s.created_at as begun_at, s.seen_at, s.proved_at, s.address, s.user_agent, s.surface,
   p.*, (select count(*)::integer from passkeys k where k.person_id = p.person_id) as passkeys, m.role
 from sessions s
 join persons p using (person_id)
 left join memberships m on m.merchant_id = $2::uuid and m.person_id = s.person_id
 where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $3::timestamptz and s.seen_at > $4::timestamptz
-  and p.closed_at is null`,
+  and s.surface = $5::text and p.closed_at is null`,
     values: [
       tokenDigest,
       merchantId === undefined ? null : uuidOf(merchantId),
       sqlTime(begunAfter),
       sqlTime(seenAfter),
+      surface,
     ],
   };
 }
@@ -101,7 +108,7 @@ join persons p using (person_id)
 join memberships m on m.merchant_id = w.merchant_id and m.person_id = s.person_id
 join merchants t on t.merchant_id = w.merchant_id
 where s.ended_at is null and s.created_at > $3::timestamptz and s.seen_at > $4::timestamptz and p.closed_at is null
-  and not t.suspended`,
+  and s.surface = 'portal' and not t.suspended`,
     values: [
       asked.map(({ sessionId }) => uuidOf(sessionId)),
       asked.map(({ merchantId }) => uuidOf(merchantId)),
@@ -176,6 +183,7 @@ export function sessionOfRow(row: Row): Session {
     provedAt: row.proved_at as Micros,
     address: row.address as string,
     userAgent: row.user_agent as string,
+    surface: row.surface as Surface,
   };
 }
 

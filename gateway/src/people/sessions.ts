@@ -2,12 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
 import {
   type Session,
+  type Surface,
   endOldestSessions,
   endOtherSessions,
   endSession,
@@ -32,6 +34,8 @@ export const SESSIONS_MAX = 50;
 /** What moves money or shows a secret asks again after this time. */
 const PROOF_MAX: Micros = 600 * SECOND;
 
+export type { Surface };
+
 /** Where somebody signs in from, as far as it is kept. */
 export interface Origin {
   address: string;
@@ -48,16 +52,26 @@ export interface SignedIn {
 export class Sessions {
   private readonly database: Database;
   private readonly clock: Clock;
+  private readonly surface: Surface;
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, surface: Surface) {
     this.database = database;
     this.clock = clock;
+    this.surface = surface;
   }
 
-  /** Signs somebody in who has just proved who they are. Gives the token, which is shown to nobody else. */
+  /**
+   * Signs somebody in who has just proved who they are. Gives the token, which is shown to nobody else. Throws UNAUTHORIZED in the console for
+   * who is no operator: the database decides.
+   */
   async begin(personId: string, origin: Origin): Promise<string> {
     const { token, statement } = this.made(personId, origin);
-    await this.database.query(statement);
+    try {
+      await this.database.query(statement);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "GB013") throw error;
+      throw new Fault("UNAUTHORIZED", { message: "You are no operator of this gateway. An admin can invite you." });
+    }
     await this.database.query(endOldestSessions(personId, SESSIONS_MAX, this.clock.now()));
     return token;
   }
@@ -86,6 +100,7 @@ export class Sessions {
       seenAt: now,
       provedAt: now,
       ...kept(origin),
+      surface: this.surface,
     };
     return { token, statement: insertSession(digestOf(token), session) };
   }
@@ -94,7 +109,9 @@ export class Sessions {
   async find(token: string): Promise<Session | undefined> {
     if (!/^[\w-]{43}$/.test(token)) return undefined;
     const now = this.clock.now();
-    const [row] = await this.database.query(selectSession(digestOf(token), now - AGE_MAX, now - IDLE_MAX));
+    const [row] = await this.database.query(
+      selectSession(digestOf(token), this.surface, now - AGE_MAX, now - IDLE_MAX),
+    );
     const session = row && sessionOfRow(row);
     if (session && now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
     return session;
@@ -104,7 +121,7 @@ export class Sessions {
   async signedIn(token: string, merchantId?: string): Promise<SignedIn | undefined> {
     if (!/^[\w-]{43}$/.test(token)) return undefined;
     const now = this.clock.now();
-    const statement = selectSignedIn(digestOf(token), merchantId, now - AGE_MAX, now - IDLE_MAX);
+    const statement = selectSignedIn(digestOf(token), this.surface, merchantId, now - AGE_MAX, now - IDLE_MAX);
     const [row] = await this.database.query(statement);
     if (!row) return undefined;
     const session = sessionOfRow({ ...row, created_at: row.begun_at });

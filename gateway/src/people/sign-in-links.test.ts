@@ -74,7 +74,7 @@ describe("in production", () => {
   });
 
   test("there is no demo owner", async () => {
-    await expect(inProduction().people.demoOwner(merchantId)).rejects.toThrow("no demo owner");
+    await expect(inProduction().people.demoOwner(merchantId)).rejects.toThrow("no demo people");
   });
 });
 

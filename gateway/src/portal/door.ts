@@ -1,7 +1,6 @@
-// The door of the portal: who is asking, for which merchant, and whether their browser was really on one of our pages.
+// The door of the portal: the merchant that somebody acts for, in which environment, and what they may do there.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { PersonalRequests, tooMany } from "../auth/rate.ts";
-import type { Clock } from "../ground/clock.ts";
+import { PersonDoor, type PersonDoorParts, headerOf, notSignedIn } from "../access/door.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Edge } from "../http/edge.ts";
@@ -9,21 +8,11 @@ import { type Environment, environments } from "../merchants/books.ts";
 import type { Directory, Merchant, Principal } from "../merchants/directory.ts";
 import { type Action, type MemberRole, actionsOf } from "../people/roles.ts";
 import { secondFactorOf } from "../people/second-factors.ts";
-import type { Sessions, SignedIn } from "../people/sessions.ts";
-import { tokenOf } from "./cookie.ts";
+import type { SignedIn } from "../people/sessions.ts";
 
-/** In a minute: several open pages that ask again who is signed in, with every window of them, stay far below. */
-const PERSONAL_PER_MINUTE = 300;
-
-export interface DoorParts {
-  sessions: Sessions;
+export interface DoorParts extends PersonDoorParts {
   directory: Directory;
   edge: Edge;
-  clock: Clock;
-  /** True where all is https: of the cookie. */
-  secure: boolean;
-  /** Origins that pages may have, as browsers name them; undefined where the service is known by many names: then that of the request's Host. */
-  origins: readonly string[] | undefined;
   /** True where an owner must have a second factor. */
   ownersNeedSecondFactor: boolean;
 }
@@ -36,32 +25,12 @@ export interface Member extends SignedIn {
   principal: Principal;
 }
 
-export class Door {
+export class Door extends PersonDoor {
   private readonly parts: DoorParts;
-  private readonly personal: PersonalRequests;
 
   constructor(parts: DoorParts) {
+    super(parts);
     this.parts = parts;
-    this.personal = new PersonalRequests(PERSONAL_PER_MINUTE, parts.clock);
-  }
-
-  /** Refuses what a page of somebody else's made a browser send. Throws FORBIDDEN. */
-  refuseForeign(request: FastifyRequest): void {
-    const { origin, "sec-fetch-site": site, host } = request.headers;
-    const { secure, origins: ours = [`${secure ? "https" : "http"}://${host}`] } = this.parts;
-    if (site === "same-origin" && origin !== undefined && ours.includes(origin)) return;
-    throw new Fault("FORBIDDEN", {
-      message: `Changes are taken from our own pages alone: Sec-Fetch-Site must be same-origin, and Origin ${ours.join(" or ")}.`,
-    });
-  }
-
-  /** Who is signed in. Throws UNAUTHORIZED. */
-  async person(request: FastifyRequest, merchantId?: string): Promise<SignedIn> {
-    const token = tokenOf(request.headers.cookie, this.parts.secure);
-    const signedIn = token === undefined ? undefined : await this.parts.sessions.signedIn(token, merchantId);
-    if (!signedIn) throw notSignedIn();
-    request.actor = signedIn.person.personId;
-    return signedIn;
   }
 
   /**
@@ -113,23 +82,8 @@ export class Door {
     await this.parts.edge.enterAs(principal, reply);
     refuseUnlessAllowed(principal, role, action);
   }
-
-  /** Counts a request that is about nobody but the person who asks. Throws RATE_LIMITED. */
-  enterAlone({ person }: SignedIn, reply: FastifyReply): void {
-    const { rate, isWithin } = this.personal.count(person.personId);
-    reply.rate = rate;
-    reply.proven();
-    if (!isWithin) throw tooMany(rate.reset, this.parts.clock);
-  }
-
-  /** Throws PROOF_REQUIRED when the person last proved who they are too long ago. */
-  refuseUnlessFresh({ session }: SignedIn): void {
-    if (!this.parts.sessions.isFresh(session)) throw new Fault("PROOF_REQUIRED");
-  }
 }
 
-const notSignedIn = (): Fault =>
-  new Fault("UNAUTHORIZED", { message: "You are not signed in, or your session is over." });
 const noMembership = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
 
 /** Throws FORBIDDEN where the role does not allow the action in the environment that is asked about. */
@@ -139,12 +93,6 @@ export function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRol
     message: `Your role, ${role}, does not allow this in ${book.environment}. An owner can change your role.`,
     details: { role, action, environment: book.environment },
   });
-}
-
-/** A header that was sent exactly once. */
-export function headerOf(request: FastifyRequest, name: string): string | undefined {
-  const sent = request.raw.headersDistinct[name];
-  return sent?.length === 1 ? sent[0] : undefined;
 }
 
 function isEnvironment(text: string | undefined): text is Environment {

@@ -1,40 +1,12 @@
-// What an endpoint of /portal/v1 is that only pages need: its path, who may call it, its shapes, and what it does.
-import type { z } from "zod";
-import type { Micros } from "../ground/clock.ts";
+// What an endpoint of /portal/v1 is that only pages of a merchant need: the action it takes, its shapes, and what it does.
+import type { AccessEndpoint, PersonCall, Shaped } from "../access/endpoint.ts";
 import type { Reply } from "../ground/reply.ts";
-import type { FieldRules } from "../http/fields.ts";
-import type { Described, Examples } from "../http/openapi.ts";
 import type { SentFile } from "../http/sent-file.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant, Principal } from "../merchants/directory.ts";
-import type { Person } from "../people/people.sql.ts";
 import type { Action, MemberRole } from "../people/roles.ts";
-import type { Session } from "../people/sessions.sql.ts";
-import type { Origin } from "../people/sessions.ts";
 
-/** A request whose query and body passed their rules, of whoever it is. */
-export interface GuestCall<Body = unknown, Query = unknown> {
-  requestId: string;
-  /** Parts of the path by name, as sent: an identity may be malformed, and is "not found" then. */
-  params: Readonly<Record<string, string>>;
-  body: Body;
-  query: Query;
-  origin: Origin;
-  /** A header, by its name in lower case, where it was sent exactly once. */
-  header(name: string): string | undefined;
-  /** The real time. */
-  now: Micros;
-  /** Sets or, with undefined, removes the cookie of the session, once the answer is sent. */
-  setSession(token: string | undefined): void;
-}
-
-/** The same of somebody who is signed in. */
-export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<Body, Query> {
-  person: Person;
-  session: Session;
-}
-
-/** The same of a member of a merchant, who asks about one of its environments. */
+/** A call of a member of a merchant, who asks about one of its environments. */
 export interface MemberCall<Body = unknown, Query = unknown> extends PersonCall<Body, Query> {
   /** The file that is sent, where the endpoint takes one. Throws VALIDATION_ERROR when its name or its size is not said. */
   file(): SentFile;
@@ -46,60 +18,21 @@ export interface MemberCall<Body = unknown, Query = unknown> extends PersonCall<
   book: Book;
 }
 
-interface Shaped<Body, Query> extends Described {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
-  changesNothing?: true;
-  /** No body at all means an empty object, where that is one. `null` is never a field left out. */
-  body?: FieldRules<Body> | z.ZodType<Body>;
-  /** Without it no query parameter is accepted. */
-  query?: z.ZodType<Query>;
-  bodyExamples?: Examples;
-}
-
-/** For everybody, signed in or not. */
-export interface GuestEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
-  for: "guest";
-  handle(call: GuestCall<Body, Query>): Promise<Reply>;
-}
-
-/** For a person, whatever they belong to. */
-export interface PersonEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
-  for: "person";
-  /** True where the person proves again who they are when they last did so more than ten minutes ago. */
-  fresh?: true;
-  handle(call: PersonCall<Body, Query>): Promise<Reply>;
-}
-
 /** For members of a merchant whose role allows the action in the environment they ask about. */
 export interface MemberEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "member";
   action: Action;
   sandboxOnly?: true;
-  /** The same, everywhere or in production alone. */
+  /** True where they prove again who they are when they last did so more than ten minutes ago: everywhere, or in production alone. */
   fresh?: true | "production";
   /** Said of the file that is the body, which is read as it arrives. Such an endpoint has no other body. */
   upload?: { description: string };
   handle(call: MemberCall<Body, Query>): Promise<Reply>;
 }
 
-export type PortalEndpoint = GuestEndpoint | PersonEndpoint | MemberEndpoint;
+export type PortalEndpoint = AccessEndpoint | MemberEndpoint;
 
-// Each keeps the types of body and query inside one definition and forgets them outside.
-
-export function guestEndpoint<Body, Query>(endpoint: Omit<GuestEndpoint<Body, Query>, "for">): PortalEndpoint {
-  return { for: "guest", ...endpoint } as unknown as PortalEndpoint;
-}
-
-export function personEndpoint<Body, Query>(endpoint: Omit<PersonEndpoint<Body, Query>, "for">): PortalEndpoint {
-  return { for: "person", ...endpoint } as unknown as PortalEndpoint;
-}
-
+/** Keeps the types of body and query inside one definition and forgets them outside. */
 export function memberEndpoint<Body, Query>(endpoint: Omit<MemberEndpoint<Body, Query>, "for">): PortalEndpoint {
   return { for: "member", ...endpoint } as unknown as PortalEndpoint;
-}
-
-/** True when a call is written into the audit. */
-export function isChange({ method, changesNothing }: PortalEndpoint): boolean {
-  return method !== "GET" && changesNothing !== true;
 }

@@ -1,13 +1,15 @@
 // Accepting an invitation: what the link says, and joining the merchant by it.
+import { guestEndpoint } from "../access/endpoint.ts";
+import { acceptSchema, invitationTokenSchema } from "../access/invitations.schema.ts";
+import { type SessionEndpointParts, begun } from "../access/session.routes.ts";
+import { signedInSchema } from "../access/session.schema.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Invitation } from "../people/invitations.sql.ts";
-import { type PortalEndpoint, guestEndpoint } from "./endpoint.ts";
-import { type SessionEndpointParts, begun } from "./session.routes.ts";
-import { signedInSchema } from "./session.schema.ts";
+import type { PortalEndpoint } from "./endpoint.ts";
 import { invitationView } from "./team.routes.ts";
-import { acceptSchema, invitationTokenSchema, seenInvitationSchema } from "./team.schema.ts";
+import { seenInvitationSchema } from "./team.schema.ts";
 
 const path = "/portal/v1/invitations";
 const tag = "Session";

@@ -1,18 +1,15 @@
 // The contract of /portal/v1: the merchants' own endpoints as a person has them, and those that only pages need.
+import { isChange } from "../access/endpoint.ts";
+import { accessOperation, personCodes, sessionScheme, shapedOperation } from "../access/openapi.ts";
 import type { FaultCode } from "../ground/fault.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import { exampleIds } from "../http/examples.ts";
-import { allOptional } from "../http/fields.ts";
-import { rulesOf } from "../http/input.ts";
 import type { Json } from "../http/json-schema.ts";
 import { merchantOperation, merchantTags } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
-import { cookieName } from "./cookie.ts";
-import { type PortalEndpoint, isChange } from "./endpoint.ts";
+import type { MemberEndpoint, PortalEndpoint } from "./endpoint.ts";
 import { mountedPath } from "./mounted.ts";
 
-const guestCodes: FaultCode[] = ["VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
-const personCodes: FaultCode[] = ["UNAUTHORIZED", ...guestCodes];
 const memberCodes: FaultCode[] = [
   ...personCodes,
   "FORBIDDEN",
@@ -20,8 +17,6 @@ const memberCodes: FaultCode[] = [
   "MERCHANT_SUSPENDED",
   "OBJECT_NOT_FOUND",
 ];
-const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
-
 const ownTags = [
   ["Session", "Signing in and out, invitations, and proving again who one is."],
   ["Person", "One's own profile, password and second factors."],
@@ -73,7 +68,8 @@ export function portalContract(surface: PortalSurface, version: string): string 
 function portalDocument({ mounted, own }: PortalSurface, version: string): Json {
   const document = new Document();
   for (const endpoint of mounted) document.add(mountedOperation(document, endpoint));
-  for (const endpoint of own) document.add(ownOperation(endpoint));
+  for (const endpoint of own)
+    document.add(endpoint.for === "member" ? memberOperation(endpoint) : accessOperation(endpoint));
   return document.toJson(
     {
       info: {
@@ -92,12 +88,7 @@ function portalDocument({ mounted, own }: PortalSurface, version: string): Json 
     },
     {},
     {
-      session: {
-        type: "apiKey",
-        in: "cookie",
-        name: cookieName(true),
-        description: `Set by signing in. On plain http, in development, it is named \`${cookieName(false)}\`.`,
-      },
+      session: sessionScheme("portal"),
     },
   );
 }
@@ -113,42 +104,27 @@ function mountedOperation(document: Document, endpoint: Endpoint): Operation {
   };
 }
 
-function ownOperation(endpoint: PortalEndpoint): Operation {
-  const { body, description } = endpoint;
-  const rules = body && rulesOf(body);
-  const isUpload = endpoint.for === "member" && endpoint.upload !== undefined;
-  const told = [description, rightsOf(endpoint)].filter((text) => text !== undefined && text !== "");
-  const general = { guest: guestCodes, person: personCodes, member: memberCodes }[endpoint.for];
-  return {
-    ...endpoint,
-    ...(told.length > 0 ? { description: told.join("\n\n") } : {}),
-    errors: [
-      ...general,
-      ...(endpoint.method === "GET" ? [] : (["FORBIDDEN"] as const)),
-      ...(endpoint.for !== "guest" && endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
-      ...(endpoint.for === "member" && endpoint.sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
-      ...(rules || isUpload ? bodyCodes : []),
-      ...endpoint.errors,
+function memberOperation(endpoint: MemberEndpoint): Operation {
+  const { upload } = endpoint;
+  const operation = shapedOperation(endpoint, {
+    rights: rightsOf(endpoint),
+    codes: [
+      ...memberCodes,
+      ...(endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
+      ...(endpoint.sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
     ],
-    ...(endpoint.for === "member"
-      ? { headers: endpoint.upload ? { ...memberHeaders, XFileName: fileNameHeader } : memberHeaders }
-      : {}),
-    body: rules && {
-      schema: rules.schema,
-      examples: endpoint.bodyExamples,
-      isRequired: !allOptional(rules),
-      nullIsAbsent: false,
-    },
-  };
+    sendsBody: endpoint.body !== undefined || upload !== undefined,
+  });
+  return { ...operation, upload, headers: upload ? { ...memberHeaders, XFileName: fileNameHeader } : memberHeaders };
 }
 
-function rightsOf(endpoint: PortalEndpoint): string {
+function rightsOf(endpoint: MemberEndpoint): string {
   const parts = [
-    endpoint.for === "member" ? `Action: \`${endpoint.action}\`.` : "",
-    endpoint.for === "member" && endpoint.sandboxOnly ? "Sandbox only." : "",
-    endpoint.for !== "guest" && endpoint.fresh === true ? "Needs a fresh proof." : "",
-    endpoint.for === "member" && endpoint.fresh === "production" ? "Needs a fresh proof in production." : "",
-    isChange(endpoint) && endpoint.for !== "guest" ? "Written into the audit." : "",
+    `Action: \`${endpoint.action}\`.`,
+    endpoint.sandboxOnly ? "Sandbox only." : "",
+    endpoint.fresh === true ? "Needs a fresh proof." : "",
+    endpoint.fresh === "production" ? "Needs a fresh proof in production." : "",
+    isChange(endpoint) ? "Written into the audit." : "",
   ];
   return parts.filter(Boolean).join(" ");
 }

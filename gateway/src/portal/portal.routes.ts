@@ -1,28 +1,22 @@
 // The way from a page's request to an endpoint: the merchants' own endpoints under /portal/v1, and those that only pages need.
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../ground/clock.ts";
+import { type AccessParts, answerAccess, auditedCall, guestCall } from "../access/access.routes.ts";
+import { isChange } from "../access/endpoint.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Edge } from "../http/edge.ts";
 import { type Endpoint, methodOf } from "../http/endpoint.ts";
-import { judgeInput, sentBody } from "../http/input.ts";
 import { type SentFile, sentFile } from "../http/sent-file.ts";
 import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
-import type { PeopleAudit } from "../people/audit.ts";
-import { setCookie } from "./cookie.ts";
-import { type Door, type Member, headerOf, refuseUnlessAllowed } from "./door.ts";
-import { type GuestCall, type PortalEndpoint, isChange } from "./endpoint.ts";
+import { type Door, type Member, refuseUnlessAllowed } from "./door.ts";
+import type { PortalEndpoint } from "./endpoint.ts";
 import { mountedPath, needsFreshProof } from "./mounted.ts";
 import type { PortalSurface } from "./openapi.ts";
 
-export interface PortalParts {
+export interface PortalParts extends AccessParts {
   door: Door;
   edge: Edge;
-  audit: PeopleAudit;
-  clock: Clock;
-  /** True where all is https: of the cookie. */
-  secure: boolean;
 }
 
 /** Opens everything under /portal/v1. */
@@ -75,7 +69,7 @@ async function answerMounted(
   if (!principal.scopes.has(endpoint.scope)) await edge.enterAs(principal, reply);
   refuseUnlessAllowed(principal, role, endpoint.scope);
   if (needsFreshProof(endpoint, member.environment)) door.refuseUnlessFresh(member);
-  return changes ? audit.around(auditedCall(endpoint.operationId, request, member), perform) : perform();
+  return changes ? audit.around(memberCall(endpoint.operationId, request, member), perform) : perform();
 }
 
 async function answerOwn(
@@ -84,34 +78,22 @@ async function answerOwn(
   reply: FastifyReply,
   parts: PortalParts,
 ): Promise<Reply> {
-  const { door, audit, clock, secure } = parts;
+  if (endpoint.for !== "member") return answerAccess(endpoint, request, reply, parts);
+  const { door, audit } = parts;
   if (endpoint.method !== "GET") door.refuseForeign(request);
-  const guest = (): GuestCall => ({
-    requestId: request.id,
-    params: request.params as Record<string, string>,
-    ...judgeInput(endpoint, sentBody(request, endpoint.body), request.query),
-    origin: { address: request.ip, userAgent: request.headers["user-agent"] ?? "" },
-    header: (name) => headerOf(request, name),
-    now: clock.now(),
-    setSession: (token) => void reply.header("set-cookie", setCookie(token, secure)),
-  });
-  if (endpoint.for === "guest") return endpoint.handle(guest());
-  const member = endpoint.for === "member" ? await door.member(request) : undefined;
-  const signedIn = member ?? (await door.person(request));
-  if (member && endpoint.for === "member") await door.enter(member, endpoint.action, reply);
-  else door.enterAlone(signedIn, reply);
-  if (member && endpoint.for === "member" && endpoint.sandboxOnly && member.environment !== "sandbox")
+  const member = await door.member(request);
+  await door.enter(member, endpoint.action, reply);
+  const { person, session, role, merchant, principal, environment } = member;
+  if (endpoint.sandboxOnly && environment !== "sandbox")
     throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
-  if (endpoint.fresh === true || (endpoint.fresh === "production" && member?.environment === "production"))
-    door.refuseUnlessFresh(signedIn);
-  const { person, session } = signedIn;
-  const perform = async (): Promise<Reply> => {
-    const call = { ...guest(), person, session };
-    if (endpoint.for === "person") return endpoint.handle(call);
-    const { role, merchant, principal } = member as Member;
-    const stillAllowed = (): Promise<void> => door.refuseUnlessStill(member as Member, endpoint.action);
-    return endpoint.handle({
-      ...call,
+  if (endpoint.fresh === true || (endpoint.fresh === "production" && environment === "production"))
+    door.refuseUnlessFresh(member);
+  const stillAllowed = (): Promise<void> => door.refuseUnlessStill(member, endpoint.action);
+  const perform = async (): Promise<Reply> =>
+    endpoint.handle({
+      ...guestCall(endpoint, request, reply, parts),
+      person,
+      session,
       role,
       merchant,
       principal,
@@ -119,9 +101,7 @@ async function answerOwn(
       stillAllowed,
       file: () => sentWhileAllowed(request, stillAllowed),
     });
-  };
-  if (!isChange(endpoint)) return perform();
-  return audit.around(auditedCall(endpoint.operationId, request, { ...signedIn, ...member }), perform);
+  return isChange(endpoint) ? audit.around(memberCall(endpoint.operationId, request, member), perform) : perform();
 }
 
 /** The file of a member who may still send it when all of it is here: that takes minutes, in which they may have lost the right. */
@@ -134,18 +114,8 @@ function sentWhileAllowed(request: FastifyRequest, stillAllowed: () => Promise<v
   return { ...file, body: body() };
 }
 
-function auditedCall(
-  operationId: string,
-  request: FastifyRequest,
-  { person, merchant, environment }: Pick<Member, "person"> & Partial<Pick<Member, "merchant" | "environment">>,
-): AuditedCall {
-  return {
-    requestId: request.id,
-    personId: person.personId,
-    action: operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).slice(0, 40),
-    path: `${request.method} ${request.url.split("?")[0]}`,
-    merchantId: merchant?.merchantId,
-    environment,
-    address: request.ip,
-  };
+/** As the audit of people has what a member does. */
+function memberCall(operationId: string, request: FastifyRequest, member: Member): AuditedCall {
+  const { merchant, environment } = member;
+  return { ...auditedCall(operationId, request, member), merchantId: merchant.merchantId, environment };
 }

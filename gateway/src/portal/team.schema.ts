@@ -8,10 +8,9 @@ import {
   limitQuery,
   listSchema,
   startingAfter,
-  text,
   timestamp,
 } from "../http/shapes.ts";
-import { codeField, exampleToken, passwordField, roleField } from "./session.schema.ts";
+import { exampleToken, roleField } from "../access/session.schema.ts";
 
 export const memberSchema = z
   .strictObject({
@@ -72,11 +71,6 @@ export const madeInvitationSchema = z
     examples: [{ ...invitation, url: `https://pay.example/portal/invitation#${exampleToken}`, mailed: false }],
   });
 
-export const invitationTokenSchema = z.strictObject({ token: z.string().min(1).max(100) }).meta({
-  id: "InvitationToken",
-  description: "What stands behind the `#` of the link.",
-  examples: [{ token: exampleToken }],
-});
 export const seenInvitationSchema = z
   .strictObject({
     merchant_name: z.string(),
@@ -88,21 +82,6 @@ export const seenInvitationSchema = z
     id: "SeenInvitation",
     examples: [{ merchant_name: "Toko Sari", role: "finance", email: null, expires_at: exampleTimes.payout }],
   });
-export const acceptSchema = z
-  .strictObject({
-    token: z.string().min(1).max(100),
-    email: emailAddress,
-    name: text(1, 120),
-    password: passwordField,
-    code: codeField.optional(),
-  })
-  .meta({
-    id: "AcceptInvitation",
-    examples: [
-      { token: exampleToken, email: "budi@toko.example", name: "Budi Santoso", password: "teh poci pagi hari 12" },
-    ],
-  });
-
 export const auditEntrySchema = z
   .strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),

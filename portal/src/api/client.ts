@@ -1,6 +1,7 @@
-// The client of the portal's API: who asks about which merchant and environment, proofs that are asked for again, and one error for all.
+// The client of the pages' API: who asks about which merchant and environment, proofs that are asked for again, and one error for all.
 import { queryOptions } from "@tanstack/react-query";
 import createClient from "openapi-fetch";
+import { apiRoot } from "../face.ts";
 import type { paths } from "./contract.ts";
 import { type ApiError, errorOf, noAnswer } from "./error.ts";
 import { askForProof } from "./proof.ts";
@@ -26,7 +27,7 @@ interface Sent {
   signal?: AbortSignal;
 }
 
-const client = createClient<paths>({ baseUrl: "/portal", fetch: (request: Request) => fetch(request) });
+const client = createClient<paths>({ baseUrl: apiRoot, fetch: (request: Request) => fetch(request) });
 
 /** Told when the session is over: shows the sign-in and keeps the address. */
 let signedOut: () => void = () => {};
@@ -99,7 +100,7 @@ export class Api {
       request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total));
     }
     signal?.addEventListener("abort", () => request.abort());
-    request.open("POST", `/portal${path}`);
+    request.open("POST", `${apiRoot}${path}`);
     for (const [name, value] of Object.entries({ ...this.headers(), ...headers }))
       request.setRequestHeader(name, value);
     request.send(file);
@@ -108,7 +109,7 @@ export class Api {
 
   /** Fetches a file, to be saved by `save` of ui/download.ts. */
   async download(path: string): Promise<Blob> {
-    const response = await fetch(`/portal${path}`, { headers: this.headers() }).catch(() => {
+    const response = await fetch(`${apiRoot}${path}`, { headers: this.headers() }).catch(() => {
       throw noAnswer();
     });
     if (response.ok) return response.blob();

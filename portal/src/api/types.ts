@@ -5,14 +5,14 @@ export type Schema<Name extends keyof components["schemas"]> = components["schem
 
 export type WriteMethod = "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Paths that have a method. */
-export type PathOf<Method extends string> = {
-  [Path in keyof paths]: paths[Path] extends Record<Lowercase<Method>, object> ? Path : never;
-}[keyof paths] &
+/** Paths of a contract that have a method: of the portal's, where none is named. */
+export type PathOf<Method extends string, Paths = paths> = {
+  [Path in keyof Paths]: Paths[Path] extends Record<Lowercase<Method>, object> ? Path : never;
+}[keyof Paths] &
   string;
 
-export type OperationOf<Path extends keyof paths, Method extends string> =
-  Lowercase<Method> extends keyof paths[Path] ? paths[Path][Lowercase<Method>] : never;
+export type OperationOf<Path extends keyof Paths, Method extends string, Paths = paths> =
+  Lowercase<Method> extends keyof Paths[Path] ? Paths[Path][Lowercase<Method>] : never;
 
 type Good = 200 | 201 | 202 | 204;
 

@@ -1,7 +1,7 @@
 // A signed call as code shows it, and what all languages need for it: its address, its headers, and texts that hide nothing.
 
 export interface SignedCall {
-  method: "GET" | "POST" | "PUT";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Whole: `https://pay.example/v1/payments`. */
   url: string;
   /** A JSON object. */

@@ -1,4 +1,4 @@
-// A call in a shell, with curl and openssl. GERBANG_CLIENT_ID and GERBANG_SECRET are variables of the shell.
+// A call in a shell, with curl: a merchant's, signed with openssl, or an operator's with a token. The secrets are variables of the shell.
 import { type SignedCall, jsonOf, quoted } from "./call.ts";
 
 export function curlOf({ method, url, body, key }: SignedCall): string {
@@ -15,4 +15,16 @@ export function curlOf({ method, url, body, key }: SignedCall): string {
     `SIGNATURE=$(printf '%s' "$TS.${json === undefined ? "" : "$BODY"}" | openssl dgst -sha256 -hmac "$GERBANG_SECRET" | sed 's/.* //')`,
     [`curl -s ${method === "GET" ? "" : `-X ${method} `}${quoted(url)}`, ...headers].join(" \\\n  "),
   ].join("\n");
+}
+
+/** A call of the operators' API. OPERATOR_TOKEN is a variable of the shell. */
+export function curlOfOperator({ method, url, body }: SignedCall): string {
+  const json = body && jsonOf(body).replaceAll("'", String.raw`'\''`);
+  const lines = [
+    `curl -s ${method === "GET" ? "" : `-X ${method} `}${quoted(url)}`,
+    '-H "Authorization: Bearer $OPERATOR_TOKEN"',
+    ...(method === "POST" ? ['-H "Idempotency-Key: try-$(date +%s)"'] : []),
+    ...(json === undefined ? [] : [`-H "Content-Type: application/json" --data-binary '${json}'`]),
+  ];
+  return lines.join(" \\\n  ");
 }

@@ -7,6 +7,7 @@ import { Fact, Facts } from "../ui/facts.tsx";
 import { Form, SelectField, Submit, TextField, needed } from "../ui/form.tsx";
 import { To } from "../ui/link.tsx";
 import { Page as Frame, Section } from "../ui/page.tsx";
+import { Time } from "../ui/time.tsx";
 import { say } from "../ui/toast.tsx";
 
 export function Page() {
@@ -20,9 +21,17 @@ export function Page() {
       <Section title="How you sign in">
         <Ways session={session} />
       </Section>
-      <Section title="Your merchants">
-        <Merchants session={session} />
-      </Section>
+      {session.operator ? (
+        <Section title="Your role">
+          <p>
+            {session.operator.role}, since <Time at={session.operator.since} />
+          </p>
+        </Section>
+      ) : (
+        <Section title="Your merchants">
+          <Merchants session={session} />
+        </Section>
+      )}
     </Frame>
   );
 }

@@ -42,7 +42,7 @@ export function Page() {
     <Guest title={`Join ${look.result.merchant_name}`} lead={<Lead of={look.result} />}>
       <Accept
         token={token}
-        invitation={look.result}
+        email={look.result.email}
         onJoined={async (session) => {
           beginSession(queries, session);
           await go(paths.start(), { replace: true });

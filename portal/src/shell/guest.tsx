@@ -1,5 +1,6 @@
 // The frame of pages for whoever is not signed in: one narrow column, and nothing beside it.
 import type { ReactNode } from "react";
+import { pagesRoot } from "../face.ts";
 import { useTold } from "../ui/page.tsx";
 
 interface Props {
@@ -13,7 +14,7 @@ export function Guest({ title, lead, children }: Props) {
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col px-4 pt-[12vh] pb-10">
       <p className="mb-6 flex items-center gap-2 font-semibold">
-        <img src="/portal/favicon.svg" alt="" width={20} height={20} />
+        <img src={`${pagesRoot}/favicon.svg`} alt="" width={20} height={20} />
         Gerbang
       </p>
       <h1 tabIndex={-1} className="text-xl font-semibold tracking-[-0.01em]">

@@ -6,6 +6,8 @@ import { useLive } from "../api/live.ts";
 import type { SessionView } from "../api/session.ts";
 import { useWords } from "../words.ts";
 import { merchantMap } from "./map.ts";
+import { MerchantPalette } from "./merchant-palette.tsx";
+import { EnvironmentSwitch, MerchantSwitcher } from "./places.tsx";
 import { SessionGate } from "./session-gate.tsx";
 import { Shell } from "./shell.tsx";
 import { keepPlace } from "./start.tsx";
@@ -34,5 +36,19 @@ function MerchantShell() {
     if (place) keepPlace(place);
   }, [place]);
   if (!place) return null;
-  return <Shell groups={merchantMap(place, words, can)} live={live} name={`${place.merchant}/${place.environment}`} />;
+  const head = (
+    <>
+      <MerchantSwitcher />
+      <EnvironmentSwitch />
+    </>
+  );
+  return (
+    <Shell
+      groups={merchantMap(place, words, can)}
+      live={live}
+      head={head}
+      palette={MerchantPalette}
+      name={`${place.merchant}/${place.environment}`}
+    />
+  );
 }

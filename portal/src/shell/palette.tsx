@@ -1,42 +1,39 @@
-// The command palette: to any page by its name, and to any object by what one knows of it.
+// The command palette: to any page by its name, and to any object that the service finds.
 import { Dialog } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
-import { Api, type Place } from "../api/client.ts";
-import { useMaybePlace } from "../api/place.ts";
-import type { Schema } from "../api/types.ts";
 import { useGo } from "../address.ts";
 import { paths } from "../paths.ts";
 import { classes } from "../ui/classes.ts";
-import { digitsOf } from "../ui/money.tsx";
 import { useWords } from "../words.ts";
 import { type Group, accountMap } from "./map.ts";
 
-type Hit = Schema<"SearchHit">;
-
-interface Option {
+export interface Option {
   to: string;
   label: string;
   detail: string;
 }
 
-const pageOf: Record<Hit["kind"], (place: Place, id: string) => string> = {
-  payment: paths.payment,
-  refund: paths.refund,
-  dispute: paths.dispute,
-  settlement: paths.settlement,
-  event: paths.event,
-  journal: paths.journal,
-};
+export interface PaletteProps {
+  groups: readonly Group[];
+  onClose: () => void;
+}
 
-export default function Palette({ groups, onClose }: { groups: readonly Group[]; onClose: () => void }) {
+interface Props extends PaletteProps {
+  /** Asks the service for objects, by two characters or more; undefined where there is nobody to ask about. */
+  find: ((q: string) => Promise<Option[]>) | undefined;
+  /** Names whom it asks about: what was found for another one is not shown. */
+  name: string;
+}
+
+export default function Palette({ groups, onClose, find, name }: Props) {
   const words = useWords();
   const go = useGo();
   const id = useId();
   const [typed, setTyped] = useState("");
   const [chosen, setChosen] = useState(0);
   const asked = useSettled(useDeferredValue(typed.trim()), 150);
-  const hits = useHits(asked);
+  const hits = useHits(asked, { find, name });
   const hasAccount = groups.some(({ entries }) => entries.some(({ to }) => to === paths.account()));
   const all = hasAccount ? groups : [...groups, ...accountMap(words)];
   const options = [...pageOptions(all, typed.trim()), ...hits.options];
@@ -121,34 +118,6 @@ function pageOptions(groups: readonly Group[], typed: string): Option[] {
   );
 }
 
-/** What the service finds, and whether it is still looking. */
-function useHits(q: string): { options: Option[]; pending: boolean } {
-  const place = useMaybePlace();
-  const isAsked = place !== undefined && q.length >= 2 && q.length <= 254;
-  const { data, isFetching } = useQuery({
-    ...new Api(place).read("/v1/search", { query: { q } }),
-    enabled: isAsked,
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
-  if (!isAsked) return { options: [], pending: false };
-  // Requests are kept apart from what they did: their page says whether there is such a one.
-  if (/^req_[0-9a-z]{26}$/.test(q))
-    return { options: [{ to: paths.request(place, q), label: q, detail: "request" }], pending: false };
-  const options = (data?.data ?? []).map((hit) => {
-    const amount =
-      hit.amount_minor === null || hit.exponent === null
-        ? ""
-        : `${hit.currency ?? ""} ${digitsOf(hit.amount_minor, hit.exponent)}`;
-    return {
-      to: pageOf[hit.kind](place, hit.id),
-      label: hit.title,
-      detail: [hit.kind, hit.status?.replaceAll("_", " "), amount].filter(Boolean).join(" · "),
-    };
-  });
-  return { options, pending: isFetching };
-}
-
 /** A value once it has not changed for a while. */
 function useSettled(value: string, ms: number): string {
   const [settled, setSettled] = useState(value);
@@ -157,4 +126,17 @@ function useSettled(value: string, ms: number): string {
     return () => clearTimeout(timer);
   }, [value, ms]);
   return settled;
+}
+
+/** What the service finds, and whether it is still looking. */
+function useHits(q: string, { find, name }: Pick<Props, "find" | "name">): { options: Option[]; pending: boolean } {
+  const isAsked = find !== undefined && q.length >= 2 && q.length <= 254;
+  const { data, isFetching } = useQuery({
+    queryKey: ["", "", "palette", name, q],
+    queryFn: () => find?.(q) ?? [],
+    enabled: isAsked,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  return isAsked ? { options: data ?? [], pending: isFetching } : { options: [], pending: false };
 }

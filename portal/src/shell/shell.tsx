@@ -1,7 +1,7 @@
 // The frame around all pages of somebody who is signed in: where one is, where one can go, and what is shown.
 import { Outlet } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
-import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
+import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from "react";
 import { usePathname } from "../address.ts";
 import type { LiveState } from "../api/live.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -10,21 +10,20 @@ import { LiveMark } from "./live-mark.tsx";
 import type { Group } from "./map.ts";
 import { Nav } from "./nav.tsx";
 import { PersonMenu } from "./person-menu.tsx";
-import { EnvironmentSwitch, MerchantSwitcher } from "./places.tsx";
+import type { PaletteProps } from "./palette.tsx";
 import { Stripes } from "./stripes.tsx";
-
-const Palette = lazy(() => import("./palette.tsx"));
 
 interface Props {
   groups: readonly Group[];
   live?: LiveState | undefined;
-  /** Leads back to the merchant, from the pages of the account. */
-  back?: ReactNode;
+  /** Above the navigation: where one is. */
+  head: ReactNode;
+  palette: ComponentType<PaletteProps>;
   /** Remade when it changes: nothing of one environment stays on the page of another. */
   name: string;
 }
 
-export function Shell({ groups, live, back, name }: Props) {
+export function Shell({ groups, live, head, palette: Palette, name }: Props) {
   const words = useWords();
   // The menu of a phone, opened at an address: it is closed as soon as one is elsewhere.
   const [openAt, setOpenAt] = useState<string | undefined>(undefined);
@@ -52,12 +51,7 @@ export function Shell({ groups, live, back, name }: Props) {
   );
   const side = (
     <>
-      {back ?? (
-        <>
-          <MerchantSwitcher />
-          <EnvironmentSwitch />
-        </>
-      )}
+      {head}
       <Nav groups={groups} label={words.menu} onGo={() => setOpenAt(undefined)} />
     </>
   );

@@ -1,7 +1,8 @@
 // "The same with curl": the signed call of the API behind a page, ready to paste.
 import { useSession } from "../api/session.ts";
 import { type SignedCall, addressOf } from "../code/call.ts";
-import { curlOf } from "../code/curl.ts";
+import { curlOf, curlOfOperator } from "../code/curl.ts";
+import { apiRoot } from "../face.ts";
 import { Code } from "./code.tsx";
 
 export interface Call {
@@ -16,9 +17,17 @@ export function callWithCurl({ method = "GET", path, body }: Call, baseUrl: stri
   return curlOf({ method, url: addressOf(baseUrl, path), body, ...(method === "GET" ? {} : { key: "try-$TS" }) });
 }
 
+/** The call as the readers of this face make it: merchants sign it, operators send a token. `path` begins with /v1. */
 export function useCurl(call: Call): string {
-  return callWithCurl(call, useSession()?.service.base_url ?? `${location.origin}/v1`);
+  const baseUrl = useSession()?.service.base_url ?? `${location.origin}/v1`;
+  if (apiRoot !== "/ops") return callWithCurl(call, baseUrl);
+  const { method = "GET", path, body } = call;
+  return curlOfOperator({ method, url: `${location.origin}${apiRoot}${path}`, body });
 }
+
+/** What has to be set in the shell before. */
+export const shellNeeds =
+  apiRoot === "/ops" ? "a token as OPERATOR_TOKEN" : "one of your keys as GERBANG_CLIENT_ID and GERBANG_SECRET";
 
 export function CurlPanel({ call }: { call: Call }) {
   const text = useCurl(call);
@@ -27,7 +36,8 @@ export function CurlPanel({ call }: { call: Call }) {
       <summary className="flex min-h-6 w-fit max-w-full flex-wrap items-center gap-x-2 text-muted hover:text-ink">
         The same with curl
         <code className="max-w-full truncate font-mono text-xs">
-          {call.method ?? "GET"} {call.path.split("?")[0]}
+          {call.method ?? "GET"} {apiRoot === "/ops" && apiRoot}
+          {call.path.split("?")[0]}
         </code>
       </summary>
       <div className="mt-2">

@@ -1,7 +1,7 @@
 // An empty place: what would be here, and the call that would fill it.
 import type { ReactNode } from "react";
 import { Code } from "./code.tsx";
-import { type Call, useCurl } from "./curl.tsx";
+import { type Call, shellNeeds, useCurl } from "./curl.tsx";
 
 interface Props {
   title: string;
@@ -28,7 +28,7 @@ function Lesson({ call }: { call: Call }) {
   const text = useCurl(call);
   return (
     <div className="mt-4">
-      <p className="mb-1.5 text-xs text-muted">With one of your keys as GERBANG_CLIENT_ID and GERBANG_SECRET:</p>
+      <p className="mb-1.5 text-xs text-muted">With {shellNeeds}:</p>
       <Code text={text} what="the call" />
     </div>
   );

@@ -1,4 +1,5 @@
 // The faces of what went wrong: what it is, what one can do, and the request id that support asks for.
+import { pagesRoot } from "../face.ts";
 import type { ReactNode } from "react";
 import type { ApiError } from "../api/error.ts";
 import { paths } from "../paths.ts";
@@ -33,7 +34,7 @@ function faceOf(error: ApiError): Face {
     const advice = (
       <>
         Your session is over.{" "}
-        <a className="link" href="/portal/sign-in" target="_blank" rel="noreferrer">
+        <a className="link" href={`${pagesRoot}/sign-in`} target="_blank" rel="noreferrer">
           Sign in in a new tab
         </a>
         , then try again here.

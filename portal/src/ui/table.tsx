@@ -3,6 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { KeyboardEvent, MouseEvent, ReactNode } from "react";
 import type { ApiError } from "../api/error.ts";
 import { useGo } from "../address.ts";
+import { pagesRoot } from "../face.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 import { ErrorFace } from "./face.tsx";
@@ -42,7 +43,7 @@ export function Table<Row>({ label, list, columns, id, to, cursor, empty }: Prop
     if (!to || event.defaultPrevented || (event.target as Element).closest("a,button,input,label,select")) return;
     // Who selects text in a row does not want to leave.
     if (getSelection()?.isCollapsed === false) return;
-    if (event.metaKey || event.ctrlKey) window.open(`/portal${to(row)}`, "_blank", "noopener");
+    if (event.metaKey || event.ctrlKey) window.open(`${pagesRoot}${to(row)}`, "_blank", "noopener");
     else void go(to(row));
   };
   return (

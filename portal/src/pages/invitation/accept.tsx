@@ -2,16 +2,16 @@
 import { useState } from "react";
 import { useAction } from "../../api/action.ts";
 import { type SessionView, personApi } from "../../api/session.ts";
-import type { Schema } from "../../api/types.ts";
 import { Form, Submit, TextField, needed } from "../../ui/form.tsx";
 
 interface Props {
   token: string;
-  invitation: Schema<"SeenInvitation">;
+  /** The only address that may accept it; null: any. */
+  email: string | null;
   onJoined: (session: SessionView) => Promise<void>;
 }
 
-export function Accept({ token, invitation, onJoined }: Props) {
+export function Accept({ token, email: invited, onJoined }: Props) {
   const [needs, setNeeds] = useState(false);
   const accept = useAction(
     ({ email = "", name = "", password = "", code = "" }: Record<string, string>) =>
@@ -28,7 +28,7 @@ export function Accept({ token, invitation, onJoined }: Props) {
   );
   return (
     <Form
-      values={{ email: invitation.email ?? "", name: "", password: "", code: "" }}
+      values={{ email: invited ?? "", name: "", password: "", code: "" }}
       action={accept}
       onSubmit={(values) => accept.run(values)}
     >
@@ -37,16 +37,16 @@ export function Accept({ token, invitation, onJoined }: Props) {
         label="E-mail address"
         type="email"
         autoComplete="username"
-        hint={invitation.email === null ? "You sign in by it." : "The invitation is for this address."}
+        hint={invited === null ? "You sign in by it." : "The invitation is for this address."}
         check={needed("Your e-mail address")}
-        autoFocus={invitation.email === null}
+        autoFocus={invited === null}
       />
       <TextField
         name="name"
         label="Your name"
         autoComplete="name"
         check={needed("Your name")}
-        autoFocus={invitation.email !== null}
+        autoFocus={invited !== null}
       />
       <TextField
         name="password"

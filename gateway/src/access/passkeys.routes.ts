@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { Passkey } from "../people/passkeys.sql.ts";
-import { type PortalEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
+import { type AccessEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
 import {
   addPasskeySchema,
   assertionOf,
@@ -17,8 +17,6 @@ import {
 import { type SessionEndpointParts, begun } from "./session.routes.ts";
 import { sessionViewSchema } from "./session.schema.ts";
 
-const own = "/portal/v1/person/passkeys";
-const session = "/portal/v1/session";
 const tag = "Passkeys";
 const passkeyParams = { passkey_id: inPath("passkey", "PasskeyId", "The passkey's identity.") };
 
@@ -32,11 +30,12 @@ function viewOf(passkey: Passkey) {
   };
 }
 
-export function passkeyEndpoints(parts: SessionEndpointParts): PortalEndpoint[] {
+export function passkeyEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {
   return [...ownEndpoints(parts), ...signingEndpoints(parts), ...provingEndpoints(parts)];
 }
 
-function ownEndpoints({ people: { passkeys } }: SessionEndpointParts): PortalEndpoint[] {
+function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): AccessEndpoint[] {
+  const own = `${root}/person/passkeys`;
   return [
     personEndpoint({
       method: "GET",
@@ -98,7 +97,8 @@ function ownEndpoints({ people: { passkeys } }: SessionEndpointParts): PortalEnd
   ];
 }
 
-function signingEndpoints({ people: { passkeys }, views }: SessionEndpointParts): PortalEndpoint[] {
+function signingEndpoints({ people: { passkeys }, views, root }: SessionEndpointParts): AccessEndpoint[] {
+  const session = `${root}/session`;
   return [
     guestEndpoint({
       method: "POST",
@@ -125,7 +125,8 @@ function signingEndpoints({ people: { passkeys }, views }: SessionEndpointParts)
   ];
 }
 
-function provingEndpoints({ people: { passkeys }, views }: SessionEndpointParts): PortalEndpoint[] {
+function provingEndpoints({ people: { passkeys }, views, root }: SessionEndpointParts): AccessEndpoint[] {
+  const session = `${root}/session`;
   return [
     personEndpoint({
       method: "POST",

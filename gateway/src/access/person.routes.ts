@@ -2,7 +2,7 @@
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { nothing } from "../http/shapes.ts";
-import { type PortalEndpoint, personEndpoint } from "./endpoint.ts";
+import { type AccessEndpoint, personEndpoint } from "./endpoint.ts";
 import type { SessionEndpointParts } from "./session.routes.ts";
 import {
   authenticatorSchema,
@@ -13,14 +13,14 @@ import {
   sessionViewSchema,
 } from "./session.schema.ts";
 
-const path = "/portal/v1/person";
 const tag = "Person";
 
-export function personEndpoints(parts: SessionEndpointParts): PortalEndpoint[] {
+export function personEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {
   return [...profileEndpoints(parts), ...authenticatorEndpoints(parts)];
 }
 
-function profileEndpoints({ people, views }: SessionEndpointParts): PortalEndpoint[] {
+function profileEndpoints({ people, views, root }: SessionEndpointParts): AccessEndpoint[] {
+  const path = `${root}/person`;
   return [
     personEndpoint({
       method: "PATCH",
@@ -59,7 +59,8 @@ function profileEndpoints({ people, views }: SessionEndpointParts): PortalEndpoi
   ];
 }
 
-function authenticatorEndpoints({ people }: SessionEndpointParts): PortalEndpoint[] {
+function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[] {
+  const path = `${root}/person`;
   return [
     personEndpoint({
       method: "POST",

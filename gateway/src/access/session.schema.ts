@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { emailAddress, identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import { operatorRoles } from "../people/operator-roles.ts";
 import { actions, memberRoles } from "../people/roles.ts";
 
 export const exampleToken = "3q2x8Zf0vJt5cB1nY7mKdW4hR6sL9pGaEuTi-_oXQkM";
@@ -15,6 +16,11 @@ export const codeField = z
   .meta({ description: "A code of the authenticator, or a recovery code.", examples: ["492816"] });
 
 export const roleField = z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." });
+
+export const operatorRoleField = z.enum(operatorRoles).meta({
+  id: "OperatorRole",
+  description: "A viewer reads, support decides what moves no money, an admin does everything.",
+});
 
 const actionsField = z.array(z.enum(actions).meta({ id: "Action", description: "What a person may do." }));
 
@@ -54,7 +60,7 @@ const serviceSchema = z
     base_url: z.string().meta({ description: "Of the merchants' API; ends in /v1." }),
     webhook_header_prefix: z.string(),
     production_open: z.boolean().meta({ description: "False while no payments are taken in production." }),
-    owners_need_second_factor: z.boolean(),
+    second_factor_required: z.boolean().meta({ description: "True where owners and operators must have one." }),
   })
   .meta({ id: "Installation" });
 
@@ -68,7 +74,11 @@ export const sessionViewSchema = z
         fresh_until: timestamp.meta({ description: "Until then nothing asks again who you are." }),
       })
       .meta({ id: "CurrentSession" }),
-    memberships: z.array(membershipSchema),
+    memberships: z.array(membershipSchema).meta({ description: "Empty in the console." }),
+    operator: z
+      .strictObject({ role: operatorRoleField, since: timestamp })
+      .nullable()
+      .meta({ description: "What the person is in the console; null in the portal." }),
     service: serviceSchema,
   })
   .meta({
@@ -102,12 +112,13 @@ export const sessionViewSchema = z
             actions: { sandbox: ["payments:read"], production: ["payments:read"] },
           },
         ],
+        operator: null,
         service: {
           name: "gerbang",
           base_url: "https://pay.example/v1",
           webhook_header_prefix: "X-SVC-",
           production_open: true,
-          owners_need_second_factor: true,
+          second_factor_required: true,
         },
       },
     ],
@@ -149,6 +160,7 @@ export const sessionSchema = z
     seen_at: timestamp.meta({ description: "To a minute." }),
     address: z.string(),
     user_agent: z.string(),
+    surface: z.enum(["portal", "console"]),
     current: z.boolean().meta({ description: "True of the one that asks." }),
   })
   .meta({
@@ -160,6 +172,7 @@ export const sessionSchema = z
         seen_at: exampleTimes.paid,
         address: "203.0.113.7",
         user_agent: "Mozilla/5.0",
+        surface: "portal",
         current: true,
       },
     ],

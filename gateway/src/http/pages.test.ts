@@ -7,21 +7,21 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bareServer } from "../../test/bare-server.ts";
 import { type TestService, startService } from "../../test/kit.ts";
-import { openPages } from "./static.ts";
+import { openPages } from "./pages.ts";
 
 function build(folder: string, name: string, files: Record<string, string>): void {
-  mkdirSync(join(folder, name, "assets"), { recursive: true });
+  mkdirSync(join(folder, name, "portal", "assets"), { recursive: true });
   for (const [path, text] of Object.entries(files)) {
-    writeFileSync(join(folder, name, path), text);
-    writeFileSync(join(folder, name, `${path}.br`), brotliCompressSync(text));
-    writeFileSync(join(folder, name, `${path}.gz`), gzipSync(text));
+    writeFileSync(join(folder, name, "portal", path), text);
+    writeFileSync(join(folder, name, "portal", `${path}.br`), brotliCompressSync(text));
+    writeFileSync(join(folder, name, "portal", `${path}.gz`), gzipSync(text));
   }
   writeFileSync(join(folder, "current"), name);
 }
 
 function serverOn(folder: string) {
   const server = bareServer();
-  openPages(server, folder);
+  openPages(server, "portal", folder);
   return server;
 }
 

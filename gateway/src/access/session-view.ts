@@ -1,8 +1,7 @@
-// Who is signed in, as a page is told: the person, the session, and what they may do for which merchant.
+// Who is signed in, as a page is told: the person, the session, and what they may do.
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { People } from "../people/people.ts";
-import { actionsOf } from "../people/roles.ts";
 import type { SignedIn } from "../people/sessions.ts";
 import type { SessionView } from "./session.schema.ts";
 
@@ -13,31 +12,37 @@ export interface ServiceView {
   baseUrl: () => string;
   webhookHeaderPrefix: string;
   productionOpen: () => boolean;
-  ownersNeedSecondFactor: boolean;
+  /** True where owners and operators must have a second factor. */
+  secondFactorRequired: boolean;
+}
+
+export interface SessionViewParts {
+  people: People;
+  service: ServiceView;
+  /** What somebody may do on this surface. */
+  rights(personId: string): Promise<Pick<SessionView, "memberships" | "operator">>;
 }
 
 export class SessionViews {
-  private readonly people: People;
-  private readonly service: ServiceView;
+  private readonly parts: SessionViewParts;
 
-  constructor(people: People, service: ServiceView) {
-    this.people = people;
-    this.service = service;
+  constructor(parts: SessionViewParts) {
+    this.parts = parts;
   }
 
   /** Of a session that has just begun, by its token. */
   async ofToken(token: string): Promise<SessionView> {
-    const signedIn = await this.people.sessions.signedIn(token);
+    const signedIn = await this.parts.people.sessions.signedIn(token);
     if (!signedIn) throw new Fault("UNAUTHORIZED", { message: "The session ended while it began. Sign in again." });
     return this.of(signedIn);
   }
 
   async of({ person, session }: Pick<SignedIn, "person" | "session">): Promise<SessionView> {
-    const [memberships, codesLeft] = await Promise.all([
-      this.people.memberships(person.personId),
-      this.people.recoveryCodesLeft(person.personId),
+    const { people, service } = this.parts;
+    const [rights, codesLeft] = await Promise.all([
+      this.parts.rights(person.personId),
+      people.recoveryCodesLeft(person.personId),
     ]);
-    const { service } = this;
     return {
       person: {
         person_id: person.personId,
@@ -53,22 +58,15 @@ export class SessionViews {
       session: {
         session_id: session.sessionId,
         created_at: wireTime(session.createdAt),
-        fresh_until: wireTime(this.people.sessions.freshUntil(session)),
+        fresh_until: wireTime(people.sessions.freshUntil(session)),
       },
-      memberships: memberships.map(({ merchantId, merchantName, role, language, timeZone }) => ({
-        merchant_id: merchantId,
-        merchant_name: merchantName,
-        role,
-        language: language ?? null,
-        time_zone: timeZone ?? null,
-        actions: { sandbox: [...actionsOf(role, "sandbox")], production: [...actionsOf(role, "production")] },
-      })),
+      ...rights,
       service: {
         name: service.name,
         base_url: service.baseUrl(),
         webhook_header_prefix: service.webhookHeaderPrefix,
         production_open: service.productionOpen(),
-        owners_need_second_factor: service.ownersNeedSecondFactor,
+        second_factor_required: service.secondFactorRequired,
       },
     };
   }

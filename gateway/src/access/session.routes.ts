@@ -5,7 +5,7 @@ import { type Reply, reply } from "../ground/reply.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { People } from "../people/people.ts";
 import type { Needs } from "../people/proofs.ts";
-import { type GuestCall, type PortalEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
+import { type GuestCall, type AccessEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
 import type { SessionViews } from "./session-view.ts";
 import {
   linkSchema,
@@ -19,9 +19,10 @@ import {
 export interface SessionEndpointParts {
   people: People;
   views: SessionViews;
+  /** What paths begin with: `/portal/v1`, or `/ops/v1` of the console. */
+  root: string;
 }
 
-const path = "/portal/v1/session";
 const tag = "Session";
 const sessionParams = { session_id: inPath("session", "SessionId", "The session's identity.") };
 
@@ -32,11 +33,12 @@ export async function begun(views: SessionViews, call: GuestCall, proved: { toke
   return reply(200, await views.ofToken(proved.token));
 }
 
-export function sessionEndpoints(parts: SessionEndpointParts): PortalEndpoint[] {
+export function sessionEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {
   return [...signingEndpoints(parts), ...listEndpoints(parts)];
 }
 
-function signingEndpoints({ people, views }: SessionEndpointParts): PortalEndpoint[] {
+function signingEndpoints({ people, views, root }: SessionEndpointParts): AccessEndpoint[] {
+  const path = `${root}/session`;
   return [
     guestEndpoint({
       method: "POST",
@@ -104,11 +106,12 @@ function signingEndpoints({ people, views }: SessionEndpointParts): PortalEndpoi
   ];
 }
 
-function listEndpoints({ people }: SessionEndpointParts): PortalEndpoint[] {
+function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[] {
+  const path = `${root}/sessions`;
   return [
     personEndpoint({
       method: "GET",
-      path: `${path}s`,
+      path,
       operationId: "listSessions",
       summary: "List where you are signed in, newest first",
       tag,
@@ -122,6 +125,7 @@ function listEndpoints({ people }: SessionEndpointParts): PortalEndpoint[] {
           seen_at: wireTime(session.seenAt),
           address: session.address,
           user_agent: session.userAgent,
+          surface: session.surface,
           current: session.sessionId === current.sessionId,
         }));
         return reply(200, { data, has_more: false, next_cursor: null });
@@ -129,7 +133,7 @@ function listEndpoints({ people }: SessionEndpointParts): PortalEndpoint[] {
     }),
     personEndpoint({
       method: "DELETE",
-      path: `${path}s/{session_id}`,
+      path: `${path}/{session_id}`,
       operationId: "endSession",
       summary: "Sign out of one session",
       tag,
@@ -144,7 +148,7 @@ function listEndpoints({ people }: SessionEndpointParts): PortalEndpoint[] {
     }),
     personEndpoint({
       method: "DELETE",
-      path: `${path}s`,
+      path,
       operationId: "endOtherSessions",
       summary: "Sign out everywhere else",
       tag,

@@ -1,4 +1,4 @@
-// Serves the built pages of the portal at /portal: which file an address means, in which encoding, for how long it may be kept.
+// Serves built pages, those of the portal or of the console: which file an address means, in which encoding, for how long it may be kept.
 import { hash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join, relative } from "node:path";
@@ -53,17 +53,19 @@ interface Page {
   gzip: Buffer | undefined;
 }
 
-/** All files of the builds by their address below /portal/. They are small, and held in memory. */
+/** All files of the builds by their address below that of the pages. They are small, and held in memory. */
 class Pages {
   private readonly folder: string;
+  private readonly face: string;
   private name: string | undefined;
   private files = new Map<string, Page>();
 
-  constructor(folder: string) {
+  constructor(folder: string, face: string) {
     this.folder = folder;
+    this.face = face;
   }
 
-  /** The page that every address of the portal shows; undefined when nothing is built. */
+  /** The page that every address shows; undefined when nothing is built. */
   index(): Page | undefined {
     this.refresh();
     return this.files.get("index.html");
@@ -84,9 +86,9 @@ class Pages {
       ({ name }) => name !== current && /^[0-9a-f]+$/.test(name),
     );
     for (const entry of older) {
-      if (entry.isDirectory()) readBuild(join(this.folder, entry.name), files, true);
+      if (entry.isDirectory()) readBuild(join(this.folder, entry.name, this.face), files, true);
     }
-    readBuild(join(this.folder, current), files, false);
+    readBuild(join(this.folder, current, this.face), files, false);
     if (!files.has("index.html")) return;
     this.files = files;
     this.name = current;
@@ -123,26 +125,30 @@ function listOrNothing(folder: string) {
   }
 }
 
-/** Opens the pages: every address below /portal but those of the API, which stay what they are. */
-export function openPages(server: FastifyInstance, folder: string = BUILDS): void {
-  const pages = new Pages(folder);
+/**
+ * Opens the pages of a face, at the address that is called like it: every address below it but those of files, and of `v1`, which is an API's.
+ * Each face has a folder of its own among the builds.
+ */
+export function openPages(server: FastifyInstance, face: "portal" | "console", folder: string = BUILDS): void {
+  const pages = new Pages(folder, face);
+  const root = `/${face}`;
   const index = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const page = pages.index();
     return page ? sendPage(request, reply, page) : sendNotBuilt(reply);
   };
   const file = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const [path = ""] = request.url.slice("/portal/".length).split("?");
+    const [path = ""] = request.url.slice(root.length + 1).split("?");
     const page = pages.file(path);
     if (!page) throw new Fault("ROUTE_NOT_FOUND");
     return sendPage(request, reply, page);
   };
-  server.get("/portal", index);
-  server.get("/portal/", index);
-  server.get("/portal/assets/:file", file);
-  for (const name of ["theme.js", "favicon.svg"]) server.get(`/portal/${name}`, file);
+  server.get(root, index);
+  server.get(`${root}/`, index);
+  server.get(`${root}/assets/:file`, file);
+  for (const name of ["theme.js", "favicon.svg"]) server.get(`${root}/${name}`, file);
   // What is no address of a page is told by the page itself.
-  server.get("/portal/:page(^(?!v1$).+$)", index);
-  server.get("/portal/:page(^(?!v1$|assets$).+$)/*", index);
+  server.get(`${root}/:page(^(?!v1$).+$)`, index);
+  server.get(`${root}/:page(^(?!v1$|assets$).+$)/*`, index);
 }
 
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {

@@ -1,0 +1,82 @@
+// The way from a page's request to an endpoint for everybody, or for whoever is signed in.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../ground/clock.ts";
+import type { Reply } from "../ground/reply.ts";
+import { judgeInput, sentBody } from "../http/input.ts";
+import { sendReply } from "../http/server.ts";
+import type { AuditedCall } from "../people/audit.sql.ts";
+import type { PeopleAudit } from "../people/audit.ts";
+import type { SignedIn } from "../people/sessions.ts";
+import { setCookie } from "./cookie.ts";
+import { type PersonDoor, headerOf } from "./door.ts";
+import { type AccessEndpoint, type GuestCall, type Shaped, isChange } from "./endpoint.ts";
+
+export interface AccessParts {
+  door: PersonDoor;
+  audit: PeopleAudit;
+  clock: Clock;
+}
+
+export function openAccess(server: FastifyInstance, parts: AccessParts, endpoints: readonly AccessEndpoint[]): void {
+  for (const endpoint of endpoints) {
+    server.route({
+      method: endpoint.method,
+      url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+      handler: async (request, reply) => sendReply(reply, await answerAccess(endpoint, request, reply, parts)),
+    });
+  }
+}
+
+/** Throws FORBIDDEN, UNAUTHORIZED, RATE_LIMITED, PROOF_REQUIRED, and what the endpoint does. */
+export async function answerAccess(
+  endpoint: AccessEndpoint,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: AccessParts,
+): Promise<Reply> {
+  const { door, audit } = parts;
+  if (endpoint.method !== "GET") door.refuseForeign(request);
+  const guest = (): GuestCall => guestCall(endpoint, request, reply, parts);
+  if (endpoint.for === "guest") return endpoint.handle(guest());
+  const signedIn = await door.person(request);
+  door.enterAlone(signedIn, reply);
+  if (endpoint.fresh === true) door.refuseUnlessFresh(signedIn);
+  const { person, session } = signedIn;
+  const perform = async (): Promise<Reply> => endpoint.handle({ ...guest(), person, session });
+  return isChange(endpoint) ? audit.around(auditedCall(endpoint.operationId, request, signedIn), perform) : perform();
+}
+
+/** What every endpoint of pages is handed. Throws what its rules find wrong with query and body. */
+export function guestCall(
+  endpoint: Pick<Shaped<unknown, unknown>, "body" | "query">,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { door, clock }: Pick<AccessParts, "door" | "clock">,
+): GuestCall {
+  return {
+    requestId: request.id,
+    params: request.params as Record<string, string>,
+    ...judgeInput(endpoint, sentBody(request, endpoint.body), request.query),
+    origin: { address: request.ip, userAgent: request.headers["user-agent"] ?? "" },
+    header: (name) => headerOf(request, name),
+    now: clock.now(),
+    setSession: (token) => void reply.header("set-cookie", setCookie(token, door.cookie)),
+  };
+}
+
+/** As the audit of people has it. */
+export function auditedCall(
+  operationId: string,
+  request: FastifyRequest,
+  { person }: Pick<SignedIn, "person">,
+): AuditedCall {
+  return {
+    requestId: request.id,
+    personId: person.personId,
+    action: operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).slice(0, 40),
+    path: `${request.method} ${request.url.split("?")[0]}`,
+    merchantId: undefined,
+    environment: undefined,
+    address: request.ip,
+  };
+}

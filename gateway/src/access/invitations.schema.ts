@@ -1,0 +1,24 @@
+// What is sent to accept an invitation, into a merchant or among the operators.
+import { z } from "zod";
+import { emailAddress, text } from "../http/shapes.ts";
+import { codeField, exampleToken, passwordField } from "./session.schema.ts";
+
+export const invitationTokenSchema = z.strictObject({ token: z.string().min(1).max(100) }).meta({
+  id: "InvitationToken",
+  description: "What stands behind the `#` of the link.",
+  examples: [{ token: exampleToken }],
+});
+export const acceptSchema = z
+  .strictObject({
+    token: z.string().min(1).max(100),
+    email: emailAddress,
+    name: text(1, 120),
+    password: passwordField,
+    code: codeField.optional(),
+  })
+  .meta({
+    id: "AcceptInvitation",
+    examples: [
+      { token: exampleToken, email: "budi@toko.example", name: "Budi Santoso", password: "teh poci pagi hari 12" },
+    ],
+  });

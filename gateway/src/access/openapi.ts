@@ -1,0 +1,64 @@
+// How an endpoint for everybody, or for whoever is signed in, is told in OpenAPI.
+import type { FaultCode } from "../ground/fault.ts";
+import { allOptional } from "../http/fields.ts";
+import { rulesOf } from "../http/input.ts";
+import type { Operation } from "../http/openapi.ts";
+import { cookieOf } from "./cookie.ts";
+import { type AccessEndpoint, type Shaped, isChange } from "./endpoint.ts";
+import type { Json } from "../http/json-schema.ts";
+import type { Surface } from "../people/sessions.ts";
+
+const guestCodes: FaultCode[] = ["VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
+export const personCodes: FaultCode[] = ["UNAUTHORIZED", ...guestCodes];
+const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
+
+/** The cookie of a surface. */
+export function sessionScheme(surface: Surface): Json {
+  return {
+    type: "apiKey",
+    in: "cookie",
+    name: cookieOf(surface, true).name,
+    description: `Set by signing in. On plain http, in development, it is named \`${cookieOf(surface, false).name}\`.`,
+  };
+}
+
+export function accessOperation(endpoint: AccessEndpoint): Operation {
+  const rights = [
+    endpoint.for === "person" && endpoint.fresh === true ? "Needs a fresh proof." : "",
+    isChange(endpoint) && endpoint.for !== "guest" ? "Written into the audit." : "",
+  ];
+  return shapedOperation(endpoint, {
+    rights: rights.filter(Boolean).join(" "),
+    codes: [
+      ...(endpoint.for === "guest" ? guestCodes : personCodes),
+      ...(endpoint.for === "person" && endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
+    ],
+    sendsBody: endpoint.body !== undefined,
+  });
+}
+
+/** What is told of every endpoint of pages. `rights`: who may call it; `codes`: what it answers beside its own errors. */
+export function shapedOperation(
+  endpoint: Shaped<unknown, unknown>,
+  { rights, codes, sendsBody }: { rights: string; codes: readonly FaultCode[]; sendsBody: boolean },
+): Operation {
+  const { body, description } = endpoint;
+  const rules = body && rulesOf(body);
+  const told = [description, rights].filter((text) => text !== undefined && text !== "");
+  return {
+    ...endpoint,
+    ...(told.length > 0 ? { description: told.join("\n\n") } : {}),
+    errors: [
+      ...codes,
+      ...(endpoint.method === "GET" ? [] : (["FORBIDDEN"] as const)),
+      ...(sendsBody ? bodyCodes : []),
+      ...endpoint.errors,
+    ],
+    body: rules && {
+      schema: rules.schema,
+      examples: endpoint.bodyExamples,
+      isRequired: !allOptional(rules),
+      nullIsAbsent: false,
+    },
+  };
+}

@@ -1,0 +1,47 @@
+// The door of the console: which operator a session is, on one of our own pages.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { PersonDoor, type PersonDoorParts, notSignedIn } from "../access/door.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Operators } from "../people/operators.ts";
+import { secondFactorOf } from "../people/second-factors.ts";
+import type { Operator } from "./known-tokens.ts";
+
+export interface ConsoleDoorParts extends PersonDoorParts {
+  operators: Pick<Operators, "read">;
+  /** True where an operator must have a second factor. */
+  operatorsNeedSecondFactor: boolean;
+}
+
+/** What of an endpoint decides whether a session may call it. */
+interface Asked {
+  method: string;
+  fresh?: true | undefined;
+}
+
+export class ConsoleDoor extends PersonDoor {
+  private readonly parts: ConsoleDoorParts;
+
+  constructor(parts: ConsoleDoorParts) {
+    super(parts);
+    this.parts = parts;
+  }
+
+  /**
+   * The operator whose session a request carries, counted against their own limit. Throws UNAUTHORIZED, FORBIDDEN (a change that did not come from
+   * our pages), RATE_LIMITED, SECOND_FACTOR_REQUIRED, PROOF_REQUIRED.
+   */
+  async operator(request: FastifyRequest, reply: FastifyReply, endpoint: Asked): Promise<Operator> {
+    if (endpoint.method !== "GET") this.refuseForeign(request);
+    const signedIn = await this.person(request);
+    const { person } = signedIn;
+    const operator = await this.parts.operators.read(person.personId);
+    // Taken out a moment ago: their sessions end with it.
+    if (!operator) throw notSignedIn();
+    this.enterAlone(signedIn, reply);
+    if (this.parts.operatorsNeedSecondFactor && secondFactorOf(person) === undefined)
+      throw new Fault("SECOND_FACTOR_REQUIRED");
+    if (endpoint.fresh) this.refuseUnlessFresh(signedIn);
+    const { personId, email: name, role } = operator;
+    return { name, role, expiresAt: undefined, tokenId: undefined, person: { personId } };
+  }
+}

@@ -1,0 +1,216 @@
+// Operators as people, under /ops/v1/operators: who they are, what they may do, who is invited; and how an invitation is accepted.
+import { type AccessEndpoint, guestEndpoint } from "../access/endpoint.ts";
+import { acceptSchema, invitationTokenSchema } from "../access/invitations.schema.ts";
+import { type SessionEndpointParts, begun } from "../access/session.routes.ts";
+import { signedInSchema } from "../access/session.schema.ts";
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { inPath, nothing } from "../http/shapes.ts";
+import type { Operators } from "../people/operators.ts";
+import type { OperatorInvitation, OperatorPerson } from "../people/operators.sql.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import {
+  changeOperatorSchema,
+  inviteOperatorSchema,
+  madeOperatorInvitationSchema,
+  operatorInvitationListSchema,
+  operatorListSchema,
+  operatorSchema,
+  seenOperatorInvitationSchema,
+} from "./operators.schema.ts";
+
+export interface OperatorPeopleParts {
+  operators: Operators;
+  /** The address of the page on which an invitation is accepted; its token goes behind the `#`. Undefined where there is no console. */
+  invitationPage: () => string | undefined;
+}
+
+const path = "/ops/v1/operators";
+const tag = "Operators";
+const personParams = { person_id: inPath("person", "PersonId", "The operator's identity.") };
+const invitationParams = { invitation_id: inPath("invitation", "InvitationId", "The invitation's identity.") };
+const noOperator = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "There is no such operator." });
+
+export function operatorPeopleEndpoints(parts: OperatorPeopleParts): OperatorEndpoint[] {
+  return [...peopleEndpoints(parts), ...invitationEndpoints(parts)];
+}
+
+function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listOperators",
+      path,
+      summary: "List the operators, the longest first",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "All of them.", schema: operatorListSchema },
+      errors: [],
+      handle: async () =>
+        reply(200, { data: (await operators.list()).map(operatorView), has_more: false, next_cursor: null }),
+    }),
+    operatorEndpoint({
+      method: "PATCH",
+      operationId: "changeOperator",
+      path: `${path}/{person_id}`,
+      params: personParams,
+      summary: "Give an operator another role, from their next request on",
+      tag,
+      role: "admin",
+      fresh: true,
+      body: changeOperatorSchema,
+      success: { status: 200, description: "As they are now.", schema: operatorSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { person_id: personId = "" }, body }) {
+        if (!(await operators.changeRole(personId, body.role))) throw noOperator();
+        const changed = await operators.read(personId);
+        if (!changed) throw noOperator();
+        return reply(200, operatorView(changed));
+      },
+    }),
+    operatorEndpoint({
+      method: "DELETE",
+      operationId: "removeOperator",
+      path: `${path}/{person_id}`,
+      params: personParams,
+      summary: "Take an operator out, and sign them out of the console everywhere",
+      tag,
+      role: "admin",
+      fresh: true,
+      success: { status: 200, description: "They may do nothing here any more.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        if (!(await operators.remove(params.person_id ?? ""))) throw noOperator();
+        return reply(200, {});
+      },
+    }),
+  ];
+}
+
+function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listOperatorInvitations",
+      path: `${path}/invitations`,
+      summary: "List the invitations that can still be accepted",
+      tag,
+      role: "admin",
+      success: { status: 200, description: "All of them, newest first.", schema: operatorInvitationListSchema },
+      errors: [],
+      handle: async () =>
+        reply(200, { data: (await operators.invitations()).map(invitationView), has_more: false, next_cursor: null }),
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "inviteOperator",
+      path: `${path}/invitations`,
+      summary: "Invite somebody to become an operator",
+      description: "The link is shown this once, and is good once, for three days. Hand it over yourself.",
+      tag,
+      role: "admin",
+      fresh: true,
+      body: inviteOperatorSchema,
+      success: { status: 201, description: "The invitation and its link.", schema: madeOperatorInvitationSchema },
+      errors: ["SERVICE_UNAVAILABLE"],
+      async handle({ body, operator }) {
+        const page = invitationPage();
+        if (page === undefined)
+          throw new Fault("SERVICE_UNAVAILABLE", {
+            message: "There is no console to sign in to: set CONSOLE_URL to its address, and start the service again.",
+          });
+        const { token, invitation } = await operators.invite(body, operator.name);
+        return reply(201, { ...invitationView(invitation), url: `${page}#${token}` });
+      },
+    }),
+    operatorEndpoint({
+      method: "DELETE",
+      operationId: "takeOperatorInvitationBack",
+      path: `${path}/invitations/{invitation_id}`,
+      params: invitationParams,
+      summary: "Take an invitation back",
+      tag,
+      role: "admin",
+      success: { status: 200, description: "Its link is good no more.", schema: nothing },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        if (!(await operators.takeBack(params.invitation_id ?? "")))
+          throw new Fault("OBJECT_NOT_FOUND", { message: "No such invitation, or it is over already." });
+        return reply(200, {});
+      },
+    }),
+  ];
+}
+
+/** What somebody with a link may do before they are anybody. */
+export function operatorInvitationAccess({
+  people,
+  views,
+  root,
+  serviceName,
+}: SessionEndpointParts & { serviceName: string }): AccessEndpoint[] {
+  const session = "Session";
+  return [
+    guestEndpoint({
+      method: "POST",
+      changesNothing: true,
+      path: `${root}/invitations/look`,
+      operationId: "lookAtOperatorInvitation",
+      summary: "Read what an invitation is for",
+      tag: session,
+      body: invitationTokenSchema,
+      success: { status: 200, description: "What it is for.", schema: seenOperatorInvitationSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ body }) {
+        const invitation = await people.operators.invitationOf(body.token);
+        if (!invitation)
+          throw new Fault("OBJECT_NOT_FOUND", {
+            message: "This invitation does not exist, is over, or was accepted already. Ask for another one.",
+          });
+        const { role, email, expires_at } = invitationView(invitation);
+        return reply(200, { service_name: serviceName, role, email, expires_at });
+      },
+    }),
+    guestEndpoint({
+      method: "POST",
+      path: `${root}/invitations/accept`,
+      operationId: "acceptOperatorInvitation",
+      summary: "Become an operator",
+      description:
+        "A new person chooses a password. Who has an account by this e-mail address already proves it by its password, and by a code where there is an authenticator.",
+      tag: session,
+      body: acceptSchema,
+      success: { status: 200, description: "Signed in, or a code is needed.", schema: signedInSchema },
+      errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
+      async handle(call) {
+        const { token, ...given } = call.body;
+        const accepted = await people.operators.accept(token, given, call.origin);
+        if ("needs" in accepted) return reply(200, accepted);
+        return begun(views, call, { token: await people.sessions.begin(accepted.personId, call.origin) });
+      },
+    }),
+  ];
+}
+
+function operatorView({ personId, email, name, role, hasSecondFactor, since, by }: OperatorPerson) {
+  return {
+    person_id: personId,
+    email,
+    name,
+    role,
+    has_second_factor: hasSecondFactor,
+    since: wireTime(since),
+    created_by: by,
+  };
+}
+
+function invitationView({ invitationId, role, email, by, expiresAt }: OperatorInvitation) {
+  return {
+    invitation_id: invitationId,
+    role,
+    email: email ?? null,
+    expires_at: wireTime(expiresAt),
+    created_by: by,
+  };
+}

@@ -1,0 +1,83 @@
+// Shapes of operators as people, and of the invitations that make somebody one.
+import { z } from "zod";
+import { exampleToken, operatorRoleField } from "../access/session.schema.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { emailAddress, identity, listSchema, timestamp } from "../http/shapes.ts";
+
+const letIn = z
+  .string()
+  .meta({ description: "Who let them in: a token's name, an operator's address, or `command-line`." });
+
+export const operatorSchema = z
+  .strictObject({
+    person_id: identity("person"),
+    email: z.string(),
+    name: z.string(),
+    role: operatorRoleField,
+    has_second_factor: z.boolean(),
+    since: timestamp,
+    created_by: letIn,
+  })
+  .meta({
+    id: "OperatorPerson",
+    examples: [
+      {
+        person_id: exampleIds.person,
+        email: "sari@gateway.example",
+        name: "Sari Dewi",
+        role: "admin",
+        has_second_factor: true,
+        since: exampleTimes.created,
+        created_by: "command-line",
+      },
+    ],
+  });
+export const operatorListSchema = listSchema(operatorSchema, "OperatorPersonList");
+
+export const changeOperatorSchema = z
+  .strictObject({ role: operatorRoleField })
+  .meta({ id: "ChangeOperator", examples: [{ role: "support" }] });
+
+export const inviteOperatorSchema = z
+  .strictObject({ role: operatorRoleField, email: emailAddress.optional() })
+  .meta({ id: "InviteOperator", examples: [{ role: "support", email: "budi@gateway.example" }] });
+
+const invitationShape = {
+  invitation_id: identity("invitation"),
+  role: operatorRoleField,
+  email: z.string().nullable().meta({ description: "Where given, only this person may accept." }),
+  expires_at: timestamp,
+  created_by: letIn,
+};
+const invitation = {
+  invitation_id: exampleIds.invitation,
+  role: "support" as const,
+  email: "budi@gateway.example",
+  expires_at: exampleTimes.payout,
+  created_by: "sari@gateway.example",
+};
+export const operatorInvitationSchema = z
+  .strictObject(invitationShape)
+  .meta({ id: "OperatorInvitation", examples: [invitation] });
+export const operatorInvitationListSchema = listSchema(operatorInvitationSchema, "OperatorInvitationList");
+export const madeOperatorInvitationSchema = z
+  .strictObject({
+    ...invitationShape,
+    url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),
+  })
+  .meta({
+    id: "MadeOperatorInvitation",
+    examples: [{ ...invitation, url: `https://console.example/console/invitation#${exampleToken}` }],
+  });
+
+export const seenOperatorInvitationSchema = z
+  .strictObject({
+    service_name: z.string(),
+    role: operatorRoleField,
+    email: z.string().nullable(),
+    expires_at: timestamp,
+  })
+  .meta({
+    id: "SeenOperatorInvitation",
+    examples: [{ service_name: "gerbang", role: "support", email: null, expires_at: exampleTimes.payout }],
+  });

@@ -1,0 +1,153 @@
+// All SQL of operators as people, and of the links that let somebody become one.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Row, Statement } from "../store/database.ts";
+import type { OperatorRole } from "./operator-roles.ts";
+
+/** Operators and open invitations together. */
+export const OPERATORS_MAX = 200;
+
+export interface OperatorPerson {
+  personId: string;
+  email: string;
+  name: string;
+  role: OperatorRole;
+  since: Micros;
+  /** Who let them in: a token's name, an operator's address, or command-line. */
+  by: string;
+  /** An authenticator or a passkey. */
+  hasSecondFactor: boolean;
+}
+
+export interface OperatorInvitation {
+  invitationId: string;
+  role: OperatorRole;
+  email: string | undefined;
+  by: string;
+  expiresAt: Micros;
+}
+
+/** One row unless the person is an operator already. */
+export function insertOperator(operator: { personId: string; role: OperatorRole; by: string; now: Micros }): Statement {
+  return {
+    text: `insert into operators (person_id, role, created_at, created_by)
+values ($1::uuid, $2::text, $3::timestamptz, $4::text)
+on conflict (person_id) do nothing
+returning 1`,
+    values: [uuidOf(operator.personId), operator.role, sqlTime(operator.now), operator.by],
+  };
+}
+
+const columns = `select o.*, p.email, p.name,
+  p.totp_confirmed_at is not null or exists (select from passkeys k where k.person_id = p.person_id) as has_second_factor
+from operators o
+join persons p using (person_id)`;
+
+/** The operators, the longest first. */
+export function selectOperators(): Statement {
+  return { text: `${columns}\nwhere p.closed_at is null\norder by o.created_at, o.person_id` };
+}
+
+export function selectOperator(personId: string): Statement {
+  return {
+    name: "select operator",
+    text: `${columns}\nwhere o.person_id = $1::uuid and p.closed_at is null`,
+    values: [uuidOf(personId)],
+  };
+}
+
+/** One row when there is such an operator. */
+export function updateOperatorRole(personId: string, role: OperatorRole): Statement {
+  return {
+    text: "update operators set role = $2::text where person_id = $1::uuid returning 1",
+    values: [uuidOf(personId), role],
+  };
+}
+
+/** One row when there was such an operator. */
+export function deleteOperator(personId: string): Statement {
+  return { text: "delete from operators where person_id = $1::uuid returning 1", values: [uuidOf(personId)] };
+}
+
+/** Signs a person out of the console everywhere. */
+export function endConsoleSessions(personId: string, now: Micros): Statement {
+  return {
+    text: "update sessions set ended_at = $2::timestamptz where person_id = $1::uuid and surface = 'console' and ended_at is null",
+    values: [uuidOf(personId), sqlTime(now)],
+  };
+}
+
+/** One row, or none where there are as many operators and invitations as there may be. */
+export function insertOperatorInvitation(
+  invitation: OperatorInvitation & { tokenDigest: Buffer; now: Micros },
+): Statement {
+  const { invitationId, tokenDigest, role, email, by, now, expiresAt } = invitation;
+  return {
+    text: `insert into operator_invitations (invitation_id, token_digest, role, email, invited_by, created_at, expires_at)
+select $1::uuid, $2::bytea, $3::text, $4::text, $5::text, $6::timestamptz, $7::timestamptz
+where (select count(*) from operators)
+  + (select count(*) from operator_invitations where ended_at is null and expires_at > $6::timestamptz) < ${OPERATORS_MAX}
+returning 1`,
+    values: [uuidOf(invitationId), tokenDigest, role, email ?? null, by, sqlTime(now), sqlTime(expiresAt)],
+  };
+}
+
+/** The invitation of a token, while it can be accepted. */
+export function selectOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
+  return {
+    text: `select *
+from operator_invitations
+where token_digest = $1::bytea and ended_at is null and expires_at > $2::timestamptz`,
+    values: [tokenDigest, sqlTime(now)],
+  };
+}
+
+/** The same, locked until the transaction ends: it is accepted once. */
+export function lockOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
+  const { text, values = [] } = selectOperatorInvitation(tokenDigest, now);
+  return { text: `${text}\nfor no key update`, values };
+}
+
+/** Those that can still be accepted, newest first. */
+export function selectOperatorInvitations(now: Micros): Statement {
+  return {
+    text: `select *
+from operator_invitations
+where ended_at is null and expires_at > $1::timestamptz
+order by invitation_id desc`,
+    values: [sqlTime(now)],
+  };
+}
+
+/** Ends an invitation: accepted by somebody, or taken back. One row when it could still be accepted. */
+export function endOperatorInvitation(invitationId: string, acceptedBy: string | undefined, now: Micros): Statement {
+  return {
+    text: `update operator_invitations
+set ended_at = $3::timestamptz, accepted_by = $2::uuid
+where invitation_id = $1::uuid and ended_at is null
+returning 1`,
+    values: [uuidOf(invitationId), acceptedBy === undefined ? null : uuidOf(acceptedBy), sqlTime(now)],
+  };
+}
+
+export function operatorOfRow(row: Row): OperatorPerson {
+  return {
+    personId: idOf("person", row.person_id as string),
+    email: row.email as string,
+    name: row.name as string,
+    role: row.role as OperatorRole,
+    since: row.created_at as Micros,
+    by: row.created_by as string,
+    hasSecondFactor: row.has_second_factor as boolean,
+  };
+}
+
+export function operatorInvitationOfRow(row: Row): OperatorInvitation {
+  return {
+    invitationId: idOf("invitation", row.invitation_id as string),
+    role: row.role as OperatorRole,
+    email: (row.email as string | null) ?? undefined,
+    by: row.invited_by as string,
+    expiresAt: row.expires_at as Micros,
+  };
+}

@@ -1,0 +1,158 @@
+// Operators as people: who may sign in to the console, what they may do there, and how somebody becomes one. Rare, so outside the lanes.
+import { randomBytes } from "node:crypto";
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
+import { isId, newId } from "../ground/ids.ts";
+import { type PeopleParts, noteAccess } from "./access-audit.ts";
+import { type NewPerson, identityOf, newcomer } from "./newcomers.ts";
+import type { OperatorRole } from "./operator-roles.ts";
+import {
+  OPERATORS_MAX,
+  type OperatorInvitation,
+  type OperatorPerson,
+  deleteOperator,
+  endConsoleSessions,
+  endOperatorInvitation,
+  insertOperator,
+  insertOperatorInvitation,
+  lockOperatorInvitation,
+  operatorInvitationOfRow,
+  operatorOfRow,
+  selectOperator,
+  selectOperatorInvitation,
+  selectOperatorInvitations,
+  selectOperators,
+  updateOperatorRole,
+} from "./operators.sql.ts";
+import type { Needs, Proofs } from "./proofs.ts";
+import type { Origin } from "./sessions.ts";
+
+const INVITATION_LASTS: Micros = 3 * 24 * 3600 * SECOND;
+
+export class Operators {
+  private readonly parts: PeopleParts;
+  private readonly proofs: Proofs;
+
+  constructor(parts: PeopleParts, proofs: Proofs) {
+    this.parts = parts;
+    this.proofs = proofs;
+  }
+
+  /** All of them, the longest first. */
+  async list(): Promise<OperatorPerson[]> {
+    return (await this.parts.database.query(selectOperators())).map(operatorOfRow);
+  }
+
+  /** The operator that a person is; undefined where they are none. */
+  async read(personId: string): Promise<OperatorPerson | undefined> {
+    const [row] = await this.parts.database.query(selectOperator(personId));
+    return row && operatorOfRow(row);
+  }
+
+  /** Makes a person an operator. False when they are one already. `by`: who does it. */
+  async add(personId: string, role: OperatorRole, by: string): Promise<boolean> {
+    const now = this.parts.clock.now();
+    return (await this.parts.database.query(insertOperator({ personId, role, by, now }))).length > 0;
+  }
+
+  /** Gives an operator another role, from their next request on. False when there is no such operator. */
+  async changeRole(personId: string, role: OperatorRole): Promise<boolean> {
+    if (!isId("person", personId)) return false;
+    return (await this.parts.database.query(updateOperatorRole(personId, role))).length > 0;
+  }
+
+  /** Takes an operator out, and signs them out of the console everywhere. False when there is no such operator. */
+  async remove(personId: string): Promise<boolean> {
+    if (!isId("person", personId)) return false;
+    const now = this.parts.clock.now();
+    return this.parts.database.transaction(async (query) => {
+      const removed = await query(deleteOperator(personId));
+      await query(endConsoleSessions(personId, now));
+      return removed.length > 0;
+    });
+  }
+
+  /** Lets somebody become an operator by a link. Gives the link's token, which is shown this once. Throws VALIDATION_ERROR when there are too many. */
+  async invite(
+    { role, email }: { role: OperatorRole; email?: string | undefined },
+    by: string,
+  ): Promise<{ token: string; invitation: OperatorInvitation }> {
+    const now = this.parts.clock.now();
+    const token = randomBytes(32).toString("base64url");
+    const invitation: OperatorInvitation = {
+      invitationId: newId("invitation", now),
+      role,
+      email: email?.toLowerCase(),
+      by,
+      expiresAt: now + INVITATION_LASTS,
+    };
+    const made = await this.parts.database.query(
+      insertOperatorInvitation({ ...invitation, tokenDigest: sha256(token), now }),
+    );
+    if (made.length === 0)
+      throw validationFault(
+        "email",
+        email,
+        `There are at most ${OPERATORS_MAX} operators, with those who are invited. Take somebody out first.`,
+      );
+    return { token, invitation };
+  }
+
+  /** Invitations that can still be accepted, newest first. */
+  async invitations(): Promise<OperatorInvitation[]> {
+    const rows = await this.parts.database.query(selectOperatorInvitations(this.parts.clock.now()));
+    return rows.map(operatorInvitationOfRow);
+  }
+
+  /** The invitation of a link, while it can be accepted. */
+  async invitationOf(token: string): Promise<OperatorInvitation | undefined> {
+    const [row] = await this.parts.database.query(selectOperatorInvitation(sha256(token), this.parts.clock.now()));
+    return row && operatorInvitationOfRow(row);
+  }
+
+  /** Takes an invitation back. False when it cannot be accepted any more anyway. */
+  async takeBack(invitationId: string): Promise<boolean> {
+    if (!isId("invitation", invitationId)) return false;
+    const ended = endOperatorInvitation(invitationId, undefined, this.parts.clock.now());
+    return (await this.parts.database.query(ended)).length > 0;
+  }
+
+  /**
+   * Accepts an invitation, as a new person or as one who proves who they are as at a sign-in. Gives the person, or what is still to be sent.
+   * Throws OBJECT_NOT_FOUND (no such invitation, or over), VALIDATION_ERROR, UNAUTHORIZED, RATE_LIMITED.
+   */
+  async accept(token: string, given: NewPerson, origin: Origin): Promise<{ personId: string } | Needs> {
+    // Before anything is said of an e-mail address: only who was invited learns that there is an account by it.
+    const invitation = await this.invitationOf(token);
+    if (!invitation) throw noInvitation();
+    if (invitation.email !== undefined && invitation.email !== given.email.toLowerCase())
+      throw validationFault("email", given.email, "This invitation is for another e-mail address.");
+    const comer = await newcomer(this.parts, this.proofs, given, origin);
+    if ("needs" in comer) return comer;
+    const now = this.parts.clock.now();
+    const personId = await this.parts.database.transaction(async (query) => {
+      const [found] = await query(lockOperatorInvitation(sha256(token), now));
+      if (!found) throw noInvitation();
+      const { invitationId, role, by } = operatorInvitationOfRow(found);
+      const joined = await identityOf(query, comer, now);
+      if ((await query(insertOperator({ personId: joined, role, by, now }))).length === 0)
+        throw validationFault("email", given.email, "You are an operator already. An admin can change your role.");
+      await query(endOperatorInvitation(invitationId, joined, now));
+      return joined;
+    });
+    await noteAccess(this.parts, {
+      action: "became_operator",
+      personId,
+      address: origin.address,
+      details: { role: invitation.role, by: invitation.by },
+    });
+    return { personId };
+  }
+}
+
+function noInvitation(): Fault {
+  return new Fault("OBJECT_NOT_FOUND", {
+    message: "This invitation does not exist, is over, or was accepted already. Ask for another one.",
+  });
+}

@@ -1,0 +1,57 @@
+// Home of the console: what waits for a person, by urgency of its kind.
+import { useQuery } from "@tanstack/react-query";
+import { Page as Frame, Section } from "../../ui/page.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { ErrorFace } from "../../ui/face.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { TimeFromNow } from "../../ui/time.tsx";
+import { type Schema, read } from "../api/client.ts";
+
+type Queue = Schema<"WaitingQueue">;
+
+export function Page() {
+  return (
+    <Frame title="Home" lead="What waits for you." curl={{ path: "/v1/waiting" }}>
+      <Section title="Waiting">
+        <Waiting />
+      </Section>
+    </Frame>
+  );
+}
+
+function Waiting() {
+  const waiting = useQuery({ ...read("/v1/waiting"), refetchInterval: 15_000 });
+  if (!waiting.data && waiting.error) return <ErrorFace error={waiting.error} retry={() => waiting.refetch()} />;
+  if (!waiting.data) return <Skeleton className="h-40 w-full" />;
+  const queues = waiting.data.data.filter(({ count }) => count > 0);
+  if (queues.length === 0)
+    return <Empty title="Nothing waits">Reviews, disputes, money of nobody: it is all done.</Empty>;
+  return (
+    <ul className="divide-y divide-line rounded-md border border-line bg-panel">
+      {queues.map((queue) => (
+        <Line key={queue.kind} queue={queue} />
+      ))}
+    </ul>
+  );
+}
+
+function Line({ queue: { kind, about, count, is_more: more, items } }: { queue: Queue }) {
+  const due = items.find(({ due_at: at }) => at !== null)?.due_at;
+  return (
+    <li className="flex min-h-12 flex-wrap items-center gap-x-4 px-4 py-2">
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">{kind.replaceAll("_", " ")}</p>
+        <p className="text-muted">{about}</p>
+      </div>
+      {due && (
+        <span className="text-xs text-muted">
+          next <TimeFromNow at={due} />
+        </span>
+      )}
+      <span className="text-lg font-semibold">
+        {count}
+        {more && "+"}
+      </span>
+    </li>
+  );
+}

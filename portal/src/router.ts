@@ -1,0 +1,38 @@
+// The router of a face's pages: how its files become routes, and how addresses are read and written.
+import { type AnyRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { pagesRoot } from "./face.ts";
+import type { Load } from "./pages.ts";
+import { Crash, NoSuchPage, PageSkeleton } from "./shell/states.tsx";
+
+/** Pages by their addresses, below a layout. */
+export function below(parent: AnyRoute, pages: Record<string, Load>): AnyRoute[] {
+  return Object.entries(pages).map(([path, load]) =>
+    createRoute({
+      getParentRoute: () => parent,
+      path,
+      component: lazyRouteComponent(load, "Page"),
+    }),
+  );
+}
+
+// Filters are plain text in the address: ?status=paid, never ?status="paid".
+const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
+const stringifySearch = (search: Record<string, unknown>): string => {
+  const set = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
+  return set.length === 0 ? "" : `?${new URLSearchParams(set.map(([name, value]) => [name, String(value)]))}`;
+};
+
+export function routerOf(routeTree: AnyRoute) {
+  return createRouter({
+    routeTree,
+    basepath: pagesRoot,
+    parseSearch,
+    stringifySearch,
+    scrollRestoration: true,
+    defaultPreload: "intent",
+    defaultPendingMs: 150,
+    defaultPendingComponent: PageSkeleton,
+    defaultNotFoundComponent: NoSuchPage,
+    defaultErrorComponent: Crash,
+  });
+}

@@ -1,0 +1,47 @@
+// The command palette of the portal: to any page by its name, and to any object of the merchant by what one knows of it.
+import { useQueryClient } from "@tanstack/react-query";
+import { lazy } from "react";
+import { Api, type Place } from "../api/client.ts";
+import { useMaybePlace } from "../api/place.ts";
+import type { Schema } from "../api/types.ts";
+import { paths } from "../paths.ts";
+import { digitsOf } from "../ui/money.tsx";
+import type { Option, PaletteProps } from "./palette.tsx";
+
+type Hit = Schema<"SearchHit">;
+
+const pageOf: Record<Hit["kind"], (place: Place, id: string) => string> = {
+  payment: paths.payment,
+  refund: paths.refund,
+  dispute: paths.dispute,
+  settlement: paths.settlement,
+  event: paths.event,
+  journal: paths.journal,
+};
+
+const Palette = lazy(() => import("./palette.tsx"));
+
+export function MerchantPalette(props: PaletteProps) {
+  const queries = useQueryClient();
+  const place = useMaybePlace();
+  const find = async (q: string): Promise<Option[]> => {
+    if (!place) return [];
+    // Requests are kept apart from what they did: their page says whether there is such a one.
+    if (/^req_[0-9a-z]{26}$/.test(q)) return [{ to: paths.request(place, q), label: q, detail: "request" }];
+    const { data } = await queries.fetchQuery(new Api(place).read("/v1/search", { query: { q } }));
+    return data.map((hit) => optionOf(place, hit));
+  };
+  return <Palette {...props} find={place && find} name={`${place?.merchant}/${place?.environment}`} />;
+}
+
+function optionOf(place: Place, hit: Hit): Option {
+  const amount =
+    hit.amount_minor === null || hit.exponent === null
+      ? ""
+      : `${hit.currency ?? ""} ${digitsOf(hit.amount_minor, hit.exponent)}`;
+  return {
+    to: pageOf[hit.kind](place, hit.id),
+    label: hit.title,
+    detail: [hit.kind, hit.status?.replaceAll("_", " "), amount].filter(Boolean).join(" · "),
+  };
+}

@@ -1,0 +1,40 @@
+// The start of the pages of a face: one cache of answers, one router.
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { type AnyRouter, RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { onSignedOut } from "./api/client.ts";
+import { asApiError } from "./api/error.ts";
+import { sessionQuery } from "./api/session.ts";
+import "./styles.css";
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5000,
+      // Without a network a question fails at once, and says so.
+      networkMode: "always",
+      retry: (failures, error) => failures < 1 && asApiError(error).isOutcomeUnknown,
+      retryDelay: 800,
+    },
+  },
+});
+
+// The gate of the session leads to the sign-in as soon as it knows.
+onSignedOut(() => void queries.resetQueries({ queryKey: sessionQuery.queryKey }));
+
+/** Draws the pages into the document. */
+export function start(router: AnyRouter): void {
+  const place = document.querySelector("#pages");
+  if (!place) throw new Error("the document has no place for the pages");
+  createRoot(place).render(
+    <StrictMode>
+      <CSPProvider disableStyleElements>
+        <QueryClientProvider client={queries}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </CSPProvider>
+    </StrictMode>,
+  );
+}
