@@ -8,6 +8,13 @@ type Item = [label: string, to: string, least?: Role];
 const items: [label: string | undefined, items: Item[]][] = [
   [undefined, [["Home", at.home()]]],
   [
+    "Acquiring",
+    [
+      ["Routing", at.routing()],
+      ["Acquirers", at.acquirers()],
+    ],
+  ],
+  [
     "Access",
     [
       ["Operators", at.operators()],
