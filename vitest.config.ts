@@ -2,16 +2,21 @@ import { globSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./gateway/test/longest-first.ts";
 
-const include = ["gateway/**/*.test.ts", "e2e/**/*.test.ts", "bench/**/*.test.ts", "portal/**/*.test.ts"];
-
-/** Of a file that keeps something between its tests, starts something, or puts something in the place of a module. */
+/** Of a file that changes what all files of its process would see, or measures the process. */
+const changesItsProcess = /\bvi\.(?:mock|doMock|stub\w+|useFakeTimers)\(|process\.env\S* = |process\.memoryUsage\(/;
+/** Of a file that keeps something between its tests, or starts something: a database may have to be there. */
 const keepsSomething =
   /\b(?:before|after)(?:All|Each)\(|\bvi\.|\binject\(|kit|child_process|process\.env|node:(?:net|http)|playwright/;
 
-/** Tests of pure code share their processes: half of what such a file takes is a process that begins and reads the same modules again. */
-const pure = globSync(include, { exclude: ["**/node_modules/**"] }).filter(
-  (file) => !keepsSomething.test(readFileSync(file, "utf8")),
-);
+function projectOf(path: string): "apart" | "pages" | "together" | "pure" {
+  const text = readFileSync(path, "utf8");
+  if (changesItsProcess.test(text)) return "apart";
+  if (/^e2e\/(?:portal|console)\//.test(path)) return "pages";
+  return keepsSomething.test(text) ? "together" : "pure";
+}
+
+const everything = globSync("{gateway,e2e,bench,portal}/**/*.test.ts", { exclude: ["**/node_modules/**"] });
+const { apart = [], pages = [], together = [], pure = [] } = Object.groupBy(everything, projectOf);
 
 const shared = {
   pool: "forks" as const,
@@ -19,22 +24,19 @@ const shared = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
 };
+const withDatabase = { ...shared, globalSetup: ["gateway/test/global-setup.ts"] };
 
 export default defineConfig({
   test: {
     // Tests wait more than they compute: more workers than processors.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
+    // Files share processes: half of what a file takes by itself is a process that begins, and reads and warms up the same program again.
     projects: [
-      {
-        test: {
-          ...shared,
-          name: "apart",
-          include,
-          exclude: ["**/node_modules/**", ...pure],
-          globalSetup: ["gateway/test/global-setup.ts"],
-        },
-      },
+      { test: { ...withDatabase, name: "apart", include: apart } },
+      // One browser a process.
+      { test: { ...withDatabase, name: "pages", include: pages, isolate: false } },
+      { test: { ...withDatabase, name: "together", include: together, isolate: false } },
       { test: { ...shared, name: "pure", include: pure, isolate: false } },
     ],
   },

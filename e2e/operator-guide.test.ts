@@ -73,6 +73,9 @@ describe.runIf(shell)("the operator's guide", () => {
     expect(answers[18]).toContain('"objection":null');
     expect(answers[18]).toContain('"status":"executed","summary":"Refund 600.00 IDR');
     expect(answers[18]).toContain('"decided_by":"budi"');
+    expect(output).toContain('"period":"day","environment":"sandbox"');
+    expect(output).toContain("event: begin");
+    expect(output).toContain('"name":"MASTER_KEY","value":null,"secret":true');
     expect(output).not.toContain('"error"');
   });
 });

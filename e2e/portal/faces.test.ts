@@ -1,9 +1,9 @@
 // Goal: whatever a request comes back with, the page says what it is, what to do, and the request id; and nothing that was typed is lost.
-// Method: answers of each kind, put in the place of the service's own on their way to a real browser.
+// Method: answers of each kind, put in the place of the service's own on their way to a real browser; and the status page, which has words for what fails.
 import { expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
-import { faults } from "./kit/look.ts";
-import { usePortal } from "./kit/portal.ts";
+import { faults, look, showIn } from "./kit/look.ts";
+import { PHONE, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
 
@@ -98,4 +98,51 @@ test("a form keeps what was typed through every refusal, and the second try is t
   ]);
   // An unknown outcome keeps its key: what was sent after the 500 is the same intent as what made the payment.
   expect(keys[3]).toBe(keys[2]);
+});
+
+const HOSTILE = "<img src=x onerror=document.title='owned'>";
+
+test("the status page tells a phone in Indonesian what works, and shows an incident as text by itself", async () => {
+  const { page } = await portal.guest({ viewport: PHONE, locale: "id-ID" });
+  await page.goto(`${portal.origin}/status`);
+  await page.getByRole("heading", { name: "Sekarang dan 90 hari terakhir" }).waitFor();
+  await page
+    .getByRole("img", { name: /^90 hari terakhir: / })
+    .first()
+    .waitFor();
+  const incident = { title: HOSTILE, impact: "critical", components: ["card"], message: HOSTILE };
+  const { incident_id: id } = await portal.service.operate("POST", "/incidents", incident);
+  // What the page does every half minute.
+  await expect
+    .poll(
+      async () => {
+        await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+        return page.getByRole("heading", { name: HOSTILE }).count();
+      },
+      { timeout: 20_000, interval: 500 },
+    )
+    .toBe(1);
+  await page.getByRole("heading", { name: "Sebagian layanan tidak berfungsi" }).waitFor();
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(page, theme);
+    expect(await faults(page)).toEqual([]);
+  }
+  await look(page, "status");
+  expect(await page.title()).not.toBe("owned");
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  const feed = await page.evaluate(async () => {
+    const text = await (await fetch("/status.rss", { cache: "no-store" })).text();
+    const parsed = new DOMParser().parseFromString(text, "application/xml");
+    return [parsed.querySelector("parsererror")?.textContent, parsed.querySelector("item > title")?.textContent];
+  });
+  expect(feed).toEqual([undefined, `${HOSTILE}: investigating`]);
+  await portal.service.operate("POST", `/incidents/${id}/updates`, { status: "resolved", message: "Done." });
+});
+
+test("without scripts the status page says the same", async () => {
+  const { page } = await portal.guest({ javaScriptEnabled: false });
+  await page.goto(`${portal.origin}/status`);
+  await page.getByText("Measured by the service itself").waitFor();
+  await page.getByRole("link", { name: "Bahasa Indonesia" }).click();
+  await page.getByText("Diukur oleh layanan sendiri").waitFor();
 });

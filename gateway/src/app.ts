@@ -31,10 +31,11 @@ import { openLogos } from "./portal/logos.ts";
 import { type PortalSurface, portalContract } from "./portal/openapi.ts";
 import { openPortalApi } from "./portal/portal.routes.ts";
 import { RequestLog } from "./requests/request-log.ts";
-import { type RoomOptions, type Rooms, openRooms } from "./rooms.ts";
+import { type RoomOptions, type Rooms, openRooms, statusParts } from "./rooms.ts";
 import { openCheckout } from "./checkout/checkout.routes.ts";
 import { openLinkPages } from "./checkout/link-pages.routes.ts";
 import { checkMasterKey } from "./sealed-columns.ts";
+import { openStatus } from "./status/status.routes.ts";
 import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
 
@@ -88,7 +89,7 @@ export function createApp(options: AppOptions): App {
   const surface = merchantSurface(foundation, rooms, options.deliveryTiming);
   const unauthenticated = new UnauthenticatedCallers(config.unauthenticatedLimitPerMinute, clock);
   const load = new LoadShedding(LOAD_LIMITS);
-  const { trustProxy, statusUrl, connectionsPerAddress } = config;
+  const { trustProxy, connectionsPerAddress } = config;
   const readiness = new Readiness(foundation);
   const isKnown = (clientId: string): boolean => rooms.directory.isKnown(clientId);
   const { directory } = rooms;
@@ -104,10 +105,13 @@ export function createApp(options: AppOptions): App {
     metrics,
     unauthenticated,
     trustProxy,
-    statusUrl,
+    statusUrl: () => rooms.address.statusUrl,
     connectionsPerAddress,
     isKnown,
-    onAnswer: requestLog && ((request, reply, payload) => requestLog.note(request, reply, payload)),
+    onAnswer(request, reply, payload) {
+      rooms.measuring.answered(request, reply);
+      requestLog?.note(request, reply, payload);
+    },
   });
   const rejected = new RejectedRequests({ database, vault, clock, log });
   // A process that only works opens none of the merchants' endpoints.
@@ -127,7 +131,7 @@ export function createApp(options: AppOptions): App {
   metrics.process(() => ({
     draining: readiness.leaving,
     ...database.connections,
-    listeners: { stream: rooms.streams.size, poll: surface.listening() },
+    listeners: { stream: rooms.streams.size + operator.listening(), poll: surface.listening() },
   }));
   const peopleAudit = new PeopleAudit(database, clock);
   const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
@@ -140,6 +144,7 @@ export function createApp(options: AppOptions): App {
   openSecurityTxt(server, { clock, contact: config.securityContact, root: () => rooms.address.root });
   openNotifications(server, rooms.acquiringParts);
   openLogos(server, rooms.profiles);
+  openStatus(server, statusParts(config, rooms));
   const isSecure = (): boolean => rooms.address.root.startsWith("https://");
   const checkout = { ...rooms, ...rooms.payments, database, clock, serviceName: config.serviceName, isSecure };
   openCheckout(server, checkout);
@@ -170,6 +175,10 @@ export function createApp(options: AppOptions): App {
     ready() {
       health.open();
       readiness.open();
+      rooms.measuring.start({
+        probe: options.roles.has("api") ? () => health.isWell() : undefined,
+        refresh: () => rooms.board.refresh(),
+      });
     },
     async start() {
       await foundation.start();
@@ -185,13 +194,14 @@ export function createApp(options: AppOptions): App {
     async stop() {
       readiness.leave();
       surface.stopListening();
+      operator.stopListening();
       rooms.streams.stop();
       rooms.openPages.stop();
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
       await Promise.all([...closed, rooms.worker.stop(), surface.close()]);
       await Promise.all([rejected.stop(), requestLog?.stop()]);
       await Promise.all([rooms.lastUses.write(), operator.stop()]);
-      await rooms.lanes.idle();
+      await Promise.all([rooms.lanes.idle(), rooms.measuring.stop()]);
       await rooms.sampler.stop();
       await foundation.stop();
     },

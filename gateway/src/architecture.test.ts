@@ -26,8 +26,13 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
+<<<<<<< HEAD
   ["sandbox", "checkout", "requests", "insights", "telemetry"],
   ["diagnostics", "story", "search", "access"],
+=======
+  ["sandbox", "checkout", "requests", "insights", "telemetry", "status"],
+  ["diagnostics", "story", "search"],
+>>>>>>> main
   ["operator"],
   ["portal"],
   [
@@ -128,6 +133,7 @@ const owners: Record<string, RegExp> = {
   insights: /^(payment_hours|payment_totals|roll_ups)$/,
   telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,
+  status: /^(status_minutes|status_days|incidents|incident_updates)$/,
 };
 
 /** Tables whose names the program puts together. */

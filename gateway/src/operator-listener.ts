@@ -18,6 +18,7 @@ import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
 import { openOperatorApi } from "./operator/operator.routes.ts";
 import { Refusals } from "./operator/refusals.ts";
+import { OperatorStreams } from "./operator/stream.ts";
 import { TokenUses } from "./operator/token-uses.ts";
 import { OperatorTokens } from "./operator/tokens.ts";
 import { PeopleAudit } from "./people/audit.ts";
@@ -42,6 +43,10 @@ export interface OperatorListener {
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
   contract(): string;
+  /** Open streams. */
+  listening(): number;
+  /** Ends streams. */
+  stopListening(): void;
   /** One round of what workers do for operators: changes that wait too long for a second one, or have no outcome. */
   sweep(): Promise<void>;
   /** Writes down what is only noted yet. */
@@ -69,7 +74,7 @@ export function createOperatorListener(
     metrics,
     unauthenticated: new UnauthenticatedCallers(limit, clock),
     trustProxy: config.operator.trustProxy,
-    statusUrl: config.statusUrl,
+    statusUrl: () => rooms.address.statusUrl,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS, config.connectionsPerAddress),
     isKnown: (bearer) => known.isKnown(bearer),
   });
@@ -78,7 +83,8 @@ export function createOperatorListener(
   const uses = new TokenUses(database, clock, log);
   const refusals = new Refusals({ database, clock, metrics, log });
   const approvals = new Approvals({ database, audit, clock, log });
-  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals });
+  const streams = new OperatorStreams({ database, lanes: rooms.lanes, clock, log });
+  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals, streams });
   approvals.runs.serve(endpoints);
   const access = consoleAccess(foundation, rooms);
   const door = openConsole(server, foundation, rooms, access);
@@ -89,7 +95,15 @@ export function createOperatorListener(
   const stop = async (): Promise<void> => {
     await Promise.all([uses.write(), refusals.write()]);
   };
-  return { server, load, contract, sweep: () => approvals.sweep(), stop };
+  return {
+    server,
+    load,
+    contract,
+    sweep: () => approvals.sweep(),
+    listening: () => streams.size,
+    stopListening: () => streams.stop(),
+    stop,
+  };
 }
 
 /** Opens the pages of the console and the way in, and gives its door. In production without CONSOLE_URL there is none: nobody signs in. */

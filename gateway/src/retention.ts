@@ -8,6 +8,7 @@ import { expiredTotals } from "./insights/totals.sql.ts";
 import { expiredRefusals } from "./operator/refusals.sql.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";
 import { expiredGaps, expiredRequests } from "./requests/request-log.sql.ts";
+import { expiredMeasurements } from "./status/status.sql.ts";
 import { expiredTelemetry } from "./telemetry/telemetry.sql.ts";
 import type { Statement } from "./store/database.ts";
 
@@ -23,6 +24,7 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredRequests(realNow),
     expiredGaps(realNow),
     expiredRefusals(realNow),
+    ...expiredMeasurements(realNow),
     ...expiredTotals(realNow),
     ...expiredTelemetry(realNow),
     ...peopleExpiredAt(realNow),

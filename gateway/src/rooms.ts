@@ -7,10 +7,15 @@ import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
+<<<<<<< HEAD
+=======
+import type { Clock } from "./ground/clock.ts";
+>>>>>>> main
 import type { Config } from "./ground/config.ts";
 import { Figures } from "./insights/figures.ts";
 import { Streams } from "./insights/stream.ts";
 import { Directory } from "./merchants/directory.ts";
+import type { Environment } from "./merchants/books.ts";
 import { LastUses } from "./merchants/last-uses.ts";
 import { Merchants } from "./merchants/merchants.ts";
 import { Profiles } from "./merchants/profiles.ts";
@@ -26,6 +31,9 @@ import { Clocks } from "./sandbox/clock.ts";
 import { OpenPages } from "./checkout/open-pages.ts";
 import { PayerTokens } from "./checkout/payer-tokens.ts";
 import { settleDue } from "./settlements/schedule.ts";
+import { Board } from "./status/board.ts";
+import { Measuring } from "./status/measuring.ts";
+import type { StatusParts } from "./status/status.routes.ts";
 import { Lanes } from "./store/lanes.ts";
 import { Sampler } from "./telemetry/sampler.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
@@ -44,17 +52,23 @@ export interface RoomOptions {
 /** Where the service is reached from outside. Known for certain once it listens. */
 export class PublicAddress {
   private readonly configured: string | undefined;
+  private readonly elsewhere: string | undefined;
   private known: string;
 
-  /** `configured` ends in /v1, and is believed whatever is listened on. */
-  constructor(configured: string | undefined) {
+  /** `configured` ends in /v1, and is believed whatever is listened on. `statusUrl`: a status page that is not ours. */
+  constructor(configured: string | undefined, statusUrl: string | undefined) {
     this.configured = configured;
+    this.elsewhere = statusUrl;
     this.known = configured ?? "http://127.0.0.1/v1";
   }
 
   /** Without the /v1 at its end. */
   get root(): string {
     return this.known.slice(0, -"/v1".length);
+  }
+
+  get statusUrl(): string {
+    return this.elsewhere ?? `${this.root}/status`;
   }
 
   listensOn(baseUrl: string): void {
@@ -103,6 +117,9 @@ export interface Rooms {
   consolePeople: People;
   figures: Figures;
   streams: Streams;
+  /** What the service measures of itself, and what the status page is made from. */
+  measuring: Measuring;
+  board: Board;
   worker: Worker;
   sampler: Sampler;
 }
@@ -110,7 +127,7 @@ export interface Rooms {
 /** Builds the rooms in the order of their floors: each is complete before the next one uses it. */
 export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const { config, database, clock, leaseClock, log, metrics, tracing, vault, watch, writes } = foundation;
-  const address = new PublicAddress(config.baseUrl);
+  const address = new PublicAddress(config.baseUrl, config.statusUrl);
   const directory = new Directory(database, vault, watch);
   const merchants = new Merchants(database, vault, watch, clock);
   const profiles = new Profiles(database, watch, clock);
@@ -149,6 +166,14 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   };
   const { circuits } = router;
   metrics.circuits(() => circuits.report(clock.now()));
+  const statusParts = { database, clock: databaseClockOf(foundation), log };
+  const measuring = new Measuring({
+    ...statusParts,
+    routingTable: () => router.table,
+    acquirer: (code) => router.acquirer(code),
+    environment: () => shownEnvironment(payments),
+    works: options.roles.has("worker"),
+  });
   const acquiringParts = {
     ...payments,
     createdReply: (payment: Payment) => createdReply(payments, payment),
@@ -161,6 +186,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     database,
     directory,
     lanes,
+    onCall: (code: string, method: string, well: boolean) => measuring.called(code, method, well),
   };
   const paymentOperations = new PaymentOperations(acquiringParts);
   const sweeping = { database, lanes, directory, clock, log };
@@ -210,6 +236,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     consolePeople,
     figures: new Figures(database, clock),
     streams: new Streams({ database, sessions: people.sessions, log }),
+    measuring,
+    board: new Board({ ...statusParts, minutes: measuring.minutes, hears: foundation.hears }),
     worker,
     sampler: new Sampler({
       database,
@@ -219,5 +247,26 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
       roles: options.roles,
       circuits: () => circuits.report(clock.now()),
     }),
+  };
+}
+
+/** The database's time by this process: also where its own clock is behind, and while the database is away. */
+function databaseClockOf({ clock, skewMs }: Foundation): Clock {
+  return { now: () => clock.now() - Math.min(0, Math.round(skewMs() * 1_000)) };
+}
+
+/** Whose acquirers the status page speaks of. */
+function shownEnvironment({ isOpen }: Pick<PaymentParts, "isOpen">): Environment {
+  return isOpen("production") ? "production" : "sandbox";
+}
+
+/** What the status page is made from. */
+export function statusParts({ serviceName }: Config, { board, router, address, payments }: Rooms): StatusParts {
+  return {
+    board,
+    serviceName,
+    root: () => address.root,
+    routingTable: () => router.table,
+    environment: () => shownEnvironment(payments),
   };
 }

@@ -28,6 +28,7 @@ import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
 import type { OperatorEndpoint } from "./operator/endpoint.ts";
 import { rightsInConsole } from "./operator/session-rights.ts";
 import { operatorEventEndpoints } from "./operator/events.routes.ts";
+import { incidentEndpoints } from "./operator/incidents.routes.ts";
 import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
@@ -43,9 +44,14 @@ import { operatorSearchEndpoint } from "./operator/search.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
+import { systemEndpoint } from "./operator/system.routes.ts";
+import { waitingItemEndpoints } from "./operator/waiting-items.routes.ts";
 import { waitingEndpoint } from "./operator/waiting.routes.ts";
 import { tokenEndpoints } from "./operator/tokens.routes.ts";
 import type { OperatorTokens } from "./operator/tokens.ts";
+import type { OperatorStreams } from "./operator/stream.ts";
+import { Wall } from "./operator/wall.ts";
+import { wallEndpoints } from "./operator/wall.routes.ts";
 import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
@@ -70,7 +76,7 @@ import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
 import { workbenchEndpoints } from "./portal/workbench.routes.ts";
 import { webhookSettingsEndpoints } from "./portal/webhook.routes.ts";
-import type { ConsoleAddress, Rooms } from "./rooms.ts";
+import { type ConsoleAddress, type Rooms, statusParts } from "./rooms.ts";
 import { AcquirerCosts } from "./routing/costs.ts";
 import { RuleSets } from "./routing/rule-sets.ts";
 import { WhatIfs } from "./routing/what-ifs.ts";
@@ -80,6 +86,7 @@ import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
 import { Outlooks } from "./settlements/outlook.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
+import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { type Exemptions, exemptionsOf } from "./webhooks/exemptions.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
@@ -148,27 +155,18 @@ export interface OperatorSurfaceParts {
   refusals: Refusals;
   tokens: OperatorTokens;
   approvals: Approvals;
+  streams: OperatorStreams;
 }
 
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
-  { config, database, clock, watch }: Foundation,
-  {
-    merchants,
-    directory,
-    router,
-    lanes,
-    payments,
-    payers,
-    people,
-    address,
-    consolePeople,
-    consoleAddress,
-    evidenceFiles,
-    figures,
-  }: Rooms,
-  { audit, refusals, tokens, approvals }: OperatorSurfaceParts,
+  { config, database, clock, watch, skewMs }: Foundation,
+  rooms: Rooms,
+  { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
+  const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
+    rooms;
+  const { consolePeople, consoleAddress } = rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
   const records = new PaymentRecords({
@@ -195,10 +193,13 @@ export function operatorSurface(
     ...splitEndpoints({ database, ruleSets, router, costs }),
     ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
-    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures }),
+    ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
     ...waitingEndpoint({ database, lanes, clock }),
+    ...wallEndpoints({ wall: new Wall({ database, lanes, clock }), streams, router }),
+    ...systemEndpoint({ database, clock, config, skewMs, processId: sampler.own.processId }),
+    ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
@@ -209,6 +210,12 @@ export function operatorSurface(
     ...operatorRefundEndpoints(database),
     ...operatorEventEndpoints({ database, directory, lanes }),
     ...webhookEndpoints(merchants, () => clock.now()),
+    ...incidentEndpoints({
+      incidents: new Incidents(database, clock),
+      clock,
+      status: statusParts(config, rooms),
+      publicUrl: () => address.statusUrl,
+    }),
     ...tokenEndpoints(tokens, clock),
     ...operatorPeopleEndpoints({
       operators: consolePeople.operators,

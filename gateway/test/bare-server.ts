@@ -19,7 +19,7 @@ export function bareServer(parts: Partial<ServerParts> = {}): FastifyInstance {
     readiness: new Readiness({ hears: () => true, mayServe: () => true }),
     tracing: noTracing,
     trustProxy: 0,
-    statusUrl: undefined,
+    statusUrl: () => "http://127.0.0.1/status",
     connectionsPerAddress: 1024,
     isKnown: () => false,
     ...parts,

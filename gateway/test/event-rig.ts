@@ -51,6 +51,7 @@ export async function startRig(): Promise<void> {
 export async function stopRig(): Promise<void> {
   await Promise.all([rig.service.stop(), rig.still.stop()]);
   await rig.receiver.close();
+  answers.clear();
   tls.setDefaultCACertificates(trusted);
 }
 

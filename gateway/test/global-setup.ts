@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
 import { PREPARED_CLUSTER } from "../../e2e/kit/service.ts";
 import { startEmbedded } from "../src/store/embedded.ts";
@@ -16,7 +17,10 @@ declare module "vitest" {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  // Once for all projects: the first one makes it.
+  const root = vitest.getRootProject();
+  if ((root.getProvidedContext() as Partial<ProvidedContext>).database) return undefined;
   const directory = makeRunFolder();
   chmodSync(directory, 0o711);
   // Whatever tests and the programs that they start leave behind goes with it. An exit handler of theirs may not be called.
@@ -34,7 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   execFileSync("cp", ["-a", cluster, process.env[PREPARED_CLUSTER]]);
   const embedded = await startEmbedded(directory);
   await leaveDurabilityOut(embedded.ownerUrl);
-  project.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
+  root.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
   return async () => {
     await embedded.stop();
     // A stop does not wait for a server that is busy: it may still write while its files go.

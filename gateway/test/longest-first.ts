@@ -58,12 +58,18 @@ const longest = [
   "gateway/src/insights/stream.test.ts",
 ];
 
+/** A process is kept for the next file of its project: the files of one come one after the other. */
+const projects = ["apart", "pages", "together", "pure"];
+
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {
       const place = longest.findIndex((path) => moduleId.endsWith(`/${path}`));
       return place < 0 ? longest.length : place;
     };
-    return (await super.sort(files)).toSorted((one, other) => placeOf(one) - placeOf(other));
+    const projectOf = ({ project }: TestSpecification): number => projects.indexOf(project.name);
+    return (await super.sort(files)).toSorted(
+      (one, other) => projectOf(one) - projectOf(other) || placeOf(one) - placeOf(other),
+    );
   }
 }

@@ -159,7 +159,7 @@ export class Portal {
   async start(): Promise<void> {
     const build = fileURLToPath(new URL("../../../portal/build.ts", import.meta.url));
     execFileSync(process.execPath, [build], { stdio: ["ignore", "ignore", "inherit"] });
-    [this.service, this.browser] = await Promise.all([startService(this.options), launchBrowser()]);
+    [this.service, this.browser] = await Promise.all([startService(this.options), browserOfProcess()]);
   }
 
   async endTest(failed: string | undefined): Promise<void> {
@@ -177,7 +177,6 @@ export class Portal {
   }
 
   async stop(): Promise<void> {
-    await this.browser?.close();
     await this.service?.stop();
   }
 
@@ -192,6 +191,14 @@ export class Portal {
       this.problems.push(`${message.text()} (${url})`);
     });
   }
+}
+
+let browser: Promise<Browser> | undefined;
+
+/** One for all files of a process: what they do in it is kept apart by contexts. It ends with the process. */
+async function browserOfProcess(): Promise<Browser> {
+  if (!(await browser)?.isConnected()) browser = launchBrowser();
+  return browser as Promise<Browser>;
 }
 
 /** The portal of a test file: started before its tests and stopped after them. Called once, at the top of the file. */

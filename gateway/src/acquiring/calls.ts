@@ -17,6 +17,8 @@ export interface CallParts {
   metrics: Metrics;
   log: Log;
   tracing?: Tracing;
+  /** Hears how each call ended that counts for an acquirer's health. Must return at once. */
+  onCall?: ((gatewayCode: string, method: string, well: boolean) => void) | undefined;
 }
 
 /**
@@ -71,7 +73,10 @@ export async function callAcquirer<T>(
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
   // An acquirer that refuses one payment is healthy: the requests of one merchant must not close it to all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
-  if (leave) circuits.record(code, method, leave, well, clock.now());
+  if (leave) {
+    circuits.record(code, method, leave, well, clock.now());
+    parts.onCall?.(code, method, well);
+  }
   metrics.acquirerCalls.inc({ gateway_code: code, call, outcome: outcome.kind });
   metrics.acquirerSeconds.observe({ gateway_code: code, call }, (stopwatchMs() - begun) / 1000);
   if (outcome.kind !== "answered")

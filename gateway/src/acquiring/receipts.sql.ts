@@ -73,6 +73,15 @@ export function receiptOfRow(row: Row): KeptReceipt {
   };
 }
 
+/** One that waits for a decision, whoever's it is. */
+export function selectUnapplied(uuid: string): Statement {
+  return {
+    name: "select unapplied receipt",
+    text: "select * from receipts where status = 'unapplied' and receipt_id = $1::uuid",
+    values: [uuidOf(uuid)],
+  };
+}
+
 /** Receipts of one status, of all merchants, oldest first: a page; or one of them. */
 export function selectReceipts(
   filter: { uuid: string | undefined; status: ReceiptStatus | undefined },

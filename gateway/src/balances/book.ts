@@ -25,7 +25,7 @@ const accountSchema = z
     balance_minor: totalMinor.meta({ description: "Debits minus credits; in each currency they sum to zero." }),
   })
   .meta({ id: "AccountTotals" });
-const currencyTotalsSchema = z
+export const currencyTotalsSchema = z
   .strictObject({ currency: currencyCode, exponent: exponentField, accounts: z.array(accountSchema) })
   .meta({ id: "CurrencyTotals", description: "Every account in one currency." });
 export const bookSchema = z

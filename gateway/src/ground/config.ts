@@ -105,6 +105,7 @@ export interface Config {
   migrationDatabaseUrl: string | undefined;
   /** Ends in /v1; undefined means "derive it from the address listened on". */
   baseUrl: string | undefined;
+  /** The status page, where it is not our own. */
   statusUrl: string | undefined;
   /** Where operators' browsers reach the console, as an origin; undefined: at the address listened on, and in production nowhere. */
   consoleUrl: string | undefined;

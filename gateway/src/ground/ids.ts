@@ -21,6 +21,8 @@ const kinds = {
   file: "fil_",
   operatorToken: "otk_",
   refusal: "rej_",
+  incident: "inc_",
+  incidentUpdate: "inu_",
   approval: "apr_",
   link: "lnk_",
 } as const;

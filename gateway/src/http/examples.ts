@@ -21,6 +21,8 @@ export const exampleIds: Readonly<Record<IdKind, string>> = {
   file: "fil_01kar9c2v7n4tx5bq8w3mz6hye",
   operatorToken: "otk_01k9w7h2zq3t8nv5xb6c4m1rye",
   refusal: "rej_01kan3w2h6z9tq4ym7c5b8xnde",
+  incident: "inc_01kan5h3c8m2xw6tq9z4yb7vne",
+  incidentUpdate: "inu_01kan5h3d4q7vz9nb2e6tx8mwc",
   approval: "apr_01kan5b8t3w6zn9qx2c7m4yhre",
   link: "lnk_01kan1v8c3x6tq9zm4b7e2wyhd",
 };

@@ -92,11 +92,7 @@ export class Health {
 
   /** 200 when all is well, else 503 with the same object beside the error. */
   async answer(requestId: string): Promise<Reply> {
-    if (stopwatchMs() - this.asked > KEEP_MS) {
-      this.asked = stopwatchMs();
-      this.findings = this.ask();
-    }
-    const { database, ledger } = await this.findings;
+    const { database, ledger } = await this.find();
     const word = (well: boolean): string => (well ? "ok" : "unavailable");
     const object = {
       status: word(this.opened && database && ledger),
@@ -109,6 +105,20 @@ export class Health {
     if (this.opened && database && ledger) return reply(200, object);
     const { error } = JSON.parse(faultReply(new Fault("SERVICE_UNAVAILABLE"), requestId).body) as { error: unknown };
     return reply(503, { ...object, error });
+  }
+
+  /** What health would answer with. */
+  async isWell(): Promise<boolean> {
+    const { database, ledger } = await this.find();
+    return this.opened && database && ledger;
+  }
+
+  private find(): Promise<Findings> {
+    if (stopwatchMs() - this.asked > KEEP_MS) {
+      this.asked = stopwatchMs();
+      this.findings = this.ask();
+    }
+    return this.findings;
   }
 
   private async ask(): Promise<Findings> {

@@ -71,7 +71,7 @@ export interface ServerParts {
   /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
   trustProxy: number;
   /** The status page, named where the service itself is at fault. */
-  statusUrl: string | undefined;
+  statusUrl: () => string;
   connectionsPerAddress: number;
   /** Whether what stands behind `Bearer`, a client_id or a token, is one that this process has loaded. */
   isKnown: (bearer: string) => boolean;
@@ -281,7 +281,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));
-  if (fault.status >= 500 && parts.statusUrl !== undefined) reply.header("link", `<${parts.statusUrl}>; rel="status"`);
+  if (fault.status >= 500) reply.header("link", `<${parts.statusUrl()}>; rel="status"`);
   if (fault.status >= 500 && !request.raw.destroyed) {
     const level = fault.status === 500 ? "error" : "warn";
     log[level]({ request_id: request.id, code: fault.code, err: internal ?? error }, "request failed");

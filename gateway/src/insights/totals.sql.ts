@@ -1,6 +1,7 @@
 // All SQL of totals: payments of all merchants together, in spans of real time. The roll-up adds them; screens of the operator read them.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
+import { ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
@@ -73,6 +74,14 @@ group by 1, 2, 3, 4, 5`,
       sqlTime(asked.begin),
       asked.spanSeconds,
     ],
+  };
+}
+
+/** Up to when payments are counted, by the database's clock; no row while they are counted for the first time. */
+export function selectCountedAt(): Statement {
+  return {
+    name: "counted at",
+    text: `select counted_at from roll_ups where name = 'payment_hours' and origin = ${ORIGIN}`,
   };
 }
 

@@ -79,6 +79,10 @@ export class ApprovalRuns {
     return rows.length;
   }
 
+  endpoint(operationId: string): OperatorEndpoint | undefined {
+    return this.endpoints.get(operationId);
+  }
+
   /** A call as its endpoint takes it, made of the request that was kept. Throws what a request like it would be refused with. */
   callOf(approval: Approval): { endpoint: OperatorEndpoint; call: OperatorCall } {
     const { uuid, request, askedBy, requestId, runId } = approval;

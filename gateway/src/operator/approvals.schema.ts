@@ -265,6 +265,49 @@ export const approvalRecordSchema = approvalSchema
     ],
   });
 
+export const outlookSchema = z
+  .strictObject({
+    operation: z.string().meta({ description: "`operationId` of the call that does it.", examples: ["decideDispute"] }),
+    method: z.string().meta({ examples: ["POST"] }),
+    path: z.string().meta({ examples: [`/ops/v1/reviews/${exampleIds.payment}/approve`] }),
+    body: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: "What is sent; null when nothing is.", examples: [{ outcome: "won" }] }),
+    least_role: roleField.meta({ description: "The least role that may do it." }),
+    needs_approval: z.boolean().meta({ description: "True when it would wait for a second operator." }),
+    summary: z.string().nullable().meta({ description: "What it would do, in words; null when it cannot be done." }),
+    effects: z.array(effectSchema).meta({ description: "The journal that it would post as things stand now." }),
+    would_fail: faultSchema.nullable().meta({ description: "Why it cannot be done; null when it can." }),
+  })
+  .meta({
+    id: "DecisionOutlook",
+    description: "A decision that can be taken, and what it would do.",
+    examples: [
+      {
+        operation: "decideDispute",
+        method: "POST",
+        path: `/ops/v1/merchants/${exampleIds.merchant}/books/production/disputes/${exampleIds.dispute}/resolve`,
+        body: { outcome: "won" },
+        least_role: "admin" as const,
+        needs_approval: false,
+        summary: `Decide the dispute of ${exampleIds.payment} as won: 100,000.00 IDR are free for the merchant again`,
+        effects: [
+          {
+            account: "merchant:available",
+            currency: "IDR",
+            exponent: 2,
+            before_minor: -14_895_000,
+            change_minor: -10_000_000,
+            after_minor: -24_895_000,
+          },
+        ],
+        would_fail: null,
+      },
+    ],
+  });
+export type DecisionOutlook = z.infer<typeof outlookSchema>;
+
 export const decideSchema = z
   .strictObject({ note: text(1, 500).optional().meta({ description: "Why; everybody sees it." }) })
   .meta({ id: "DecideApproval", examples: [{ note: "Checked with the merchant" }] });

@@ -1,13 +1,13 @@
 // Four eyes at work: the policy as it stands, changes that are kept instead of done, and what another operator decides about them.
 import type { Clock } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { newId, isId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Row } from "../store/database.ts";
 import { ApprovalHands, identityOf } from "./approval-hands.ts";
 import { ApprovalRuns } from "./approval-runs.ts";
 import {
@@ -19,7 +19,7 @@ import {
   objectionTo,
   refuseObjection,
 } from "./approval.ts";
-import { approvalView, effectsOf } from "./approvals.schema.ts";
+import { type DecisionOutlook, approvalView, effectsOf } from "./approvals.schema.ts";
 import {
   type Approval,
   type ApprovalFilter,
@@ -262,24 +262,72 @@ export class Approvals {
     return `${askedBy.name}, who asked for this, may not do it any more. Refuse it.`;
   }
 
+  /** What a call would do if it were sent now, and whether it would wait for a second operator: for whoever is to decide. */
+  async foresee(
+    operation: string,
+    { params, body = null }: { params: Readonly<Record<string, string>>; body?: Record<string, unknown> | null },
+    { operator, requestId }: OperatorCall,
+  ): Promise<DecisionOutlook> {
+    const endpoint = this.runs.endpoint(operation);
+    assert(endpoint?.approval, `${operation} foresees nothing`);
+    const call = { params, body: body ?? {}, query: {}, requestId, operator, keyed: undefined };
+    const { rules } = await this.policy();
+    const { foreseen, ...outlook } = await this.outlookOf(endpoint, call);
+    const { action } = endpoint.approval;
+    return {
+      operation,
+      method: endpoint.method,
+      path: endpoint.path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => params[name] ?? ""),
+      body,
+      least_role: endpoint.role,
+      needs_approval: foreseen !== undefined && demands(rules, action, foreseen),
+      summary: foreseen?.summary ?? null,
+      ...outlook,
+    };
+  }
+
   /** The change judged again: what it would post now, before and after; or why it would be refused. */
-  private async outlook(approval: Approval): Promise<{ effects: unknown[]; would_fail: unknown }> {
+  private async outlook(approval: Approval): Promise<Outlook> {
     try {
       const { endpoint, call } = this.runs.callOf(approval);
-      const { postings = [], book } = (await endpoint.approval?.foresee(call)) ?? {};
-      const rows = book && postings.length > 0 ? await this.parts.database.query(selectBalances(book)) : [];
-      const balances = new Map(
-        rows.map((row) => [
-          `${row.account as string} ${row.currency as string}`,
-          ((row.debit_minor as bigint | null) ?? 0n) - ((row.credit_minor as bigint | null) ?? 0n),
-        ]),
-      );
-      return { effects: effectsOf(postings, balances), would_fail: null };
+      const { foreseen: _, ...outlook } = await this.outlookOf(endpoint, call);
+      return outlook;
     } catch (error) {
-      if (!(error instanceof Fault) || error.status >= 500) throw error;
-      return { effects: [], would_fail: { code: error.code, message: error.message } };
+      return { effects: [], would_fail: refusalOf(error) };
     }
   }
+
+  private async outlookOf(
+    { approval }: OperatorEndpoint,
+    call: OperatorCall,
+  ): Promise<Outlook & { foreseen: Foreseen | undefined }> {
+    try {
+      const foreseen = await approval?.foresee(call);
+      const { postings = [], book } = foreseen ?? {};
+      const rows = book && postings.length > 0 ? await this.parts.database.query(selectBalances(book)) : [];
+      return { foreseen, effects: effectsOf(postings, balancesOf(rows)), would_fail: null };
+    } catch (error) {
+      return { foreseen: undefined, effects: [], would_fail: refusalOf(error) };
+    }
+  }
+}
+
+type Outlook = Pick<DecisionOutlook, "effects" | "would_fail">;
+
+/** The refusal that an error is. Throws the error when it is none. */
+function refusalOf(error: unknown): { code: string; message: string } {
+  if (!(error instanceof Fault) || error.status >= 500) throw error;
+  return { code: error.code, message: error.message };
+}
+
+/** By account and currency: debits minus credits. */
+function balancesOf(rows: readonly Row[]): Map<string, Minor> {
+  return new Map(
+    rows.map((row) => [
+      `${row.account as string} ${row.currency as string}`,
+      ((row.debit_minor as Minor | null) ?? 0n) - ((row.credit_minor as Minor | null) ?? 0n),
+    ]),
+  );
 }
 
 /** An approval that was asked for again: as it stands now. */

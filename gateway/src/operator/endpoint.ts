@@ -17,6 +17,11 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   requestId: string;
   /** Whose token or session it came with. */
   operator: Operator;
+  /**
+   * For what goes on after its answer: whether they may still ask for it. Throws SERVICE_UNAVAILABLE when it cannot be found out. Undefined of a change that
+   * runs after an approval.
+   */
+  stands?: (() => Promise<boolean>) | undefined;
   /** What its `Idempotency-Key` is bound to, of a keyed endpoint; of another one the approval that it runs after, and nothing else. */
   keyed: KeyedRequest | undefined;
   /** Up to so much it needed no second operator. Whoever adds up more in the lane refuses it: others may have come at the same moment. */

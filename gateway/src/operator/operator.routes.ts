@@ -69,7 +69,8 @@ export function openOperatorApi(
           throw isChange(endpoint) ? tooMany(refusedChanges.reset, parts.clock) : belowRole(operator, endpoint);
         }
         const sent = sentBody(request, endpoint.body);
-        const perform = () => answer(endpoint, request, operator, sent, parts.approvals);
+        const stands = () => stillMay(request, endpoint, parts);
+        const perform = () => answer(endpoint, request, { operator, stands }, sent, parts.approvals);
         return sendReply(
           response,
           isChange(endpoint)
@@ -94,7 +95,7 @@ async function signedIn(
 
 /** The operator whose token a request came with. Throws UNAUTHORIZED, and SERVICE_UNAVAILABLE when it cannot be looked up. */
 async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorParts): Promise<Operator> {
-  const sent = /^bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  const sent = bearerOf(headers);
   const found = sent === undefined ? undefined : await parts.tokens.find(sent);
   if (found && "operator" in found) {
     const { operator } = found;
@@ -104,6 +105,20 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
   if (found) parts.refusals.note("ended", ip, found.ended);
   else parts.refusals.note(sent === undefined ? "missing" : "wrong", ip);
   throw new Fault("UNAUTHORIZED", { message: "Send `Authorization: Bearer <operator token>`, one that is good." });
+}
+
+const bearerOf = ({ authorization = "" }: FastifyRequest["headers"]): string | undefined =>
+  /^bearer (\S+)$/i.exec(authorization)?.[1];
+
+/** Whether the token that a request came with would still be let in to the endpoint. */
+async function stillMay(
+  { headers }: FastifyRequest,
+  endpoint: OperatorEndpoint,
+  { tokens }: OperatorParts,
+): Promise<boolean> {
+  const sent = bearerOf(headers);
+  const found = sent === undefined ? undefined : await tokens.find(sent);
+  return found !== undefined && "operator" in found && mayAct(found.operator.role, endpoint.role);
 }
 
 function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
@@ -170,7 +185,7 @@ function merchantOf({ body }: Reply): string | undefined {
 async function answer(
   endpoint: OperatorEndpoint,
   request: FastifyRequest,
-  operator: Operator,
+  { operator, stands }: Pick<OperatorCall, "operator" | "stands">,
   sent: SentBody,
   approvals: OperatorParts["approvals"],
 ): Promise<Reply> {
@@ -178,7 +193,7 @@ async function answer(
   const keyed = endpoint.keyed ? keyedRequest(request) : undefined;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  const call: OperatorCall = { params, body, query, requestId: request.id, operator, keyed };
+  const call: OperatorCall = { params, body, query, requestId: request.id, operator, stands, keyed };
   const kept = { method: endpoint.method, path: pathOf(request), body: sentBytes(request), key: keyed?.key };
   const judged = await approvals.judge(endpoint, call, kept);
   if ("answer" in judged) return judged.answer;

@@ -4,10 +4,12 @@ import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../../test/kit.ts";
 import { aPayment } from "../../test/payments.ts";
 import type { Statement } from "../store/database.ts";
+import { selectUnapplied } from "../acquiring/receipts.sql.ts";
 import { selectBalanceBefore, selectMovements, selectPeriod } from "./balance-statement.sql.ts";
 import { selectAuditAbout } from "./audit.sql.ts";
 import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./payment-record.sql.ts";
 import { selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
+import { selectSameAmount } from "./receipt-candidates.sql.ts";
 import { selectOthersOfPayer, selectVelocities } from "./risk-seen.sql.ts";
 import { selectByContact, selectById, selectByReferenceId, selectByTransaction } from "./search.sql.ts";
 import {
@@ -107,6 +109,8 @@ test.each<[string, string, Statement]>([
   ["disputes near their deadline", "disputes_unanswered", waitingDeadlines(asked)],
   ["disputes without a decision", "disputes_", waitingDecisions(asked)],
   ["money of nobody", "receipts_unapplied", waitingReceipts(asked)],
+  ["one of them", "receipts_unapplied", selectUnapplied(reference)],
+  ["what it may have been meant for", "payments_pkey", selectSameAmount({ ...payment, receivedAt: 0 } as never)],
   ["open exceptions", "reconciliation_exceptions_open", waitingExceptions(asked)],
   ["late payouts", "settlements_due", waitingPayouts(asked)],
   ["returned payouts", "settlements_returned", waitingReturns(asked)],

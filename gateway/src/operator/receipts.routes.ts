@@ -25,7 +25,7 @@ const receiptStatus = z.enum(receiptStatuses).meta({
   id: "ReceiptStatus",
   description: "`unapplied`: no payment awaited it, and it waits for your decision.",
 });
-const receiptSchema = z
+export const receiptSchema = z
   .strictObject({
     uuid: identity("receipt"),
     merchant_id: identity("merchant"),
@@ -104,7 +104,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
         const receipt = await find(call.params.uuid);
         const merchant = await directory.merchant(receipt.book.merchantId);
         if (!merchant) throw new Fault("OBJECT_NOT_FOUND");
-        const command = answering(decideReceipt(merchant, receipt, decision), (done) => reply(200, viewOf(done)));
+        const command = answering(decideReceipt(merchant, receipt, decision), (done) => reply(200, receiptView(done)));
         return moves.move(receipt.book, call, command);
       },
     });
@@ -123,7 +123,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
         const limit = limitOf(query);
         const filter = { uuid: undefined, status: query.status };
         const rows = await database.query(selectReceipts(filter, query.starting_after, limit));
-        return page(rows.map(receiptOfRow), limit, viewOf, ({ uuid }) => uuid);
+        return page(rows.map(receiptOfRow), limit, receiptView, ({ uuid }) => uuid);
       },
     }),
     decide(
@@ -135,7 +135,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
   ];
 }
 
-function viewOf(receipt: KeptReceipt): z.infer<typeof receiptSchema> {
+export function receiptView(receipt: KeptReceipt): z.infer<typeof receiptSchema> {
   return {
     uuid: receipt.uuid,
     merchant_id: receipt.book.merchantId,

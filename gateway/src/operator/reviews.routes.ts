@@ -25,12 +25,15 @@ import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import { tellablePaymentSchema } from "../story/story.schema.ts";
 import { wholeView } from "../story/story.ts";
+import { outlookSchema } from "./approvals.schema.ts";
+import type { Approvals } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
 import { findAnyPayment } from "./payments.routes.ts";
 import { riskReasonSchema } from "./risk-seen.ts";
+import { decisionsField, totalsField, totalsOf } from "./waiting-items.routes.ts";
 
 export interface ReviewParts {
   database: Database;
@@ -40,6 +43,7 @@ export interface ReviewParts {
   payers: PayerData;
   records: PaymentRecords;
   figures: Figures;
+  approvals: Approvals;
 }
 
 const reviewSchema = z
@@ -124,6 +128,8 @@ const daySchema = z
 const reviewRecordSchema = paymentRecordSchema
   .extend({
     decide_before: timestamp.meta({ description: "Without a decision by then the payment is refused." }),
+    book: totalsField,
+    decisions: decisionsField,
     merchant_days: z.array(daySchema).meta({
       description: "The merchant's last seven days in this environment and currency, today last.",
     }),
@@ -135,6 +141,8 @@ const reviewRecordSchema = paymentRecordSchema
       {
         ...exampleOf(paymentRecordSchema),
         decide_before: exampleTimes.disputed,
+        book: exampleOf(totalsField),
+        decisions: [exampleOf(outlookSchema)],
         merchant_days: [
           { begins_at: exampleTimes.dayBegins, succeeded: 40, rejected: 1, failed: 0, expired: 3, canceled: 0 },
         ],
@@ -173,28 +181,37 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
   });
 }
 
-function oneEndpoint({ database, records, figures }: ReviewParts): OperatorEndpoint {
+function oneEndpoint({ database, records, figures, approvals }: ReviewParts): OperatorEndpoint {
   return operatorEndpoint({
     method: "GET",
     operationId: "getReview",
     path: "/ops/v1/reviews/{reference}",
     params: paymentParams,
-    summary: "Read a payment under review: what fraud detection saw, its record, and its merchant's last days",
+    summary:
+      "Read a payment under review: what fraud detection saw, its record, its book, and its merchant's last days",
     tag: "Reviews",
     role: "viewer",
     success: { status: 200, description: "What there is to judge by.", schema: reviewRecordSchema },
     errors: ["PAYMENT_NOT_FOUND"],
-    async handle({ params }) {
-      const { book, reference, currency, expiresAt } = await findReviewed(database, params.reference ?? "");
-      const [record, series] = await Promise.all([
+    async handle(call) {
+      const { book, reference, currency, expiresAt } = await findReviewed(database, call.params.reference ?? "");
+      const [record, series, totals, decision] = await Promise.all([
         records.read(reference),
         figures.series(book, { range: "week", by: "outcome", currency, timeZone: "UTC" }),
+        totalsOf(database, book, currency),
+        approvals.foresee("approvePayment", { params: { reference } }, call),
       ]);
       const days = series.begins.map((begins, day) => ({
         begins_at: wireTime(begins),
         ...Object.fromEntries(outcomes.map((name) => [name, Number(series.counts.get(name)?.[day]?.payments ?? 0n)])),
       }));
-      return reply(200, { ...record, decide_before: wireTime(expiresAt), merchant_days: days });
+      return reply(200, {
+        ...record,
+        decide_before: wireTime(expiresAt),
+        book: totals,
+        decisions: [decision],
+        merchant_days: days,
+      });
     },
   });
 }

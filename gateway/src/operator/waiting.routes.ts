@@ -5,13 +5,22 @@ import { type IdKind, idOf, uuidOf } from "../ground/ids.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, exampleOf, exponentField, identity, timestamp } from "../http/shapes.ts";
+import {
+  currencyCode,
+  environmentField,
+  exampleOf,
+  exponentField,
+  identity,
+  timestamp,
+  wholeNumber,
+} from "../http/shapes.ts";
 import { type Environment, environments } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import {
   WAITING_MAX,
+  waitingApprovals,
   type WaitingRow,
   selectNames,
   waitingDeadlines,
@@ -37,8 +46,9 @@ interface Queue {
   url: (row: WaitingRow, id: string) => string;
 }
 
-const merchantOf = ({ merchant_id }: WaitingRow): string => idOf("merchant", merchant_id);
-const bookUrl = (row: WaitingRow): string => `/ops/v1/merchants/${merchantOf(row)}/books/${row.environment}`;
+const merchantOf = ({ merchant_id: id }: WaitingRow): string | null => (id === null ? null : idOf("merchant", id));
+const bookUrl = (row: WaitingRow): string =>
+  `/ops/v1/merchants/${merchantOf(row) ?? ""}/books/${row.environment ?? ""}`;
 const paymentUrl = ({ payment_id }: WaitingRow): string => `/ops/v1/payments/${idOf("payment", payment_id ?? "")}`;
 const named =
   (kind: IdKind) =>
@@ -55,46 +65,53 @@ const queues: readonly Queue[] = [
     url: (_row, id) => `/ops/v1/reviews/${id}`,
   },
   {
+    kind: "approval",
+    about: "A change that needs a second operator; `note` says who asked for what. It expires at `due_at`.",
+    statement: waitingApprovals,
+    id: named("approval"),
+    url: (_row, id) => `/ops/v1/approvals/${id}`,
+  },
+  {
     kind: "dispute_deadline",
     about: "A dispute that its merchant has not answered, three days or less before it is lost.",
     statement: waitingDeadlines,
     id: named("dispute"),
-    url: paymentUrl,
+    url: (row, id) => `${bookUrl(row)}/disputes/${id}`,
   },
   {
     kind: "dispute_decision",
     about: "A dispute whose evidence is handed in, until you record how it ended.",
     statement: waitingDecisions,
     id: named("dispute"),
-    url: (row, id) => `${bookUrl(row)}/disputes/${id}/evidence`,
+    url: (row, id) => `${bookUrl(row)}/disputes/${id}`,
   },
   {
     kind: "receipt",
     about: "Money that no payment awaited: return it or credit it.",
     statement: waitingReceipts,
     id: named("receipt"),
-    url: paymentUrl,
+    url: (_row, id) => `/ops/v1/receipts/${id}`,
   },
   {
     kind: "exception",
     about: "An acquirer's report that disagrees with the book.",
     statement: waitingExceptions,
     id: named("exception"),
-    url: paymentUrl,
+    url: (_row, id) => `/ops/v1/reconciliation-exceptions/${id}`,
   },
   {
     kind: "payout_overdue",
     about: "A batch whose day of payout has come, and that is not recorded as paid.",
     statement: waitingPayouts,
     id: named("settlement"),
-    url: (row, id) => `${bookUrl(row)}/settlements/${id}/statement`,
+    url: (row, id) => `${bookUrl(row)}/settlements/${id}/record`,
   },
   {
     kind: "payout_returned",
     about: "A batch of the last fourteen days that the bank returned: its funds wait for the next run.",
     statement: waitingReturns,
     id: named("settlement"),
-    url: (row, id) => `${bookUrl(row)}/settlements/${id}/statement`,
+    url: (row, id) => `${bookUrl(row)}/settlements/${id}/record`,
   },
   {
     kind: "refund_pending",
@@ -125,9 +142,12 @@ const kinds: readonly string[] = [...queues.map(({ kind }) => kind), QUARANTINED
 const itemSchema = z
   .strictObject({
     id: z.string().meta({ description: "Identity of what waits.", examples: [exampleIds.payment] }),
-    merchant_id: identity("merchant"),
-    merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
-    environment: environmentField,
+    merchant_id: identity("merchant").nullable().meta({ description: "Null of a change that is nobody's." }),
+    merchant_name: z
+      .string()
+      .nullable()
+      .meta({ examples: ["Kopi Melati"] }),
+    environment: environmentField.nullable(),
     since: timestamp.nullable().meta({ description: "Since when, by the clock of its book." }),
     due_at: timestamp.nullable().meta({ description: "When it is too late, or was due; null when nothing runs out." }),
     amount_minor: z
@@ -171,7 +191,7 @@ const queueSchema = z
       .max(WAITING_MAX)
       .meta({ description: `How many wait; counted to ${WAITING_MAX}.`, examples: [1] }),
     is_more: z.boolean().meta({ description: `True when there are more than ${WAITING_MAX}.` }),
-    items: z.array(itemSchema).meta({ description: `The first ${SHOWN_MAX}: the oldest, or what runs out first.` }),
+    items: z.array(itemSchema).meta({ description: "The first few: the oldest, or what runs out first." }),
   })
   .meta({ id: "WaitingQueue", description: "What of one kind waits for a person." });
 
@@ -195,6 +215,7 @@ const waitingSchema = z
 
 const waitingQuery = z.strictObject({
   environment: environmentField.optional().meta({ description: "Only what waits in this environment." }),
+  limit: wholeNumber(/^([1-9]\d?|100)$/, 1, WAITING_MAX, SHOWN_MAX, "So many of each kind."),
 });
 
 export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock: Clock }): OperatorEndpoint[] {
@@ -212,24 +233,33 @@ export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock
       query: waitingQuery,
       success: { status: 200, description: "Every kind, with the first few of each.", schema: waitingSchema },
       errors: [],
-      async handle({ query: { environment } }) {
-        const now = clock.now();
-        const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
-        const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[]));
-        const quarantined = await readQuarantine(database, lanes, environment);
-        return reply(200, { data: [...told, quarantined], checked_at: wireTime(now) });
+      async handle({ query: { environment, limit } }) {
+        const data = await readWaiting({ database, lanes, clock }, environment, Number(limit ?? SHOWN_MAX));
+        return reply(200, { data, checked_at: wireTime(clock.now()) });
       },
     }),
   ];
 }
 
-function queueView(queue: Queue, rows: readonly WaitingRow[]): z.infer<typeof queueSchema> {
+/** Every kind of what waits, those too of which nothing does, each with the first few of it. */
+export async function readWaiting(
+  { database, lanes, clock }: { database: Database; lanes: Lanes; clock: Clock },
+  environment: Environment | undefined,
+  shown: number = SHOWN_MAX,
+): Promise<z.infer<typeof queueSchema>[]> {
+  const now = clock.now();
+  const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
+  const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[], shown));
+  return [...told, await readQuarantine(database, lanes, environment, shown)];
+}
+
+function queueView(queue: Queue, rows: readonly WaitingRow[], shown: number): z.infer<typeof queueSchema> {
   return {
     kind: queue.kind,
     about: queue.about,
     count: Math.min(rows.length, WAITING_MAX),
     is_more: rows.length > WAITING_MAX,
-    items: rows.slice(0, SHOWN_MAX).map((row) => itemView(queue, row)),
+    items: rows.slice(0, shown).map((row) => itemView(queue, row)),
   };
 }
 
@@ -256,6 +286,7 @@ async function readQuarantine(
   database: Database,
   { quarantine }: Lanes,
   environment: Environment | undefined,
+  shownMax: number,
 ): Promise<z.infer<typeof queueSchema>> {
   const books = [...quarantine]
     .map(([key, reason]) => {
@@ -263,7 +294,7 @@ async function readQuarantine(
       return { merchantId, environment: environments.find((one) => one === name) ?? "sandbox", reason };
     })
     .filter((book) => environment === undefined || book.environment === environment);
-  const shown = books.slice(0, SHOWN_MAX);
+  const shown = books.slice(0, shownMax);
   const rows =
     shown.length === 0 ? [] : await database.query(selectNames(shown.map(({ merchantId }) => uuidOf(merchantId))));
   const names = new Map(rows.map((row) => [idOf("merchant", row.merchant_id as string), row.name as string]));

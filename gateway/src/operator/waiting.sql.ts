@@ -1,5 +1,6 @@
 // What waits for a person, of all merchants: each kind by an index that holds what waits, or book by book through one, and no further than
 // a hundred. Other rooms write these tables.
+import { APPROVAL_HOURS } from "./approval.ts";
 import { leastIdOf } from "../events/events.sql.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -21,9 +22,10 @@ export const RETURNED_SINCE: Micros = 14 * 24 * HOUR;
 
 /** One that waits. */
 export interface WaitingRow extends Row {
-  merchant_id: string;
-  environment: Environment;
-  merchant_name: string;
+  /** Null of a change that is nobody's, such as one of the routing rules. */
+  merchant_id: string | null;
+  environment: Environment | null;
+  merchant_name: string | null;
   /** Of the object, or of what names it. */
   id: string;
   payment_id: string | null;
@@ -186,6 +188,26 @@ export function waitingEndpoints({ now, environment }: Asked): Statement {
   ) d
   where ${inEnvironment("b", "$2")}`;
   return named("endpoints", from, "id", [leastIdOf(now - UNDELIVERED_SINCE), environment ?? null]);
+}
+
+/** Changes that wait for a second operator, those too that are nobody's; `note` is what each would do. */
+export function waitingApprovals({ environment }: Asked): Statement {
+  return {
+    name: "waiting approvals",
+    text: `select a.merchant_id, a.environment, m.name as merchant_name, a.approval_id as id, a.payment_id, a.asked_at as since,
+  a.asked_at + interval '${APPROVAL_HOURS} hours' as due_at, a.amount_minor, a.currency, a.asked_by || ': ' || a.summary as note
+from (
+  select *
+  from operator_approvals a
+  where a.status = 'waiting' and a.asked_at > clock_timestamp() - interval '${APPROVAL_HOURS} hours'
+    and ($1::text is null or a.environment is null or a.environment = $1::text::environment)
+  order by a.approval_id
+  limit ${WAITING_MAX + 1}
+) a
+left join merchants m using (merchant_id)
+order by a.approval_id`,
+    values: [environment ?? null],
+  };
 }
 
 /** Names of merchants, for those of whom only the identity is known. */

@@ -62,7 +62,7 @@ const batch = (status: string, due: string): string =>
 test("nothing waits in a service where nothing happened, and every kind says so", async () => {
   const told = await waiting();
   expect([...told.values()].every(({ count, items }) => count === 0 && items.length === 0)).toBe(true);
-  expect(told.size).toBe(11);
+  expect(told.size).toBe(12);
 });
 
 test.each<[kind: string, waits: () => Promise<string>, doesNot: () => Promise<unknown>]>([
@@ -214,7 +214,7 @@ test("an exception waits until it is closed", async () => {
     id,
   );
   const [item] = (await waiting()).get("exception")?.items ?? [];
-  expect(item).toMatchObject({ note: "nusantara receipt", url: `/ops/v1/payments/${reference}` });
+  expect(item).toMatchObject({ note: "nusantara receipt", url: `/ops/v1/reconciliation-exceptions/${item?.id}` });
   await service.operate("POST", `/reconciliation-exceptions/${item?.id}/close`, { note: "Done." });
   expect((await waiting()).get("exception")?.count).toBe(0);
 });
@@ -230,11 +230,12 @@ select $1::uuid, 'sandbox', gen_random_uuid(), 'nusantara', 'M-' || n, $2::uuid,
   });
   const told = (await waiting()).get("receipt");
   expect([told?.count, told?.is_more, told?.items.length]).toEqual([WAITING_MAX, true, 5]);
+  expect((await waiting("?limit=100")).get("receipt")?.items).toHaveLength(100);
 });
 
 test.each([
   ["?environment=live", "422 VALIDATION_ERROR environment"],
-  ["?limit=1", "422 VALIDATION_ERROR limit"],
+  ["?limit=101", "422 VALIDATION_ERROR limit"],
 ])("GET /ops/v1/waiting%s is answered with %s", async (query, expected) => {
   expect(outcomeOf(await ask("GET", `/waiting${query}`))).toBe(expected);
 });

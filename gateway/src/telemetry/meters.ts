@@ -1,7 +1,7 @@
 // Reads the meters of this process, those that /metrics shows too, and what the runtime says of itself.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { MetricValue, MetricValueWithName, Registry } from "prom-client";
-import { stopwatchMs } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import type { AcquirerSample, Buckets, Reading } from "./sample.ts";
 
 /** How often the event loop is looked at. What it is late by is measured. */
@@ -29,7 +29,8 @@ export class Meters {
     this.loop.disable();
   }
 
-  async read(): Promise<Reading> {
+  /** `at`: now, by the clock that spans are told by. */
+  async read(at: Micros): Promise<Reading> {
     const requests = (await this.values("gerbang_http_requests_total")).filter(
       ({ labels }) => !unmeasured.test(String(labels.route)),
     );
@@ -41,7 +42,7 @@ export class Meters {
     const connections = await this.values("gerbang_database_connections");
     const { user, system } = process.cpuUsage();
     return {
-      takenAtMs: stopwatchMs(),
+      takenAtMs: at / 1_000,
       counts: {
         requests: sum(requests),
         requests_rejected: sum(answeredBy("4")),

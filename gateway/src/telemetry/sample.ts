@@ -66,7 +66,7 @@ export type Buckets = ReadonlyMap<number, number>;
 
 /** What the meters of a process say at one moment. Counts are since its start. */
 export interface Reading {
-  /** On the stopwatch. */
+  /** By the clock that spans are told by. */
   takenAtMs: number;
   counts: { [Name in Measure as (typeof measures)[Name] extends "count" ? Name : never]: number };
   levels: { [Name in Measure as (typeof measures)[Name] extends "level" ? Name : never]: number };

@@ -23,6 +23,8 @@ const UNWRITTEN_MAX = 120;
 /** How soon a circuit that changed is written. */
 const CIRCUITS_MS = 500;
 const HOST_MAX = 64;
+const SPAN: Micros = SAMPLE_SECONDS * SECOND;
+const MEASURED_MIN: Micros = SECOND / 2;
 
 export interface SamplerParts {
   database: Database;
@@ -89,10 +91,14 @@ export class Sampler {
   /** Takes a sample of what happened since the last one, and writes it with those that could not be written before. */
   async sample(): Promise<void> {
     const { before } = this;
-    const at = before && spanOf(before.at);
-    // A second one of the same span would be one too many: what happened since goes with the next.
-    if (!before || at === undefined || at === this.lastAt) return;
+    if (!before) return;
     const after = await this.read();
+    const own = spanOf(before.at);
+    // A span has one sample. What came after it, because a timer was early or late, is of the next one, once that has begun.
+    const at = own === this.lastAt ? own + SPAN : own;
+    if (at > after.at) return;
+    // Of so short a time a count by the second would say nothing.
+    if (after.at - before.at < MEASURED_MIN) return;
     const open = this.parts.circuits().filter(({ state }) => state !== "closed");
     const sample = sampleOf(before.reading, after.reading, new Set(open.map(({ gatewayCode }) => gatewayCode)));
     this.unwritten = [...this.unwritten, { at, ...sample }].slice(-UNWRITTEN_MAX);
@@ -119,7 +125,8 @@ export class Sampler {
   }
 
   private async read(): Promise<{ reading: Reading; at: Micros }> {
-    return { reading: await this.meters.read(), at: this.parts.clock.now() };
+    const at = this.parts.clock.now();
+    return { reading: await this.meters.read(at), at };
   }
 
   private async write(): Promise<void> {
@@ -130,8 +137,7 @@ export class Sampler {
 
   /** At the end of each span, by the clock that all processes share: their spans are the same. */
   private plan(): void {
-    const length = SAMPLE_SECONDS * SECOND;
-    const leftMs = (length - (this.parts.clock.now() % length)) / 1_000;
+    const leftMs = (SPAN - (this.parts.clock.now() % SPAN)) / 1_000;
     this.next = setTimeout(() => {
       if (!this.running) return;
       this.plan();
@@ -155,7 +161,7 @@ export class Sampler {
   }
 }
 
-const spanOf = (at: Micros): Micros => Math.floor(at / (SAMPLE_SECONDS * SECOND)) * SAMPLE_SECONDS * SECOND;
+const spanOf = (at: Micros): Micros => Math.floor(at / SPAN) * SPAN;
 const nameOf = (circuit: { gateway_code: string; method: string }): string =>
   `${circuit.gateway_code}/${circuit.method}`;
 /** Calls alone are no news: they are told with the next failure or change of state. */

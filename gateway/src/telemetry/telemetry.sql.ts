@@ -178,6 +178,8 @@ where (t.calls, t.call_ms, t.is_open) is distinct from (excluded.calls, excluded
 export interface SpanRow extends Row, Record<Exclude<keyof Measured, symbol>, unknown> {
   /** Which of the spans, from 0. */
   span: number;
+  /** How much of the span was measured. */
+  measured_ms: number;
 }
 
 /** A span's place among those that begin at $2, each of $3 seconds. */
@@ -187,9 +189,9 @@ const span = "floor(extract(epoch from s.at - $2::timestamptz) / $3::integer)::i
 export function selectSamples(asked: { step: SampleStep; begin: Micros; spanSeconds: number }): Statement {
   return {
     name: "samples over time",
-    text: `select ${span} as span, ${names.map((name) => `${folds[measures[name]]}(s.${name})::float8 as ${name}`).join(", ")}
+    text: `select ${span} as span, sum(s.measured_ms)::float8 as measured_ms, ${names.map((name) => `${folds[measures[name]]}(s.${name})::float8 as ${name}`).join(", ")}
 from (
-  select s.at, ${foldedOverProcesses}
+  select s.at, max(s.measured_ms) as measured_ms, ${foldedOverProcesses}
   from telemetry_samples s
   where s.step_seconds = $1::integer and s.at >= $2::timestamptz
   group by s.at

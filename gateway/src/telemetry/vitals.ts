@@ -16,7 +16,7 @@ import {
 } from "./telemetry.sql.ts";
 
 /** A process as it told of itself. */
-export interface KnownProcess extends Omit<ProcessRow, "measured_ms"> {
+export interface KnownProcess extends ProcessRow {
   /** Of its newest sample: undefined before the first, and of a process that has gone. */
   newest: { measuredMs: number; measured: Measured } | undefined;
 }
@@ -40,7 +40,7 @@ export interface AcquirerSpan {
 export interface Vitals {
   processes: KnownProcess[];
   circuits: CircuitRow[];
-  /** A value a span; undefined where no process measured anything. */
+  /** A value a span, counts by the second; undefined where no process measured anything. */
   series: Record<Measure, (number | undefined)[]>;
   /** By acquirer: what happened in each span. */
   acquirers: Map<string, (AcquirerSpan | undefined)[]>;
@@ -89,7 +89,11 @@ function processOfRow(row: ProcessRow): KnownProcess {
 function seriesOf(rows: readonly SpanRow[], spans: number): Vitals["series"] {
   const bySpan = new Map(rows.map((row) => [row.span, row]));
   const values = (name: Measure): (number | undefined)[] =>
-    Array.from({ length: spans }, (_, at) => bySpan.get(at)?.[name] as number | undefined);
+    Array.from({ length: spans }, (_, at) => {
+      const row = bySpan.get(at);
+      const value = row?.[name] as number | undefined;
+      return row && value !== undefined && measures[name] === "count" ? (value * 1_000) / row.measured_ms : value;
+    });
   return Object.fromEntries(names.map((name) => [name, values(name)])) as Vitals["series"];
 }
 

@@ -25,7 +25,7 @@ export function Page() {
     >
       <Answer of={acquirers}>
         {({ data }) => (
-          <div className="grid gap-4 lg:grid-cols-2">
+          <div className="grid items-start gap-4 lg:grid-cols-2">
             {data.map((one) => (
               <Card key={one.gateway_code} of={one} others={data} />
             ))}

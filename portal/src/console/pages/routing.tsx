@@ -1,6 +1,6 @@
 // Routing: the rules as a table, what they would have made of past payments, their versions, and the tests that run.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { refresh } from "../../api/action.ts";
 import { useQueryText, useSetQuery } from "../../address.ts";
 import { Answer } from "../../ui/answer.tsx";
@@ -38,20 +38,16 @@ function Rules({ codes, active }: { codes: readonly string[]; active: number }) 
   const queries = useQueryClient();
   const setQuery = useSetQuery();
   const { tab: _, ...others } = useQueryText();
-  const [from, setFrom] = useState(active);
-  const [rows, setRows] = useState<{ of: number; rows: Row[]; isChanged: boolean } | undefined>(undefined);
-  const source = useQuery(read("/v1/routing/rules/{version}", { path: { version: String(from) } }));
-  useEffect(() => {
-    if (source.data && rows?.of !== source.data.version)
-      setRows({ of: source.data.version, rows: source.data.rules.map(rowOf), isChanged: from !== active });
-  }, [source.data, rows?.of, from, active]);
-  // Somebody else may have activated another version meanwhile: a draft that nobody touched follows.
-  useEffect(() => {
-    if (!rows?.isChanged) setFrom(active);
-  }, [active, rows?.isChanged]);
+  // The version that the draft began with, where it is not simply the one that decides; and what was typed since.
+  const [from, setFrom] = useState<number | undefined>(undefined);
+  const [edited, setEdited] = useState<Row[] | undefined>(undefined);
+  const shown = from ?? active;
+  const source = useQuery(read("/v1/routing/rules/{version}", { path: { version: String(shown) } }));
+  const first = useMemo(() => source.data?.rules.map(rowOf), [source.data]);
+  const rows = edited ?? first;
   const edit = (version: number): void => {
-    setRows(undefined);
-    setFrom(version);
+    setEdited(undefined);
+    setFrom(version === active ? undefined : version);
     setQuery({ ...others, tab: undefined });
   };
   return (
@@ -65,17 +61,21 @@ function Rules({ codes, active }: { codes: readonly string[]; active: number }) 
               {() =>
                 rows && (
                   <Draft
-                    rows={rows.rows}
-                    isChanged={rows.isChanged}
-                    of={rows.of}
+                    rows={rows}
+                    isChanged={edited !== undefined || shown !== active}
+                    of={shown}
                     active={active}
                     codes={codes}
                     mayChange={mayChange}
-                    onChange={(changed) => setRows({ ...rows, rows: changed, isChanged: true })}
+                    onChange={(changed) => {
+                      setEdited(changed);
+                      setFrom(shown); // whatever others activate meanwhile
+                    }}
                     onDrop={() => edit(active)}
                     onDone={async () => {
                       await refresh(queries);
-                      setRows(undefined);
+                      setEdited(undefined);
+                      setFrom(undefined);
                     }}
                   />
                 )

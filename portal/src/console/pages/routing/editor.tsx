@@ -61,7 +61,7 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
         tabIndex={-1}
         className="overflow-x-auto rounded-md border border-line bg-panel"
       >
-        <table className="w-full min-w-[68rem] border-collapse text-left">
+        <table className="w-full min-w-[62rem] border-collapse text-left">
           <thead className="border-b border-line text-xs text-muted">
             <tr>
               {[
@@ -69,13 +69,11 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
                 "Acquirer",
                 "Method",
                 "Currency",
-                "From, minor units",
-                "To, minor units",
+                "From (minor)",
+                "To (minor)",
                 "Priority",
                 "Weight",
-                "Test: share",
-                "to acquirer",
-                "named",
+                "Test: share to acquirer",
               ].map((head) => (
                 <th key={head} scope="col" className="px-1.5 py-2 font-medium first:pl-4">
                   {head}
@@ -112,21 +110,48 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
                       </p>
                     )}
                   </th>
-                  <Choice {...cell("gateway_code", "acquirer")} options={codes} none="choose" width="w-32" />
-                  <Choice {...cell("payment_method", "method")} options={methods} none="any" width="w-28" />
-                  <Text {...cell("currency", "currency")} placeholder="any" width="w-16" />
-                  <Text {...cell("amount_from_minor", "from")} placeholder="any" width="w-28" numeric />
-                  <Text {...cell("amount_to_minor", "to")} placeholder="any" width="w-28" numeric />
-                  <Text {...cell("priority", "priority")} width="w-16" numeric />
-                  <Text {...cell("weight", "weight")} width="w-16" numeric />
-                  <Text
-                    {...cell("split_percent", "share of the test in percent")}
-                    placeholder="none"
-                    width="w-16"
-                    numeric
-                  />
-                  <Choice {...cell("split_code", "acquirer of the test")} options={codes} none="none" width="w-32" />
-                  <Text {...cell("split_id", "name of the test")} placeholder="by itself" width="w-32" />
+                  <Cell>
+                    <Choice {...cell("gateway_code", "acquirer")} options={codes} none="choose" width="w-28" />
+                  </Cell>
+                  <Cell>
+                    <Choice {...cell("payment_method", "method")} options={methods} none="any" width="w-32" />
+                  </Cell>
+                  <Cell>
+                    <Text {...cell("currency", "currency")} placeholder="any" width="w-14" />
+                  </Cell>
+                  <Cell>
+                    <Text {...cell("amount_from_minor", "from")} placeholder="any" width="w-20" numeric />
+                  </Cell>
+                  <Cell>
+                    <Text {...cell("amount_to_minor", "to")} placeholder="any" width="w-20" numeric />
+                  </Cell>
+                  <Cell>
+                    <Text {...cell("priority", "priority")} width="w-14" numeric />
+                  </Cell>
+                  <Cell>
+                    <Text {...cell("weight", "weight")} width="w-14" numeric />
+                  </Cell>
+                  <Cell>
+                    <div className="flex items-start gap-1">
+                      <Text
+                        {...cell("split_percent", "share of the test in percent")}
+                        placeholder="%"
+                        width="w-12"
+                        numeric
+                      />
+                      <Choice
+                        {...cell("split_code", "acquirer of the test")}
+                        options={codes}
+                        none="none"
+                        width="w-28"
+                      />
+                    </div>
+                    {(row.split_code !== "" || row.split_percent !== "") && (
+                      <div className="mt-1">
+                        <Text {...cell("split_id", "name of the test")} placeholder="named by itself" width="w-41" />
+                      </div>
+                    )}
+                  </Cell>
                   <td className="py-1.5 pr-3 pl-1.5 text-right whitespace-nowrap">
                     <Icon label={`Move rule ${at + 1} up`} disabled={disabled || at === 0} onClick={() => move(at, -1)}>
                       <ArrowUp size={15} aria-hidden="true" />
@@ -174,26 +199,25 @@ interface CellProps {
   onChange: (value: string) => void;
 }
 
-function Cell({
-  fault,
-  id,
-  width,
-  children,
-}: {
+function Cell({ children }: { children: ReactNode }) {
+  return <td className="px-1.5 py-1.5">{children}</td>;
+}
+
+interface ToldProps {
   fault: string | undefined;
   id: string;
   width: string;
   children: ReactNode;
-}) {
+}
+
+function Told({ fault, id, width, children }: ToldProps) {
   return (
-    <td className="px-1.5 py-1.5">
-      <div className={width}>
-        {children}
-        <p id={id} aria-live="polite" className="text-xs text-bad empty:hidden not-empty:mt-1">
-          {fault}
-        </p>
-      </div>
-    </td>
+    <div className={width}>
+      {children}
+      <p id={id} aria-live="polite" className="text-xs text-bad empty:hidden not-empty:mt-1">
+        {fault}
+      </p>
+    </div>
   );
 }
 
@@ -208,7 +232,7 @@ function Text({
 }: CellProps & { width: string; numeric?: boolean; placeholder?: string }) {
   const id = useId();
   return (
-    <Cell fault={fault} id={id} width={width}>
+    <Told fault={fault} id={id} width={width}>
       <input
         {...rest}
         className={numeric ? "field text-right" : "field"}
@@ -221,7 +245,7 @@ function Text({
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
       />
-    </Cell>
+    </Told>
   );
 }
 
@@ -238,7 +262,7 @@ function Choice({
   // What is in the rules and is no acquirer any more is still shown.
   const all = rest.value === "" || options.includes(rest.value) ? options : [...options, rest.value];
   return (
-    <Cell fault={fault} id={id} width={width}>
+    <Told fault={fault} id={id} width={width}>
       <select
         {...rest}
         className="field"
@@ -254,6 +278,6 @@ function Choice({
           </option>
         ))}
       </select>
-    </Cell>
+    </Told>
   );
 }

@@ -87,10 +87,10 @@ function Answer({ result, isOld }: { result: Result; isOld: boolean }) {
       <div className="grid gap-3 sm:grid-cols-3">
         <Figure name="Success" before={rateOf(total.before)} after={rateOf(total.after)} note={boundsOf(total.after)} />
         <Figure
-          name="Cost of what is paid"
+          name="Cost, of what is paid"
           before={costOf(total.before)}
           after={costOf(total.after)}
-          note={unknownCost(total)}
+          note={aboutCost(total)}
         />
         <Figure
           name="Payments that would move"
@@ -252,16 +252,24 @@ function boundsOf({ unknown, attempts, success_rate_least: least, success_rate_m
   return `${unknown.toLocaleString("en")} of ${attempts.toLocaleString("en")} unknown: from ${percent(least ?? 0)} to ${percent(most ?? 0)}`;
 }
 
-/** In each currency, and what share of what is paid it is. Where nothing is known of it there is no number. */
-function costOf({ costs }: Outcome): string {
+/** What share of what is paid it costs, in each currency. Where nothing is known of it there is no number. */
+function costOf(outcome: Outcome): string {
+  const { attempts, unknown, costs } = outcome;
   const known = costs.filter(({ paid_minor: paid }) => paid !== 0);
-  if (known.length === 0) return costs.some(({ unknown }) => unknown > 0) ? "unknown" : "0";
-  return known
-    .map(({ currency, exponent, cost_minor: cost, paid_minor: paid }) =>
-      cost === null || paid === null
-        ? `${currency} …`
-        : `${currency} ${digitsOf(cost, exponent)} (${percent2(cost / paid)})`,
-    )
+  if (known.length > 0)
+    return known.map((cost) => `${known.length > 1 ? `${cost.currency} ` : ""}${shareOf(cost)}`).join(", ");
+  if (costs.some((cost) => cost.unknown > 0) || (attempts > 0 && attempts === unknown)) return "unknown";
+  return "none";
+}
+
+function shareOf({ cost_minor: cost, paid_minor: paid }: Outcome["costs"][number]): string {
+  return cost === null || paid === null || paid === 0 ? "beyond counting" : percent2(cost / paid);
+}
+
+/** The same as amounts. */
+function amountsOf({ costs }: Outcome): string {
+  return costs
+    .map(({ currency, exponent, cost_minor: cost }) => `${currency} ${cost === null ? "…" : digitsOf(cost, exponent)}`)
     .join(", ");
 }
 
@@ -269,9 +277,11 @@ function percent2(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
 }
 
-function unknownCost({ before, after }: Sides): string {
+function aboutCost({ before, after }: Sides): string {
   const unknown = (side: Outcome): number => side.costs.reduce((sum, cost) => sum + cost.unknown, 0);
   const [was, would] = [unknown(before), unknown(after)];
-  if (was === 0 && would === 0) return "by what acquirers charge";
-  return `Unknown for ${was.toLocaleString("en")} before and ${would.toLocaleString("en")} after: state it under Acquirers.`;
+  const without = after.unknown === 0 ? "" : `, without the ${after.unknown.toLocaleString("en")} unknown`;
+  const amounts = `${amountsOf(before)} → ${amountsOf(after)}${without}.`;
+  if (was === 0 && would === 0) return amounts;
+  return `${amounts} Cost unknown for ${was.toLocaleString("en")} → ${would.toLocaleString("en")}: state it under Acquirers.`;
 }

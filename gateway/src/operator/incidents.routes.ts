@@ -1,0 +1,168 @@
+// The status page as operators see and write it, under /ops/v1/status and /ops/v1/incidents.
+import { z } from "zod";
+import type { Clock } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { reply } from "../ground/reply.ts";
+import { page, unknownCursor } from "../http/lists.ts";
+import { listSchema } from "../http/shapes.ts";
+import type { Incidents } from "../status/incidents.ts";
+import { type StatusParts, readStatus } from "../status/status.routes.ts";
+import { statusJson } from "../status/status.schema.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import {
+  correctionSchema,
+  editIncidentSchema,
+  incidentParams,
+  incidentSchema,
+  incidentView,
+  newIncidentExamples,
+  newIncidentSchema,
+  newUpdateSchema,
+  operatorStatusSchema,
+  timeOfField,
+  updateParams,
+} from "./incidents.schema.ts";
+import { limitOf, pageFieldsOf } from "./lists.ts";
+
+export interface IncidentParts {
+  incidents: Incidents;
+  clock: Clock;
+  status: StatusParts;
+  /** Where everybody reads it. */
+  publicUrl: () => string;
+}
+
+const path = "/ops/v1/incidents";
+const tag = "Status";
+
+export function incidentEndpoints({ incidents, clock, status, publicUrl }: IncidentParts): OperatorEndpoint[] {
+  const view = (incident: Parameters<typeof incidentView>[0]) => incidentView(incident, clock.now());
+  const success = { status: 200, description: "The incident as it is now.", schema: incidentSchema } as const;
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "getStatus",
+      path: "/ops/v1/status",
+      summary: "Read what everybody is told, and where",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "The status page.", schema: operatorStatusSchema },
+      errors: [],
+      handle: async () =>
+        reply(200, { public_url: publicUrl(), status: statusJson(await readStatus(status), status.serviceName) }),
+    }),
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listIncidents",
+      path,
+      summary: "List incidents and planned work, newest first",
+      tag,
+      role: "viewer",
+      query: z.strictObject({
+        open: z.enum(["true"]).optional().meta({ description: "`true`: only those that are not over." }),
+        ...pageFieldsOf("incident", "incident_id"),
+      }),
+      success: { status: 200, description: "A page of them.", schema: listSchema(incidentSchema, "IncidentList") },
+      errors: [],
+      async handle({ query }) {
+        const { starting_after: after } = query;
+        if (after !== undefined && !(await incidents.find(after))) throw unknownCursor(after);
+        const limit = limitOf(query);
+        const found = await incidents.list({ open: query.open === "true", after, count: limit + 1 });
+        return page(found, limit, view, ({ incidentId }) => incidentId);
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      operationId: "getIncident",
+      path: `${path}/{id}`,
+      params: incidentParams,
+      summary: "Read an incident",
+      tag,
+      role: "viewer",
+      success,
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { id = "" } }) {
+        const incident = await incidents.find(id);
+        if (!incident) throw new Fault("OBJECT_NOT_FOUND", { message: "No such incident." });
+        return reply(200, view(incident));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "createIncident",
+      path,
+      summary: "Tell everybody that something happens, or that work is planned",
+      description:
+        "It stands on the status page at once. Texts are plain text. An incident is open until an update says `resolved`; planned work begins and ends at its times.",
+      tag,
+      role: "support",
+      body: newIncidentSchema,
+      bodyExamples: newIncidentExamples,
+      success: { ...success, status: 201, description: "The new incident." },
+      errors: [],
+      async handle({ body, operator: { name } }) {
+        const { title, impact, components, message, starts_at, ends_at } = body;
+        const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
+        const made = await incidents.create({ title, impact, components, message, ...times }, name);
+        await status.board.refresh();
+        return reply(201, view(made));
+      },
+    }),
+    operatorEndpoint({
+      method: "PATCH",
+      operationId: "editIncident",
+      path: `${path}/{id}`,
+      params: incidentParams,
+      summary: "Change what is said about the whole of an incident",
+      description: "Its title, what it affects and how much, and its times. Planned work stays planned work.",
+      tag,
+      role: "support",
+      body: editIncidentSchema,
+      success,
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { id = "" }, body }) {
+        const { starts_at, ends_at, ...rest } = body;
+        const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
+        const edited = await incidents.edit(id, { ...rest, ...times });
+        await status.board.refresh();
+        return reply(200, view(edited));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "updateIncident",
+      path: `${path}/{id}/updates`,
+      params: incidentParams,
+      summary: "Say what became of an incident",
+      tag,
+      role: "support",
+      body: newUpdateSchema,
+      success: { ...success, status: 201 },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { id = "" }, body, operator: { name } }) {
+        const updated = await incidents.update(id, body.status, body.message, name);
+        await status.board.refresh();
+        return reply(201, view(updated));
+      },
+    }),
+    operatorEndpoint({
+      method: "PATCH",
+      operationId: "correctIncidentUpdate",
+      path: `${path}/{id}/updates/{update_id}`,
+      params: updateParams,
+      summary: "Correct the text of an update",
+      description: "The page shows the new text and that it was corrected; the first one is kept.",
+      tag,
+      role: "support",
+      body: correctionSchema,
+      success,
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params: { id = "", update_id = "" }, body, operator: { name } }) {
+        const corrected = await incidents.correct(id, update_id, body.message, name);
+        await status.board.refresh();
+        return reply(200, view(corrected));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,37 @@
+// Payments that money which no payment awaited may have been meant for. Other rooms write these tables.
+import { leastIdOf } from "../events/events.sql.ts";
+import { SECOND } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import type { KeptReceipt } from "../acquiring/receipt.ts";
+import type { Statement } from "../store/database.ts";
+
+const DAY = 24 * 3600 * SECOND;
+/** So many of a book's payments of the days around are looked at. */
+export const LOOKED_AT_MAX = 2_000;
+const FOUND_MAX = 20;
+
+/** Payments of the book from three days before the money to a day after it, of the same amount: the newest first. */
+export function selectSameAmount({ book, amountMinor, currency, receivedAt }: KeptReceipt): Statement {
+  return {
+    name: "select payments of the amount of a receipt",
+    text: `select p.*
+from (
+  select *
+  from payments
+  where merchant_id = $1::uuid and environment = $2::environment and payment_id >= $3::uuid and payment_id < $4::uuid
+  order by payment_id desc
+  limit ${LOOKED_AT_MAX}
+) p
+where p.amount_minor = $5::bigint and p.currency = $6::text
+order by p.payment_id desc
+limit ${FOUND_MAX}`,
+    values: [
+      uuidOf(book.merchantId),
+      book.environment,
+      leastIdOf(receivedAt - 3 * DAY),
+      leastIdOf(receivedAt + DAY),
+      amountMinor,
+      currency,
+    ],
+  };
+}

@@ -1,0 +1,110 @@
+// What money that no payment awaited may have been meant for: payments of its book, ranked by what speaks for each. The ranking is pure.
+import { z } from "zod";
+import type { KeptReceipt } from "../acquiring/receipt.ts";
+import { wireTime } from "../ground/clock.ts";
+import { exponentOf, wireAmount } from "../ground/money.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { currencyCode, exponentField, identity, timestamp } from "../http/shapes.ts";
+import type { Payment } from "../payments/payment.ts";
+import { paymentStatusSchema } from "../payments/payments.schema.ts";
+import { paymentOfRow } from "../payments/payments.sql.ts";
+import type { Database } from "../store/database.ts";
+import { selectSameAmount } from "./receipt-candidates.sql.ts";
+import { selectOthersOfPayer } from "./risk-seen.sql.ts";
+
+const CANDIDATES_MAX = 10;
+
+/** What speaks for a payment, with its weight. */
+const signs = {
+  named: 45,
+  same_payer: 30,
+  same_amount: 25,
+  awaits_money: 20,
+  expired: 10,
+} as const;
+type Sign = keyof typeof signs;
+
+export const candidateSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    reference_id: z
+      .string()
+      .meta({ description: "The merchant's own identity of the order.", examples: ["order-1042"] }),
+    status: paymentStatusSchema.shape.status,
+    amount_minor: paymentStatusSchema.shape.amount_minor,
+    currency: currencyCode,
+    exponent: exponentField,
+    created_at: timestamp,
+    score: z
+      .int()
+      .min(0)
+      .max(100)
+      .meta({ examples: [75] }),
+    signs: z.array(z.enum(Object.keys(signs) as Sign[])).meta({
+      description:
+        "What speaks for it. named: the acquirer named it. same_payer, same_amount. awaits_money: it is pending. expired: it expired or was canceled.",
+      examples: [["named", "expired"]],
+    }),
+  })
+  .meta({
+    id: "ReceiptCandidate",
+    description: "A payment that the money may have been meant for.",
+    examples: [
+      {
+        reference: exampleIds.payment,
+        reference_id: "order-1042",
+        status: "expired" as const,
+        amount_minor: 15_000_000,
+        currency: "IDR",
+        exponent: 2,
+        created_at: exampleTimes.created,
+        score: 80,
+        signs: ["named", "same_amount", "expired"],
+      },
+    ],
+  });
+export type Candidate = z.infer<typeof candidateSchema>;
+
+/** The best first; of equal ones the newest. A payment that comes twice is told once. */
+export function rank(
+  receipt: Pick<KeptReceipt, "paymentReference" | "amountMinor" | "currency">,
+  named: Payment,
+  { ofPayer, ofAmount }: { ofPayer: readonly Payment[]; ofAmount: readonly Payment[] },
+): Candidate[] {
+  const payers = new Set([named, ...ofPayer].map(({ reference }) => reference));
+  const all = new Map([named, ...ofPayer, ...ofAmount].map((payment) => [payment.reference, payment]));
+  const ranked = [...all.values()].map((payment): Candidate => {
+    const { reference, status } = payment;
+    const holds: Record<Sign, boolean> = {
+      named: reference === receipt.paymentReference,
+      same_payer: reference !== named.reference && payers.has(reference),
+      same_amount: payment.amountMinor === receipt.amountMinor && payment.currency === receipt.currency,
+      awaits_money: status === "pending" || status === "processing",
+      expired: status === "expired" || status === "canceled",
+    };
+    const held = (Object.keys(signs) as Sign[]).filter((sign) => holds[sign]);
+    return {
+      reference,
+      reference_id: payment.referenceId,
+      status,
+      amount_minor: wireAmount(payment.amountMinor),
+      currency: payment.currency,
+      exponent: exponentOf(payment.currency),
+      created_at: wireTime(payment.createdAt),
+      score: held.reduce((sum, sign) => sum + signs[sign], 0),
+      signs: held,
+    };
+  });
+  return ranked
+    .toSorted((one, other) => other.score - one.score || (other.reference > one.reference ? 1 : -1))
+    .slice(0, CANDIDATES_MAX);
+}
+
+/** Candidates for a receipt, whose named payment is known. */
+export async function findCandidates(database: Database, receipt: KeptReceipt, named: Payment): Promise<Candidate[]> {
+  const [ofPayer = [], ofAmount = []] = await database.pipeline([
+    selectOthersOfPayer(named),
+    selectSameAmount(receipt),
+  ]);
+  return rank(receipt, named, { ofPayer: ofPayer.map(paymentOfRow), ofAmount: ofAmount.map(paymentOfRow) });
+}

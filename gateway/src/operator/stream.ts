@@ -1,0 +1,198 @@
+// The operators' stream: tells open walls that there are new figures, that an acquirer fails or recovers, and how much waits. One look a second for all.
+import { Readable } from "node:stream";
+import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Log } from "../ground/log.ts";
+import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
+import { readCircuits, readPulse } from "../telemetry/vitals.ts";
+import { readWaiting } from "./waiting.routes.ts";
+
+/** Times and limits; tests have shorter ones. */
+export const operatorStreamLimits = {
+  lookMs: 1_000,
+  /** What waits is ten questions: it is asked less often. */
+  waitingMs: 3_000,
+  /** A connection that is silent for longer is taken for lost by what lies between. */
+  heartbeatMs: 15_000,
+  /** How soon a token or session that ended ends its streams. */
+  standingMs: 2_000,
+  /** A stream of which it is not known for so long whether its operator may listen is ended. */
+  unknownMs: 10_000,
+  perOperator: 16,
+  inAll: 200,
+  /** What a listener that reads too slowly may leave unread. */
+  unreadBytes: 64 * 1024,
+};
+export type OperatorStreamLimits = typeof operatorStreamLimits;
+
+export interface OperatorListenerOf {
+  /** Of the token or the person. */
+  name: string;
+  /** False once they may not listen any more. Throws when it cannot be found out. */
+  stands: () => Promise<boolean>;
+}
+
+interface Open extends OperatorListenerOf {
+  stream: Readable;
+  heardAtMs: number;
+  stoodAtMs: number;
+}
+
+export interface OperatorStreamParts {
+  database: Database;
+  lanes: Lanes;
+  clock: Clock;
+  log: Log;
+  limits?: OperatorStreamLimits | undefined;
+}
+
+/** What the last look saw, so that the next one tells what is new. */
+interface Seen {
+  sampledAt: Micros | undefined;
+  processes: number;
+  /** By acquirer and method: how it is, as it is told. */
+  circuits: Map<string, string>;
+  waiting: Map<string, string> | undefined;
+}
+
+export class OperatorStreams {
+  private readonly parts: OperatorStreamParts;
+  private readonly limits: OperatorStreamLimits;
+  private readonly open = new Set<Open>();
+  private seen: Seen | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private turn: Promise<void> | undefined;
+  private heldAtMs = 0;
+  private countedAtMs = -Infinity;
+  private stopped = false;
+
+  constructor(parts: OperatorStreamParts) {
+    this.parts = parts;
+    this.limits = parts.limits ?? operatorStreamLimits;
+  }
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  /** A stream for somebody who may listen. Throws RATE_LIMITED (they have too many), SERVICE_UNAVAILABLE (all together have). */
+  async listen(listener: OperatorListenerOf): Promise<Readable> {
+    if (this.stopped || this.open.size >= this.limits.inAll)
+      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
+    const own = [...this.open].filter(({ name }) => name === listener.name).length;
+    if (own >= this.limits.perOperator) {
+      const message = `You have ${own} streams open. Close some of them.`;
+      throw new Fault("RATE_LIMITED", { message, retryAfterSeconds: 30 });
+    }
+    const stream = new Readable({ read: () => undefined, highWaterMark: this.limits.unreadBytes });
+    const now = stopwatchMs();
+    const open: Open = { ...listener, stream, heardAtMs: now, stoodAtMs: now };
+    this.open.add(open);
+    stream.on("close", () => this.open.delete(open));
+    try {
+      // From here on everything is told: whoever asks for everything at the beginning misses nothing.
+      if (!this.seen) await this.news();
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+    this.say(open, "event: begin\ndata: {}\n\n");
+    this.timer ??= setInterval(() => {
+      this.turn ??= this.look().finally(() => (this.turn = undefined));
+    }, this.limits.lookMs);
+    return stream;
+  }
+
+  /** Ends all of them: whoever listens asks another process. */
+  stop(): void {
+    this.stopped = true;
+    for (const open of this.open) this.end(open);
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private async look(): Promise<void> {
+    if (this.open.size === 0) {
+      clearInterval(this.timer);
+      this.timer = undefined;
+      this.seen = undefined;
+      return;
+    }
+    if (stopwatchMs() - this.heldAtMs >= this.limits.standingMs) await this.holdStanding();
+    try {
+      const told = await this.news();
+      for (const open of this.open) this.say(open, told);
+    } catch (error) {
+      this.parts.log.debug({ err: error }, "the operators' stream could not look at what is new");
+    }
+    const now = stopwatchMs();
+    for (const open of this.open) {
+      if (now - open.heardAtMs >= this.limits.heartbeatMs) this.say(open, ": still here\n\n");
+    }
+  }
+
+  /** Ends the streams of those who may not listen any more. */
+  private async holdStanding(): Promise<void> {
+    this.heldAtMs = stopwatchMs();
+    await Promise.all(
+      [...this.open].map(async (open) => {
+        try {
+          if (await open.stands()) open.stoodAtMs = stopwatchMs();
+          else this.end(open);
+        } catch (error) {
+          this.parts.log.debug({ err: error }, "it could not be found out who may listen");
+          if (stopwatchMs() - open.stoodAtMs > this.limits.unknownMs) this.end(open);
+        }
+      }),
+    );
+  }
+
+  /** What changed since the last look; after the first one everything that is not as it should be. */
+  private async news(): Promise<string> {
+    const { database } = this.parts;
+    const [pulse, circuits] = await Promise.all([readPulse(database), readCircuits(database)]);
+    const told = new Map(
+      circuits.map(({ gateway_code, method, state, calls, failures }) => [
+        `${gateway_code}/${method}`,
+        JSON.stringify({ gateway_code, payment_method: method, state, calls, failures }),
+      ]),
+    );
+    const before = this.seen;
+    const waiting = await this.waiting(before?.waiting);
+    this.seen = { ...pulse, circuits: told, waiting };
+    if (!before) return "";
+    const news = [...told]
+      .filter(([name, data]) => before.circuits.get(name) !== data)
+      .map(([, data]) => `event: acquirer\ndata: ${data}\n\n`);
+    const counts = [...(waiting ?? [])].filter(([kind, data]) => (before.waiting?.get(kind) ?? data) !== data);
+    news.push(...counts.map(([, data]) => `event: waiting\ndata: ${data}\n\n`));
+    if (pulse.sampledAt !== before.sampledAt || pulse.processes !== before.processes)
+      news.push(`event: sample\ndata: ${JSON.stringify({ processes: pulse.processes })}\n\n`);
+    return news.join("");
+  }
+
+  private async waiting(before: Seen["waiting"]): Promise<Seen["waiting"]> {
+    if (stopwatchMs() - this.countedAtMs < this.limits.waitingMs) return before;
+    this.countedAtMs = stopwatchMs();
+    const queues = await readWaiting(this.parts, undefined);
+    return new Map(queues.map(({ kind, count, is_more }) => [kind, JSON.stringify({ kind, count, is_more })]));
+  }
+
+  private say(open: Open, text: string): void {
+    const { stream } = open;
+    if (text === "" || stream.destroyed) return;
+    // It reads too slowly, or not at all: it comes back when it does.
+    if (stream.readableLength + text.length > this.limits.unreadBytes) {
+      stream.destroy();
+      return;
+    }
+    stream.push(text);
+    open.heardAtMs = stopwatchMs();
+  }
+
+  /** The listener hears the end, and may come back. */
+  private end(open: Open): void {
+    if (this.open.delete(open) && !open.stream.destroyed) open.stream.push(null);
+  }
+}

@@ -1,0 +1,81 @@
+// All SQL of the system page: what the database says of itself, and how much its queues hold. Nothing is counted beyond a bound.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+/** What queues hold is counted to this many. */
+export const QUEUE_MAX = 1_000;
+
+export interface DatabaseRow extends Row {
+  version: string;
+  database_at: Micros;
+  size_bytes: bigint;
+  started_at: Micros;
+  connections: number;
+  connections_max: number;
+  is_replica: boolean;
+  schema_version: number;
+  schema_name: string;
+  migrated_at: Micros;
+}
+
+export function selectDatabase(): Statement {
+  return {
+    name: "database facts",
+    text: `select current_setting('server_version') as version, clock_timestamp() as database_at, pg_database_size(current_database()) as size_bytes,
+  pg_postmaster_start_time() as started_at, (
+    select count(*)::integer
+    from pg_stat_activity
+    where datname = current_database()
+  ) as connections, current_setting('max_connections')::integer as connections_max, pg_is_in_recovery() as is_replica,
+  m.version as schema_version, m.name as schema_name, m.applied_at as migrated_at
+from schema_migrations m
+order by m.version desc
+limit 1`,
+  };
+}
+
+export interface ReplicaRow extends Row {
+  /** Null where our role may not see it. */
+  name: string | null;
+  state: string | null;
+  lag_seconds: number | null;
+}
+
+/** Servers that follow this one, as far as our role may see them. */
+export function selectReplicas(): Statement {
+  return {
+    name: "replicas",
+    text: `select nullif(application_name, '') as name, state, extract(epoch from replay_lag)::float8 as lag_seconds
+from pg_stat_replication
+order by 1
+limit 20`,
+  };
+}
+
+export interface QueueRow extends Row {
+  deliveries_due: number;
+  deliveries_undelivered: number;
+  operations: number;
+}
+
+/** What is due or under way now, of all books. */
+export function selectQueues(realNow: Micros): Statement {
+  const counted = (select: string): string => `select count(*)::integer from (${select} limit ${QUEUE_MAX + 1}) q`;
+  const ofBooks = (condition: string): string =>
+    counted(`select from books b
+    cross join lateral (
+      select
+      from deliveries d
+      where d.merchant_id = b.merchant_id and d.environment = b.environment and ${condition}
+      limit ${QUEUE_MAX + 1}
+    ) d`);
+  return {
+    name: "queues",
+    text: `select (${ofBooks(
+      "d.state = 'pending' and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)",
+    )}) as deliveries_due, (${ofBooks("d.state = 'undelivered'")}) as deliveries_undelivered, (${counted(
+      "select from acquirer_operations o where o.due_at is not null",
+    )}) as operations`,
+    values: [sqlTime(realNow)],
+  };
+}

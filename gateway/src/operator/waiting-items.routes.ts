@@ -1,0 +1,291 @@
+// What waits for a person, each with all that a decision needs, in one call: late money, disagreements, disputes, payouts.
+import { z } from "zod";
+import type { KeptReceipt } from "../acquiring/receipt.ts";
+import type { ReconciliationException } from "../acquiring/exception.ts";
+import { exceptionOfRow, selectExceptions } from "../acquiring/exceptions.sql.ts";
+import { receiptOfRow, selectUnapplied } from "../acquiring/receipts.sql.ts";
+import { currencyTotalsSchema, readBook } from "../balances/book.ts";
+import { disputeView, outcomes } from "../disputes/dispute.ts";
+import { readDispute } from "../disputes/disputes.routes.ts";
+import { disputeParams, disputeSchema } from "../disputes/disputes.schema.ts";
+import { evidenceView, keptEvidenceSchema, readEvidence } from "../disputes/evidence.ts";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { reply } from "../ground/reply.ts";
+import { exampleIds } from "../http/examples.ts";
+import { exampleOf, identity } from "../http/shapes.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Directory } from "../merchants/directory.ts";
+import { settlementView } from "../settlements/settlement.ts";
+import { readSettlement } from "../settlements/settlements.routes.ts";
+import { settlementParams, settlementSchema } from "../settlements/settlements.schema.ts";
+import type { Database } from "../store/database.ts";
+import { outlookSchema } from "./approvals.schema.ts";
+import type { Approvals } from "./approvals.ts";
+import { OF_BOOK, findBook } from "./books.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { bookParams, exceptionParams, receiptParams } from "./params.ts";
+import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
+import { findAnyPayment } from "./payments.routes.ts";
+import { candidateSchema, findCandidates } from "./receipt-candidates.ts";
+import { receiptSchema, receiptView } from "./receipts.routes.ts";
+import { selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
+import { exceptionSchema, exceptionView } from "./reconciliation-exceptions.routes.ts";
+
+export interface WaitingItemParts {
+  database: Database;
+  directory: Directory;
+  records: PaymentRecords;
+  approvals: Approvals;
+}
+
+export const totalsField = currencyTotalsSchema.meta({
+  id: "BookNow",
+  description: "Every account of the book in the currency, as of now.",
+  examples: [
+    {
+      currency: "IDR",
+      exponent: 2,
+      accounts: [
+        { account: "merchant:available", debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 },
+      ],
+    },
+  ],
+});
+export const decisionsField = z
+  .array(outlookSchema)
+  .meta({ description: "What can be decided, and what that would do." });
+const receiptRecordSchema = z
+  .strictObject({
+    receipt: receiptSchema,
+    candidates: z.array(candidateSchema).meta({ description: "What it may have been meant for, the likeliest first." }),
+    record: paymentRecordSchema,
+    book: totalsField,
+    decisions: decisionsField,
+  })
+  .meta({
+    id: "ReceiptRecord",
+    description: "Money that no payment awaited, with all that a decision needs.",
+    examples: [
+      {
+        receipt: exampleOf(receiptSchema),
+        candidates: [exampleOf(candidateSchema)],
+        record: exampleOf(paymentRecordSchema),
+        book: exampleOf(totalsField),
+        decisions: [exampleOf(outlookSchema)],
+      },
+    ],
+  });
+
+const exceptionRecordSchema = z
+  .strictObject({ exception: exceptionSchema, record: paymentRecordSchema, book: totalsField })
+  .meta({
+    id: "ExceptionRecord",
+    description: "Where two records disagree, with the payment and everything that happened to it.",
+    examples: [
+      {
+        exception: exampleOf(exceptionSchema),
+        record: exampleOf(paymentRecordSchema),
+        book: exampleOf(totalsField),
+      },
+    ],
+  });
+
+const disputeRecordSchema = z
+  .strictObject({
+    dispute: disputeSchema,
+    merchant_id: identity("merchant"),
+    evidence: keptEvidenceSchema.nullable().meta({ description: "Null while the merchant has said nothing." }),
+    record: paymentRecordSchema,
+    book: totalsField,
+    decisions: decisionsField,
+  })
+  .meta({
+    id: "DisputeRecord",
+    description: "A dispute with its evidence, the payment's story and what each outcome would do.",
+    examples: [
+      {
+        dispute: exampleOf(disputeSchema),
+        merchant_id: exampleIds.merchant,
+        evidence: exampleOf(keptEvidenceSchema),
+        record: exampleOf(paymentRecordSchema),
+        book: exampleOf(totalsField),
+        decisions: [exampleOf(outlookSchema)],
+      },
+    ],
+  });
+
+const settlementRecordSchema = z
+  .strictObject({
+    settlement: settlementSchema,
+    merchant_id: identity("merchant"),
+    merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
+    book: totalsField,
+    decisions: decisionsField,
+  })
+  .meta({
+    id: "SettlementRecord",
+    description: "A batch with its book, and what recording the bank's answer would do.",
+    examples: [
+      {
+        settlement: exampleOf(settlementSchema),
+        merchant_id: exampleIds.merchant,
+        merchant_name: "Kopi Melati",
+        book: exampleOf(totalsField),
+        decisions: [exampleOf(outlookSchema)],
+      },
+    ],
+  });
+
+/** The accounts of a book in one currency. */
+export async function totalsOf(
+  database: Database,
+  book: Book,
+  currency: string,
+): Promise<z.infer<typeof currencyTotalsSchema>> {
+  const { currencies } = await readBook(database, book, [currency]);
+  const [found] = currencies.filter((one) => one.currency === currency);
+  if (!found) throw new Fault("WALLET_NOT_FOUND");
+  return found;
+}
+
+export function waitingItemEndpoints(parts: WaitingItemParts): OperatorEndpoint[] {
+  return [receiptEndpoint(parts), exceptionEndpoint(parts), disputeEndpoint(parts), settlementEndpoint(parts)];
+}
+
+function receiptEndpoint({ database, records, approvals }: WaitingItemParts): OperatorEndpoint {
+  const find = async (uuid: string): Promise<KeptReceipt> => {
+    const [row] = isId("receipt", uuid) ? await database.query(selectUnapplied(uuid)) : [];
+    if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such money waits for a decision." });
+    return receiptOfRow(row);
+  };
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getReceipt",
+    path: "/ops/v1/receipts/{uuid}",
+    params: receiptParams,
+    summary: "Read money that waits for a decision: what it may have been meant for, and what each decision would do",
+    tag: "Receipts",
+    role: "viewer",
+    success: { status: 200, description: "What there is to decide by.", schema: receiptRecordSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle(call) {
+      const receipt = await find(call.params.uuid ?? "");
+      const { uuid, book, currency, paymentReference } = receipt;
+      const named = await findAnyPayment(database, paymentReference);
+      if (!named) throw new Fault("OBJECT_NOT_FOUND");
+      const [record, candidates, totals, ...decisions] = await Promise.all([
+        records.read(paymentReference),
+        findCandidates(database, receipt, named.payment),
+        totalsOf(database, book, currency),
+        ...["creditReceipt", "returnReceipt"].map((word) => approvals.foresee(word, { params: { uuid } }, call)),
+      ]);
+      return reply(200, { receipt: receiptView(receipt), candidates, record, book: totals, decisions });
+    },
+  });
+}
+
+function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getReconciliationException",
+    path: "/ops/v1/reconciliation-exceptions/{uuid}",
+    params: exceptionParams,
+    summary: "Read where two records disagree, with the payment and everything that happened to it",
+    tag: "Acquirers",
+    role: "viewer",
+    success: { status: 200, description: "What there is to judge by.", schema: exceptionRecordSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle({ params: { uuid = "" } }) {
+      const filter = { uuid, open: undefined };
+      const [row] = isId("exception", uuid) ? await database.query(selectExceptions(filter, undefined, 1)) : [];
+      const exception = row && exceptionOfRow(row);
+      const found = exception && (await findAnyPayment(database, await referenceOf(database, exception)));
+      if (!exception || !found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception." });
+      const { book, currency } = found.payment;
+      const [record, totals] = await Promise.all([
+        records.read(found.payment.reference),
+        totalsOf(database, book, currency),
+      ]);
+      return reply(200, { exception: exceptionView(exception), record, book: totals });
+    },
+  });
+}
+
+/** The payment that a disagreement is about: its own, or a refund's. */
+async function referenceOf(database: Database, exception: ReconciliationException): Promise<string> {
+  const { operationId: uuid, operationKind } = exception;
+  if (operationKind === "payment") return uuid;
+  const [row] = await database.query(selectRefunds({ uuid }, 1));
+  return row ? toldRefundOfRow(row).refund.paymentReference : "";
+}
+
+function disputeEndpoint({ database, directory, records, approvals }: WaitingItemParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getDisputeRecord",
+    path: `${OF_BOOK}/disputes/{uuid}`,
+    params: { ...bookParams, ...disputeParams },
+    summary: "Read a dispute with its evidence, the payment's story and what each outcome would do",
+    tag: "Disputes",
+    role: "viewer",
+    success: { status: 200, description: "What there is to decide by.", schema: disputeRecordSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle(call) {
+      const { params } = call;
+      const { book } = await findBook(directory, params);
+      const dispute = await readDispute(database, book.merchantId, params.uuid ?? "");
+      if (dispute?.book.environment !== book.environment)
+        throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
+      const [record, evidence, totals, ...decisions] = await Promise.all([
+        records.read(dispute.paymentReference),
+        readEvidence(database, book, dispute.uuid),
+        totalsOf(database, book, dispute.currency),
+        ...outcomes.map((outcome) => approvals.foresee("decideDispute", { params, body: { outcome } }, call)),
+      ]);
+      return reply(200, {
+        dispute: disputeView(dispute),
+        merchant_id: book.merchantId,
+        evidence: evidence ? evidenceView(evidence) : null,
+        record,
+        book: totals,
+        decisions,
+      });
+    },
+  });
+}
+
+function settlementEndpoint({ database, directory, approvals }: WaitingItemParts): OperatorEndpoint {
+  return operatorEndpoint({
+    method: "GET",
+    operationId: "getSettlementRecord",
+    path: `${OF_BOOK}/settlements/{uuid}/record`,
+    params: { ...bookParams, ...settlementParams },
+    summary: "Read a batch with its book, and what recording the bank's answer would do",
+    tag: "Settlements",
+    role: "viewer",
+    success: { status: 200, description: "What there is to record by.", schema: settlementRecordSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle(call) {
+      const { params } = call;
+      const { book, merchant } = await findBook(directory, params);
+      const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
+      if (settlement?.book.environment !== book.environment)
+        throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
+      // In production the bank's reference is given when it is recorded; what it does to the book is the same.
+      const pay = { params, body: { bank_reference: "-" } };
+      const [totals, ...decisions] = await Promise.all([
+        totalsOf(database, book, settlement.currency),
+        approvals.foresee("recordSettlementPaid", pay, call),
+        approvals.foresee("recordSettlementReturned", { params }, call),
+      ]);
+      return reply(200, {
+        settlement: settlementView(settlement),
+        merchant_id: book.merchantId,
+        merchant_name: merchant.name,
+        book: totals,
+        decisions,
+      });
+    },
+  });
+}

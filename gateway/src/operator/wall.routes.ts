@@ -1,0 +1,150 @@
+// GET /ops/v1/wall: how the whole installation does. GET /ops/v1/stream says when to ask again.
+import type { z } from "zod";
+import { wireTime } from "../ground/clock.ts";
+import { assert } from "../ground/fault.ts";
+import { exponentOf, wireMinor } from "../ground/money.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import type { Router } from "../routing/router.ts";
+import type { AcquirerSpan } from "../telemetry/vitals.ts";
+import { now } from "../telemetry/vitals.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { OperatorStreams } from "./stream.ts";
+import { measuredPointsView, measuredView } from "./vitals.schema.ts";
+import { type Wall, type WallPicture, periods } from "./wall.ts";
+import { type acquirerStates, wallQuery, wallSchema, wallStreamSchema } from "./wall.schema.ts";
+
+export interface WallEndpointParts {
+  wall: Wall;
+  streams: OperatorStreams;
+  router: Router;
+}
+
+const tag = "Wall";
+
+export function wallEndpoints({ wall, streams, router }: WallEndpointParts): OperatorEndpoint[] {
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "getWall",
+      path: "/ops/v1/wall",
+      summary: "How the whole installation does, over a period and now",
+      description:
+        "Payments of all merchants, acquirers, what waits and how every process does, in one answer. All who ask within half a second get the same one.",
+      tag,
+      role: "viewer",
+      query: wallQuery,
+      success: { status: 200, description: "One picture.", schema: wallSchema },
+      errors: [],
+      async handle({ query: { period, environment } }) {
+        const picture = await wall.picture(period, environment);
+        return reply(200, {
+          period,
+          environment: environment ?? null,
+          as_of: wireTime(picture.asOf),
+          counted_at: picture.countedAt === undefined ? null : wireTime(picture.countedAt),
+          span_seconds: periods[period].spanSeconds,
+          at: picture.begins.map(wireTime),
+          payments: paymentsView(picture),
+          acquirers: acquirersView(router, picture).filter(
+            (acquirer) => environment === undefined || acquirer.environment === environment,
+          ),
+          now: measuredView(now(picture.vitals.processes)),
+          measured: measuredPointsView(picture.vitals.series),
+          processes: processesView(picture),
+          waiting: picture.waiting.map(({ kind, about, count, is_more, items }) => ({
+            kind,
+            about,
+            count,
+            is_more,
+            since: items[0]?.since ?? null,
+          })),
+        } satisfies z.infer<typeof wallSchema>);
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      operationId: "streamWall",
+      path: "/ops/v1/stream",
+      summary: "Hear of what changes on the wall, as it does",
+      description:
+        "Goes on until whoever asks may not ask any more: a token that is revoked ends it within seconds. A comment comes at least every 15 seconds.",
+      tag,
+      role: "viewer",
+      success: {
+        status: 200,
+        description: "Events until somebody hangs up.",
+        schema: wallStreamSchema,
+        mediaType: "text/event-stream",
+      },
+      errors: [],
+      async handle({ operator, stands }): Promise<Reply> {
+        assert(stands, "whoever listens asked by themselves");
+        const stream = await streams.listen({ name: operator.name, stands });
+        return { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" };
+      },
+    }),
+  ];
+}
+
+function paymentsView({ payments }: WallPicture): z.infer<typeof wallSchema>["payments"] {
+  return {
+    total: payments.total,
+    points: payments.points,
+    by_method: payments.byMethod,
+    by_acquirer: payments.byAcquirer,
+    by_reason: [...payments.byReason]
+      .map(([reason, count]) => ({ reason, payments: count }))
+      .toSorted((one, other) => other.payments - one.payments || (one.reason < other.reason ? -1 : 1)),
+    amounts: payments.amounts.map(({ currency, succeededMinor, points }) => ({
+      currency,
+      exponent: exponentOf(currency),
+      succeeded_minor: wireMinor(succeededMinor),
+      points: points.map(wireMinor),
+    })),
+  };
+}
+
+function acquirersView(router: Router, { vitals, begins }: WallPicture): z.infer<typeof wallSchema>["acquirers"] {
+  const { acquirers, states } = router.table;
+  return acquirers.map(({ code, name, environment }) => {
+    const stated = states.get(code) ?? { enabled: true, health: "healthy" as const };
+    const circuits = vitals.circuits.filter(({ gateway_code: own }) => own === code);
+    const spans = vitals.acquirers.get(code) ?? begins.map((): AcquirerSpan | undefined => undefined);
+    return {
+      gateway_code: code,
+      name,
+      environment,
+      state: stateOf(stated, circuits),
+      circuits: circuits.map(({ method, state, calls, failures, changed_at: changedAt }) => ({
+        payment_method: method,
+        state,
+        calls,
+        failures,
+        changed_at: wireTime(changedAt),
+      })),
+      calls: spans.map((span) => span?.calls ?? 0),
+      failed: spans.map((span) => (span ? span.refused + span.unknown : 0)),
+      call_ms: spans.map((span) => (span && span.calls > 0 ? Math.round(span.callMs / span.calls) : null)),
+    };
+  });
+}
+
+/** How an acquirer is, by what is stated of it and by what processes see. */
+export function stateOf(
+  { enabled, health }: { enabled: boolean; health: "healthy" | "degraded" | "down" },
+  circuits: readonly { state: string; failures: number }[],
+): (typeof acquirerStates)[number] {
+  if (!enabled) return "off";
+  if (health === "down" || circuits.some(({ state }) => state === "open")) return "down";
+  const fails = circuits.some(({ state, failures }) => state === "probing" || failures > 0);
+  return health === "degraded" || fails ? "failing" : "well";
+}
+
+function processesView({ vitals: { processes } }: WallPicture): z.infer<typeof wallSchema>["processes"] {
+  const alive = processes.filter(({ is_alive: isAlive }) => isAlive);
+  return {
+    alive: alive.length,
+    lost: processes.filter(({ is_alive: isAlive, ended_at: endedAt }) => !isAlive && endedAt === null).length,
+    versions: [...new Set(alive.map(({ version }) => version))],
+  };
+}

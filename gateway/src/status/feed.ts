@@ -1,0 +1,64 @@
+// Incidents as RSS 2.0: an item for each update, the newest first. Pure.
+import { type Micros, SECOND } from "../ground/clock.ts";
+import { type Html, html, pageText } from "../ground/html.ts";
+import type { Incident, IncidentUpdate } from "./incident.ts";
+import type { StatusView } from "./view.ts";
+import { words } from "./words.ts";
+
+const ITEMS_MAX = 100;
+
+/** RFC 822, as RSS wants it. */
+export function rssTime(at: Micros): string {
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    weekday: "short",
+    day: "2-digit",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    timeZone: "UTC",
+  }).formatToParts((at / SECOND) * 1000);
+  const of = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? "";
+  return `${of("weekday")}, ${of("day")} ${of("month").slice(0, 3)} ${of("year")} ${of("hour")}:${of("minute")}:${of("second")} GMT`;
+}
+
+/** The feed. `root`: the public address, without a slash at its end. What is put in is escaped as in HTML, by numbers, which XML reads as well. */
+export function statusFeed({ incidents, checkedAt }: StatusView, serviceName: string, root: string): string {
+  const items = [...incidents.open, ...incidents.planned, ...incidents.over]
+    .flatMap((incident) => incident.updates.map((update) => ({ incident, update })))
+    .toSorted((a, b) => b.update.at - a.update.at)
+    .slice(0, ITEMS_MAX);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${pageText(
+    html`<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+      <channel>
+        <title>${serviceName} status</title>
+        <link>${root}/status</link>
+        <description>Incidents and planned work of ${serviceName}.</description>
+        <language>en</language>
+        <lastBuildDate>${rssTime(items[0]?.update.at ?? checkedAt)}</lastBuildDate>
+        <ttl>5</ttl>
+        <atom:link href="${root}/status.rss" rel="self" type="application/rss+xml" />
+        ${items.map(({ incident, update }) => itemOf(incident, update, root))}
+      </channel>
+    </rss>`,
+  )}\n`;
+}
+
+function itemOf({ incidentId, title, impact, components }: Incident, update: IncidentUpdate, root: string): Html {
+  const { statuses, impacts, components: names } = words.en;
+  const about = components.length === 0 ? "" : ` · ${components.map((one) => names[one]).join(", ")}`;
+  // A description is HTML inside XML: what is text in it is escaped twice.
+  const description = pageText(
+    html`<p>${update.message}</p>
+      <p>${impacts[impact]}${about}</p>`,
+  );
+  return html`<item>
+    <title>${title}: ${statuses[update.status].toLowerCase()}</title>
+    <link>${root}/status#${incidentId}</link>
+    <guid isPermaLink="false">${update.updateId}</guid>
+    <pubDate>${rssTime(update.at)}</pubDate>
+    <description>${description}</description>
+  </item>`;
+}

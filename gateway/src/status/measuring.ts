@@ -1,0 +1,201 @@
+// The service measures itself: counts what it does while it does it, asks a few things now and then, and writes a small row a minute and
+// component. Nobody waits for any of it.
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import type { Log } from "../ground/log.ts";
+import type { Environment } from "../merchants/books.ts";
+import { type PaymentMethod, paymentMethods } from "../merchants/settings.ts";
+import type { RoutingTable } from "../routing/routing.ts";
+import { type Database, isOutOfService } from "../store/database.ts";
+import type { Component } from "./components.ts";
+import { MINUTE, Minutes, minuteOf } from "./minutes.ts";
+import type { Counts } from "./states.ts";
+import {
+  type StandingRow,
+  countDays,
+  putMinutes,
+  selectSettlementStanding,
+  selectWebhookStanding,
+} from "./status.sql.ts";
+
+const TICK_MS = 10_000;
+/** What is asked of the database, and what is written to it, at each so many ticks. */
+const ASK_EVERY = 6;
+const WRITE_EVERY = 2;
+/** So many minutes are written in one statement. */
+const WRITE_MAX = 200;
+/** A read that takes longer is slow. Writes may wait for an acquirer, which is measured by itself. */
+const READ_SLOW_MS = 1_000;
+const PROBE_SLOW_MS = 1_000;
+
+const STOP_MS = 1_000;
+
+/** Ours, whatever was asked. What acquirers do wrong is told of their methods. */
+const ourFaults: ReadonlySet<string> = new Set(["INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "UNBALANCED_ENTRY"]);
+
+export interface MeasuringParts {
+  database: Database;
+  /** The database's time, also while the database is away. */
+  clock: Clock;
+  log: Log;
+  routingTable: () => RoutingTable;
+  acquirer: (code: string) => Acquirer | undefined;
+  /** Whose acquirers are measured: those of production where it is open. */
+  environment: () => Environment;
+  /** True in a process that works, and so counts the days. */
+  works: boolean;
+}
+
+/** What is asked at each turn. */
+export interface Turn {
+  /** Whether this process would answer a request well. Undefined in a process that answers none. */
+  probe: (() => Promise<boolean>) | undefined;
+  /** What is shown is read again, so that it is at hand when the database is not. */
+  refresh: () => Promise<unknown>;
+}
+
+export class Measuring {
+  readonly minutes = new Minutes();
+  private readonly parts: MeasuringParts;
+  private readonly processId = randomUUID();
+  private ticks = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private isStopping = false;
+
+  constructor(parts: MeasuringParts) {
+    this.parts = parts;
+  }
+
+  /** Measures now and at every turn from now on. */
+  start(turn: Turn): void {
+    const tick = (): void => {
+      this.running ??= this.tick(turn).finally(() => {
+        this.running = undefined;
+      });
+    };
+    this.timer = setInterval(tick, TICK_MS);
+    this.timer.unref();
+    tick();
+  }
+
+  /** Writes what was counted, unless the database takes longer than a stop waits for. */
+  async stop(): Promise<void> {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.isStopping = true;
+    await Promise.race([(this.running ?? Promise.resolve()).then(() => this.write()), pause(STOP_MS)]);
+  }
+
+  /** Counts an answer of the merchants' API. Only requests that were signed rightly say anything: nobody else decides what is shown. */
+  answered({ routeOptions, isProven, errorCode, method, begunAt }: FastifyRequest, reply: FastifyReply): void {
+    if (!isProven || routeOptions.url?.startsWith("/v1/") !== true) return;
+    const isOurs = reply.statusCode >= 500 && ourFaults.has(errorCode ?? "");
+    const isSlow = method === "GET" && stopwatchMs() - begunAt > READ_SLOW_MS;
+    this.note("api", isOurs ? "bad" : isSlow ? "slow" : "good");
+  }
+
+  /** Counts a call that opened a payment at an acquirer, or did not. */
+  called(gatewayCode: string, method: string, well: boolean): void {
+    const component = paymentMethods.find((one) => one === method);
+    if (component === undefined || this.parts.acquirer(gatewayCode)?.environment !== this.parts.environment()) return;
+    this.note(component, well ? "good" : "bad");
+  }
+
+  /** Measures once, as the timer does. Never throws. */
+  async tick({ probe, refresh }: Turn): Promise<void> {
+    const at = this.ticks++;
+    this.measureMethods();
+    if (probe) await this.measureApi(probe);
+    if (this.isStopping) return;
+    if (at % ASK_EVERY === 0) await this.measureDeliveriesAndSettlements();
+    if (at % WRITE_EVERY === 0) await this.write();
+    if (at % ASK_EVERY !== 0 || this.isStopping) return;
+    if (this.parts.works) await this.trying("days were not counted", countDays());
+    await refresh();
+  }
+
+  /** Whether there is an acquirer of each method that may be called now. A method that nobody takes is not measured. */
+  measureMethods(): void {
+    const table = this.parts.routingTable();
+    for (const [method, standing] of standings(table, this.parts.environment())) this.note(method, standing);
+  }
+
+  /** Writes what is due, oldest first. Whatever the database does not take stays, and is written later. */
+  async write(): Promise<void> {
+    for (;;) {
+      const due = this.minutes.due(WRITE_MAX);
+      if (due.length === 0) return;
+      if (!(await this.trying("minutes were not written", putMinutes(this.processId, due)))) return;
+      this.minutes.written(due);
+      if (due.every(({ minute }) => minute >= minuteOf(this.now()) - MINUTE)) return; // what is counted meanwhile comes the next time
+    }
+  }
+
+  private note(component: Component, what: keyof Counts, count = 1): void {
+    if (count > 0) this.minutes.note(component, this.now(), what, count);
+  }
+
+  private now(): Micros {
+    return this.parts.clock.now();
+  }
+
+  private async measureApi(probe: () => Promise<boolean>): Promise<void> {
+    const begunAt = stopwatchMs();
+    const isWell = await probe();
+    this.note("api", !isWell ? "bad" : stopwatchMs() - begunAt > PROBE_SLOW_MS ? "slow" : "good");
+  }
+
+  /** Without a database nothing is sent and nothing is settled. */
+  private async measureDeliveriesAndSettlements(): Promise<void> {
+    const { database, log } = this.parts;
+    const asked = { webhooks: selectWebhookStanding, settlements: selectSettlementStanding } as const;
+    for (const [component, statement] of Object.entries(asked) as [
+      keyof typeof asked,
+      typeof selectWebhookStanding,
+    ][]) {
+      try {
+        const [row] = await database.query<StandingRow>(statement(this.now()));
+        for (const what of ["good", "slow", "bad"] as const) this.note(component, what, Number(row?.[what] ?? 0));
+      } catch (error) {
+        if (isOutOfService(error)) this.note(component, "bad");
+        else log.warn({ err: error, component }, "a component of the status page was not measured");
+      }
+    }
+  }
+
+  private async trying(what: string, statement: Parameters<Database["query"]>[0]): Promise<boolean> {
+    try {
+      await this.parts.database.query(statement);
+      return true;
+    } catch (error) {
+      this.parts.log.warn({ err: error }, `of the status page ${what}; they will be`);
+      return false;
+    }
+  }
+}
+
+/** Of each method that an acquirer of the environment takes: whether one can be called. `slow`: only such as are known to be degraded. */
+export function standings(
+  { acquirers, states, open }: RoutingTable,
+  environment: Environment,
+): Map<PaymentMethod, keyof Counts> {
+  const found = new Map<PaymentMethod, keyof Counts>();
+  for (const method of paymentMethods) {
+    const able = acquirers.filter(
+      (one) =>
+        one.environment === environment &&
+        one.capabilities.some((capability) => capability.method === method) &&
+        states.get(one.code)?.enabled !== false,
+    );
+    if (able.length === 0) continue;
+    const healths = able
+      .filter(({ code }) => open?.has(`${code}/${method}`) !== true)
+      .map(({ code }) => states.get(code)?.health ?? "healthy");
+    found.set(method, healths.includes("healthy") ? "good" : healths.includes("degraded") ? "slow" : "bad");
+  }
+  return found;
+}
