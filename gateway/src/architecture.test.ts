@@ -26,13 +26,8 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-<<<<<<< HEAD
-  ["sandbox", "checkout", "requests", "insights", "telemetry"],
-  ["diagnostics", "story", "search", "access"],
-=======
   ["sandbox", "checkout", "requests", "insights", "telemetry", "status"],
-  ["diagnostics", "story", "search"],
->>>>>>> main
+  ["diagnostics", "story", "search", "access"],
   ["operator"],
   ["portal"],
   [

@@ -7,10 +7,7 @@ import { planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
-<<<<<<< HEAD
-=======
 import type { Clock } from "./ground/clock.ts";
->>>>>>> main
 import type { Config } from "./ground/config.ts";
 import { Figures } from "./insights/figures.ts";
 import { Streams } from "./insights/stream.ts";

@@ -274,7 +274,7 @@ export const outlookSchema = z
       .record(z.string(), z.unknown())
       .nullable()
       .meta({ description: "What is sent; null when nothing is.", examples: [{ outcome: "won" }] }),
-    least_role: roleField.meta({ description: "The least role that may do it." }),
+    least_role: operatorRoleField.meta({ description: "The least role that may do it." }),
     needs_approval: z.boolean().meta({ description: "True when it would wait for a second operator." }),
     summary: z.string().nullable().meta({ description: "What it would do, in words; null when it cannot be done." }),
     effects: z.array(effectSchema).meta({ description: "The journal that it would post as things stand now." }),

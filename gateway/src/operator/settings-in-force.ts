@@ -29,6 +29,7 @@ const parts: { [Part in keyof Config]-?: (value: Config[Part], config: Config) =
   port: (port) => [shown("PORT", port)],
   baseUrl: (url) => [shown("BASE_URL", url)],
   statusUrl: (url) => [shown("STATUS_URL", url)],
+  consoleUrl: (url) => [shown("CONSOLE_URL", url)],
   operator: ({ host, port, trustProxy }) => [
     shown("OPS_HOST", host),
     shown("OPS_PORT", port),
