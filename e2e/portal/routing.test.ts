@@ -81,6 +81,7 @@ test("an acquirer fails, an operator looks what another rule would do, lets it d
   const moves = page.getByRole("group", { name: "Who would move" });
   await moves.getByText("nusantara → cendana").waitFor();
   expect(await moves.textContent()).toContain("92.0 %");
+  await page.locator("figure canvas").waitFor();
   await look("routing-what-if");
   expect(await faults(page)).toEqual([]);
 

@@ -187,7 +187,7 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
 }
 
 function Icon(props: { label: string; disabled: boolean; onClick: () => void; children: ReactNode }) {
-  return <Button look="quiet" className="px-1.5" {...props} />;
+  return <Button look="quiet" className="px-1!" {...props} />;
 }
 
 interface CellProps {

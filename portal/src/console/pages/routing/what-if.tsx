@@ -242,7 +242,8 @@ export function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-function rateOf({ success_rate: rate }: Outcome): string {
+function rateOf({ success_rate: rate, attempts }: Outcome): string {
+  if (attempts === 0) return "none";
   return rate === null ? "unknown" : percent(rate);
 }
 
