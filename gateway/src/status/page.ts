@@ -1,6 +1,6 @@
 // The status page as HTML: what works now, ninety days of each component, and what operators say. It works without scripts. Pure.
 import { type Micros, wireTime } from "../ground/clock.ts";
-import { type Html, drawn, html, pageText } from "../ground/html.ts";
+import { type Html, html, pageText } from "../ground/html.ts";
 import { type Language, languages } from "../ground/languages.ts";
 import { SCRIPT_PATH, STYLE_PATH } from "./assets.ts";
 import { type Incident, type IncidentUpdate, endOf, statusOf } from "./incident.ts";
@@ -74,19 +74,29 @@ function part(title: string, incidents: readonly Incident[], language: Language)
   );
 }
 
-const strokes: Readonly<Record<State, string>> = {
-  operational: '<path d="m7 12.5 3.5 3.5L17 9"/>',
-  degraded: '<path d="M12 7v6m0 3.5v.5"/>',
-  outage: '<path d="m8.5 8.5 7 7m0-7-7 7"/>',
-  maintenance: '<path d="M12 7v5l3 2.5"/>',
-  no_data: '<path d="M8 12h8"/>',
+const strokes: Readonly<Record<State, Html>> = {
+  operational: html`<path d="m7 12.5 3.5 3.5L17 9" />`,
+  degraded: html`<path d="M12 7v6m0 3.5v.5" />`,
+  outage: html`<path d="m8.5 8.5 7 7m0-7-7 7" />`,
+  maintenance: html`<path d="M12 7v5l3 2.5" />`,
+  no_data: html`<path d="M8 12h8" />`,
 };
 
 /** A state as a mark beside its name: it is never told by a colour alone. */
 function mark(state: State): Html {
-  return drawn(
-    `<svg class="mark ${state}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><circle cx="12" cy="12" r="10"/>${strokes[state]}</svg>`,
-  );
+  return html`<svg
+    class="mark ${state}"
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="2"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    aria-hidden="true"
+  >
+    <circle cx="12" cy="12" r="10" />
+    ${strokes[state]}
+  </svg>`;
 }
 
 function moment(at: Micros, language: Language): Html {
