@@ -12,6 +12,7 @@ export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
   "/routing": () => import("./pages/routing.tsx"),
   "/acquirers": () => import("./pages/acquirers.tsx"),
+  "/status": () => import("./pages/status.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

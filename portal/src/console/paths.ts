@@ -8,6 +8,7 @@ export const at = {
   routingVersions: () => "/routing?tab=versions",
   routingTests: () => "/routing?tab=tests",
   acquirers: () => "/acquirers",
+  status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",
