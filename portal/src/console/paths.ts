@@ -4,6 +4,7 @@ const part = (text: string): string => encodeURIComponent(text);
 /** Addresses within /console, which the router puts in front. */
 export const at = {
   home: () => "/",
+  status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",
