@@ -10,6 +10,8 @@ export const guestPages: Record<string, Load> = {
 /** For an operator who is signed in. */
 export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
+  "/routing": () => import("./pages/routing.tsx"),
+  "/acquirers": () => import("./pages/acquirers.tsx"),
   "/status": () => import("./pages/status.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),

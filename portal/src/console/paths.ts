@@ -4,6 +4,10 @@ const part = (text: string): string => encodeURIComponent(text);
 /** Addresses within /console, which the router puts in front. */
 export const at = {
   home: () => "/",
+  routing: () => "/routing",
+  routingVersions: () => "/routing?tab=versions",
+  routingTests: () => "/routing?tab=tests",
+  acquirers: () => "/acquirers",
   status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",

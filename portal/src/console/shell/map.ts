@@ -9,6 +9,13 @@ const items: [label: string | undefined, items: Item[]][] = [
   [undefined, [["Home", at.home()]]],
   ["Everybody", [["Status & incidents", at.status()]]],
   [
+    "Acquiring",
+    [
+      ["Routing", at.routing()],
+      ["Acquirers", at.acquirers()],
+    ],
+  ],
+  [
     "Access",
     [
       ["Operators", at.operators()],
