@@ -14,6 +14,10 @@ export const at = {
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}?account=${part(account)}`,
   statement: (id: string, environment: string, currency: string, account: string) =>
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}/statement?account=${part(account)}`,
+  routing: () => "/routing",
+  routingVersions: () => "/routing?tab=versions",
+  routingTests: () => "/routing?tab=tests",
+  acquirers: () => "/acquirers",
   status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",

@@ -10,6 +10,13 @@ const items: [label: string | undefined, items: Item[]][] = [
   ["Merchants", [["Merchants", at.merchants()]]],
   ["Everybody", [["Status & incidents", at.status()]]],
   [
+    "Acquiring",
+    [
+      ["Routing", at.routing()],
+      ["Acquirers", at.acquirers()],
+    ],
+  ],
+  [
     "Access",
     [
       ["Operators", at.operators()],
