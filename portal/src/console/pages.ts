@@ -7,9 +7,16 @@ export const guestPages: Record<string, Load> = {
   "/invitation": () => import("./pages/invitation.tsx"),
 };
 
+/** For an operator's screen, without navigation. */
+export const screenPages: Record<string, Load> = {
+  "/wall/screen": () => import("./pages/wall-screen.tsx"),
+};
+
 /** For an operator who is signed in. */
 export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
+  "/wall": () => import("./pages/wall.tsx"),
+  "/system": () => import("./pages/system.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

@@ -4,6 +4,9 @@ const part = (text: string): string => encodeURIComponent(text);
 /** Addresses within /console, which the router puts in front. */
 export const at = {
   home: () => "/",
+  wall: () => "/wall",
+  wallScreen: () => "/wall/screen",
+  system: () => "/system",
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",

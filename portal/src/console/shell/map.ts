@@ -6,7 +6,13 @@ import { at } from "../paths.ts";
 type Item = [label: string, to: string, least?: Role];
 
 const items: [label: string | undefined, items: Item[]][] = [
-  [undefined, [["Home", at.home()]]],
+  [
+    undefined,
+    [
+      ["Home", at.home()],
+      ["Wall", at.wall()],
+    ],
+  ],
   [
     "Access",
     [
@@ -15,6 +21,7 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Audit", at.audit()],
     ],
   ],
+  ["Service", [["System", at.system()]]],
 ];
 
 export function consoleMap(may: (least: Role) => boolean): Group[] {
