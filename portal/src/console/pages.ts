@@ -17,6 +17,7 @@ export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
   "/wall": () => import("./pages/wall.tsx"),
   "/system": () => import("./pages/system.tsx"),
+  "/status": () => import("./pages/status.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

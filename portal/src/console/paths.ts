@@ -7,6 +7,7 @@ export const at = {
   wall: () => "/wall",
   wallScreen: () => "/wall/screen",
   system: () => "/system",
+  status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",

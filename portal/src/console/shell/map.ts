@@ -13,6 +13,7 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Wall", at.wall()],
     ],
   ],
+  ["Everybody", [["Status & incidents", at.status()]]],
   [
     "Access",
     [
