@@ -15,6 +15,13 @@ const items: [label: string | undefined, items: Item[]][] = [
   ],
   ["Everybody", [["Status & incidents", at.status()]]],
   [
+    "Acquiring",
+    [
+      ["Routing", at.routing()],
+      ["Acquirers", at.acquirers()],
+    ],
+  ],
+  [
     "Access",
     [
       ["Operators", at.operators()],
