@@ -110,14 +110,18 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
 const bearerOf = ({ authorization = "" }: FastifyRequest["headers"]): string | undefined =>
   /^bearer (\S+)$/i.exec(authorization)?.[1];
 
-/** Whether the token that a request came with would still be let in to the endpoint. */
+/** Whether the token or the session that a request came with would still be let in to the endpoint. */
 async function stillMay(
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   endpoint: OperatorEndpoint,
-  { tokens }: OperatorParts,
+  { tokens, door }: OperatorParts,
 ): Promise<boolean> {
-  const sent = bearerOf(headers);
-  const found = sent === undefined ? undefined : await tokens.find(sent);
+  const sent = bearerOf(request.headers);
+  if (sent === undefined) {
+    const role = await door?.standing(request);
+    return role !== undefined && mayAct(role, endpoint.role);
+  }
+  const found = await tokens.find(sent);
   return found !== undefined && "operator" in found && mayAct(found.operator.role, endpoint.role);
 }
 

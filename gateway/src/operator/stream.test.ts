@@ -3,6 +3,7 @@
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { type Browser, operates } from "../../test/portal.ts";
 import { systemClock } from "../ground/clock.ts";
 import { createLog } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
@@ -124,4 +125,27 @@ test("over a socket a token that is revoked hears the end within seconds", async
   await service.operate("DELETE", "/tokens/wall-screen");
   while (!(await reader.read()).done);
   expect(performance.now() - begun).toBeLessThan(8_000);
+});
+
+test("over a socket a person who signs out, and one who is no operator any more, hear the end within seconds", async () => {
+  const ends: ((operator: Browser) => Promise<unknown>)[] = [
+    (operator) => operator.send("DELETE", "/ops/v1/session"),
+    async (operator) => {
+      const session = await operator.get("/ops/v1/session");
+      await service.app.consolePeople.operators.remove(session.json.person.person_id as string);
+    },
+  ];
+  for (const end of ends) {
+    const operator = await operates(service, "viewer");
+    const answer = await fetch(`${service.operatorOrigin}/ops/v1/stream`, {
+      headers: { cookie: operator.cookie ?? "" },
+    });
+    expect(answer.status).toBe(200);
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    const begun = performance.now();
+    await end(operator);
+    while (!(await reader.read()).done);
+    expect(performance.now() - begun).toBeLessThan(8_000);
+  }
 });

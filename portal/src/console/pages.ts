@@ -7,6 +7,11 @@ export const guestPages: Record<string, Load> = {
   "/invitation": () => import("./pages/invitation.tsx"),
 };
 
+/** For an operator's screen, without navigation. */
+export const screenPages: Record<string, Load> = {
+  "/wall/screen": () => import("./pages/wall-screen.tsx"),
+};
+
 /** For an operator who is signed in. */
 export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
@@ -17,6 +22,8 @@ export const operatorPages: Record<string, Load> = {
   "/merchants/$id/$environment/ledger": () => import("./pages/ledger.tsx"),
   "/merchants/$id/$environment/ledger/$currency": () => import("./pages/ledger/entries.tsx"),
   "/merchants/$id/$environment/ledger/$currency/statement": () => import("./pages/ledger/statement.tsx"),
+  "/wall": () => import("./pages/wall.tsx"),
+  "/system": () => import("./pages/system.tsx"),
   "/routing": () => import("./pages/routing.tsx"),
   "/acquirers": () => import("./pages/acquirers.tsx"),
   "/status": () => import("./pages/status.tsx"),

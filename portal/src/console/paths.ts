@@ -14,6 +14,9 @@ export const at = {
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}?account=${part(account)}`,
   statement: (id: string, environment: string, currency: string, account: string) =>
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}/statement?account=${part(account)}`,
+  wall: () => "/wall",
+  wallScreen: () => "/wall/screen",
+  system: () => "/system",
   routing: () => "/routing",
   routingVersions: () => "/routing?tab=versions",
   routingTests: () => "/routing?tab=tests",

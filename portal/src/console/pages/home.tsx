@@ -6,6 +6,7 @@ import { ErrorFace } from "../../ui/face.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { TimeFromNow } from "../../ui/time.tsx";
 import { type Schema, read } from "../api/client.ts";
+import { WallStrip } from "./wall/strip.tsx";
 
 type Queue = Schema<"WaitingQueue">;
 
@@ -15,6 +16,7 @@ export function Page() {
       <Section title="Waiting">
         <Waiting />
       </Section>
+      <WallStrip />
     </Frame>
   );
 }

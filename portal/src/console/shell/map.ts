@@ -6,7 +6,13 @@ import { at } from "../paths.ts";
 type Item = [label: string, to: string, least?: Role];
 
 const items: [label: string | undefined, items: Item[]][] = [
-  [undefined, [["Home", at.home()]]],
+  [
+    undefined,
+    [
+      ["Home", at.home()],
+      ["Wall", at.wall()],
+    ],
+  ],
   ["Merchants", [["Merchants", at.merchants()]]],
   ["Everybody", [["Status & incidents", at.status()]]],
   [
@@ -24,6 +30,7 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Audit", at.audit()],
     ],
   ],
+  ["Service", [["System", at.system()]]],
 ];
 
 export function consoleMap(may: (least: Role) => boolean): Group[] {
