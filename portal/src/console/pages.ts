@@ -10,6 +10,9 @@ export const guestPages: Record<string, Load> = {
 /** For an operator who is signed in. */
 export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
+  "/payments": () => import("./pages/payments.tsx"),
+  "/refunds": () => import("./pages/refunds.tsx"),
+  "/refunds/$uuid": () => import("./pages/refunds/uuid.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

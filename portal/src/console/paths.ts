@@ -4,6 +4,10 @@ const part = (text: string): string => encodeURIComponent(text);
 /** Addresses within /console, which the router puts in front. */
 export const at = {
   home: () => "/",
+  payments: () => "/payments",
+  payment: (reference: string) => `/payments/${part(reference)}`,
+  refunds: () => "/refunds",
+  refund: (uuid: string) => `/refunds/${part(uuid)}`,
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",

@@ -8,6 +8,13 @@ type Item = [label: string, to: string, least?: Role];
 const items: [label: string | undefined, items: Item[]][] = [
   [undefined, [["Home", at.home()]]],
   [
+    "Money",
+    [
+      ["Payments", at.payments()],
+      ["Refunds", at.refunds()],
+    ],
+  ],
+  [
     "Access",
     [
       ["Operators", at.operators()],
