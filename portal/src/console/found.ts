@@ -4,9 +4,11 @@ import { at } from "./paths.ts";
 export interface Named {
   kind: string;
   id: string;
+  /** Whose it is, where its address says so. */
+  merchant?: { merchant_id: string; environment: string | null };
 }
 
-const pages: Record<string, (named: Named) => string> = {
+const pages: Record<string, (named: Named) => string | undefined> = {
   payment: ({ id }) => at.payment(id),
   refund: ({ id }) => at.refund(id),
 };

@@ -11,6 +11,7 @@ export const guestPages: Record<string, Load> = {
 export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
   "/payments": () => import("./pages/payments.tsx"),
+  "/payments/$reference": () => import("./pages/payments/reference.tsx"),
   "/refunds": () => import("./pages/refunds.tsx"),
   "/refunds/$uuid": () => import("./pages/refunds/uuid.tsx"),
   "/operators": () => import("./pages/operators.tsx"),

@@ -21,7 +21,7 @@ export function ConsolePalette(props: PaletteProps) {
 
 /** Nothing where the console has no page of its kind. */
 function optionOf(hit: Hit): Option[] {
-  const to = pageOf(hit);
+  const to = pageOf({ kind: hit.kind, id: hit.id, merchant: hit });
   if (to === undefined) return [];
   const amount =
     hit.amount_minor === null || hit.exponent === null
