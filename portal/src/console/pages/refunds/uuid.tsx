@@ -96,8 +96,8 @@ const meanings: Record<Schema<"AcquirerOperation">["step"], string> = {
   planned: "It is to be asked.",
   calling: "It is being asked.",
   asking: "What came of the call is not known; it is asked about it.",
-  retryable: "It refused for now, and is called again.",
-  following: "It took it, and is asked what became of it.",
+  retryable: "It was certainly not done; the next try goes on from here.",
+  following: "It is open there, and asked about from time to time.",
   done: "Nothing is left to do.",
 };
 
