@@ -75,7 +75,7 @@ test("the story of a payment tells all of it, what others wrote as text, and a v
   expect(await page.title()).toBe("Payment · Gerbang");
 });
 
-test("an admin refunds for a merchant once, who did it stands in the story, and the refund has its page", async () => {
+test("an admin refunds for a merchant once, who did it stands below the story, and the refund has its page", async () => {
   const visit = await portal.operator("admin");
   const { page, open, email } = visit;
   await open(at.payment(things.payment));
@@ -90,9 +90,7 @@ test("an admin refunds for a merchant once, who did it stands in the story, and 
   await page.getByRole("button", { name: "Refund", exact: true }).dblclick();
   await page.getByText("“Paid twice”").waitFor();
   expect(await page.getByText("“Paid twice”").count()).toBe(1);
-  expect(await page.getByText(`by ${email}`).first().isVisible()).toBe(true);
-  await page.getByRole("tab", { name: "Who did what" }).click();
-  await page.getByRole("link", { name: email }).waitFor();
+  await page.getByRole("region", { name: "What operators did" }).getByRole("link", { name: email }).waitFor();
   await isWhole(visit, "payment-hands");
   await open(at.refunds());
   expect(await page.getByRole("group", { name: "Refunds" }).getByRole("row").count()).toBe(3);
@@ -101,6 +99,18 @@ test("an admin refunds for a merchant once, who did it stands in the story, and 
   await page.getByRole("heading", { level: 1, name: "Refund", exact: true }).waitFor();
   await page.getByText("Paid twice", { exact: true }).waitFor();
   await isWhole(visit, "refund");
+});
+
+test("what the merchant's people did at the portal names them, in the story and below it", async () => {
+  const { requests } = await portal.member("owner", { merchantId });
+  const canceled = await requests.post(`/portal/v1/payments/${things.pending}/cancel`, { reason: "Sold out" });
+  expect(canceled.status, canceled.text).toBe(200);
+  const { page, open } = await portal.operator("support");
+  await open(at.payment(things.pending));
+  const below = page.getByRole("region", { name: "What the merchant's people did" });
+  expect(await below.innerText()).toMatch(/Sari Dewi\s+cancel payment/);
+  const story = page.getByRole("region", { name: "Story of the payment" });
+  expect(await story.innerText()).toContain("by Sari Dewi of Kopi Melati");
 });
 
 test("the palette finds a payment by the order of its merchant, and says whose it is", async () => {

@@ -39,13 +39,11 @@ const columns: Column<Payment>[] = [
   {
     head: "Merchant's reference",
     cell: (payment) => (
-      <>
-        <span className="inline-block max-w-32 truncate align-bottom sm:max-w-52">{payment.reference_id}</span>
+      <span className="max-w-32 sm:max-w-52">
+        <span className="block truncate">{payment.reference_id}</span>
         {/* A phone has no room for the column. */}
-        <span className="block max-w-32 truncate text-xs font-normal text-muted sm:hidden">
-          {payment.merchant_name}
-        </span>
-      </>
+        <span className="block truncate text-xs font-normal text-muted sm:hidden">{payment.merchant_name}</span>
+      </span>
     ),
   },
   { head: "Status", cell: (payment) => <Status status={payment.status} /> },

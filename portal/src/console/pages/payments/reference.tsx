@@ -52,7 +52,6 @@ export function Page() {
               label="Views of the payment"
               tabs={{
                 story: { label: "What happened", content: () => <Happened of={record} /> },
-                hands: { label: "Who did what", content: () => <Hands of={record} /> },
                 raw: {
                   label: "As the API tells it",
                   content: () => (
@@ -77,6 +76,7 @@ function Happened({ of: record }: { of: Record }) {
       <Disagreements of={record.exceptions} />
       <Story of={record} reader={readerOf(record)} />
       <Calls of={record.operations} />
+      <Hands of={record} />
     </>
   );
 }

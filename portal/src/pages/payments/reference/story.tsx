@@ -55,18 +55,20 @@ function StepLine({ step, reader, isLast }: { step: Step; reader: Reader; isLast
         {!isLast && <span className="w-px flex-1 bg-line" />}
       </div>
       <div className="min-w-0 pb-4">
-        <div className="flex flex-wrap items-baseline gap-x-3">
-          <h2 className="font-medium">{telling.title}</h2>
-          <span className="text-xs text-muted">
-            <Time at={step.at} />
-          </span>
-          {step.request_id !== null && <Request id={step.request_id} reader={reader} />}
+        <div className="flex items-baseline gap-x-3">
+          <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+            <h2 className="font-medium">{telling.title}</h2>
+            <span className="text-xs text-muted">
+              <Time at={step.at} />
+            </span>
+            {step.request_id !== null && <Request id={step.request_id} reader={reader} />}
+          </div>
           <button
             type="button"
             aria-expanded={isRaw}
             aria-label={`Raw object: ${telling.name}`}
             onClick={() => setRaw(!isRaw)}
-            className="ml-auto min-h-6 rounded px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
+            className="min-h-6 shrink-0 rounded px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
           >
             raw
           </button>

@@ -1,5 +1,4 @@
 // Who did what to a payment: operators with what they were answered, and the merchant's people at the portal.
-import { Empty } from "../../../../ui/empty.tsx";
 import { To } from "../../../../ui/link.tsx";
 import { Section } from "../../../../ui/page.tsx";
 import { Status } from "../../../../ui/status.tsx";
@@ -12,17 +11,10 @@ type Record = Schema<"PaymentRecord">;
 const line = "flex min-h-9 flex-wrap items-center gap-x-4 gap-y-0.5 px-4 py-1.5";
 
 export function Hands({ of: { audit, people } }: { of: Record }) {
-  if (audit.length === 0 && people.length === 0)
-    return (
-      <Empty title="Nobody's hand was in it">
-        What operators or the merchant's people change stands here, with who it was. Calls of the merchant's system
-        stand in the story.
-      </Empty>
-    );
   return (
     <>
       {audit.length > 0 && (
-        <Section title="Operators">
+        <Section title="What operators did">
           <ul className="divide-y divide-line rounded-md border border-line bg-panel">
             {audit.map((entry) => (
               <Operator key={entry.request_id} of={entry} />
@@ -31,7 +23,7 @@ export function Hands({ of: { audit, people } }: { of: Record }) {
         </Section>
       )}
       {people.length > 0 && (
-        <Section title="The merchant's people">
+        <Section title="What the merchant's people did">
           <ul className="divide-y divide-line rounded-md border border-line bg-panel">
             {people.map((one) => (
               <li key={one.request_id} className={line}>

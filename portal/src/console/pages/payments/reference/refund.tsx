@@ -61,9 +61,10 @@ function Asked({ of: approval, close }: { of: Schema<"Approval">; close: () => v
   return (
     <Dialog open onClose={close} title="A second operator has to approve it">
       <div className="space-y-4">
-        <p>
-          Nothing has moved yet. {approval.summary}, once another operator with the role {approval.least_role} approves
-          it. It can be approved until <TimeFromNow at={approval.expires_at} />.
+        <p>Nothing has moved yet. Another operator with the role {approval.least_role} has to approve this:</p>
+        <p className="rounded border border-line px-3 py-2 wrap-anywhere">{approval.summary}</p>
+        <p className="text-muted">
+          What nobody approves lapses <TimeFromNow at={approval.expires_at} />.
         </p>
         <div className="flex flex-wrap gap-2">
           {page !== undefined && <ButtonLink to={page}>See the approval</ButtonLink>}
