@@ -21,8 +21,6 @@ export interface Reader {
   dispute: PageOf;
   settlement: PageOf;
   request: PageOf;
-  /** Who made a request, where the reader is told. */
-  maker?: (request: string) => string | undefined;
   /** What the reader is told of a step beyond the step itself. */
   more?: (step: Step) => ReactNode;
 }

@@ -87,17 +87,11 @@ function StepLine({ step, reader, isLast }: { step: Step; reader: Reader; isLast
 
 function Request({ id, reader }: { id: string; reader: Reader }) {
   const page = reader.request(id);
-  const maker = reader.maker?.(id);
-  return (
-    <>
-      {maker !== undefined && <span className="text-xs">by {maker}</span>}
-      {page === undefined ? (
-        <code className="font-mono text-xs break-all text-muted">{id}</code>
-      ) : (
-        <To to={page} className="link font-mono text-xs">
-          {id}
-        </To>
-      )}
-    </>
+  return page === undefined ? (
+    <code className="font-mono text-xs break-all text-muted">{id}</code>
+  ) : (
+    <To to={page} className="link font-mono text-xs">
+      {id}
+    </To>
   );
 }
