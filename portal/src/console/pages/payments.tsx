@@ -37,9 +37,9 @@ const spec = {
 
 const columns: Column<Payment>[] = [
   {
-    head: "Merchant's reference",
+    head: "Order",
     cell: (payment) => (
-      <span className="max-w-32 sm:max-w-52">
+      <span className="max-w-28 sm:max-w-52">
         <span className="block truncate">{payment.reference_id}</span>
         {/* A phone has no room for the column. */}
         <span className="block truncate text-xs font-normal text-muted sm:hidden">{payment.merchant_name}</span>

@@ -67,5 +67,7 @@ function Operator({ of: entry }: { of: Schema<"AuditEntry"> }) {
 
 function Outcome({ status }: { status: number | null }) {
   if (status === null) return <Status status="not on record" tone="warn" />;
+  // Nothing was done yet: it waited for a second operator.
+  if (status === 202) return <Status status="asked for" />;
   return status < 400 ? <Status status="done" /> : <Status status={`refused ${status}`} tone="bad" />;
 }
