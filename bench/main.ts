@@ -6,6 +6,7 @@ import { attack } from "./attack.ts";
 import * as cases from "./cases.ts";
 import { CleanTree } from "./clean-tree.ts";
 import { portal } from "./portal.ts";
+import { payer } from "./payer.ts";
 import { processes } from "./processes.ts";
 import { keep, tell } from "./report.ts";
 import { requestlog } from "./request-log.ts";
@@ -19,6 +20,7 @@ const all: Record<string, (options: Options) => Promise<Result>> = {
   processes,
   requestlog,
   portal,
+  payer,
   attack,
 };
 

@@ -99,7 +99,8 @@ export class Stage {
   private service: Service;
   /** The others: the API alone. */
   private others: Service[] = [];
-  private readonly client: Client;
+  /** The demo merchant's system. */
+  readonly client: Client;
   private readonly options: StageOptions;
 
   private constructor(service: Service, options: StageOptions) {
@@ -154,6 +155,11 @@ export class Stage {
 
   private get services(): Service[] {
     return [this.service, ...this.others];
+  }
+
+  /** Where each process is. */
+  get origins(): string[] {
+    return this.services.map(({ url }) => url);
   }
 
   /** The demo merchant. */

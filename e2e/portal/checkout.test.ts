@@ -1,6 +1,7 @@
 // Goal: whoever pays by a phone knows what to do, and sees by itself that it is done. Method: the payers' pages in a real browser as an Indonesian phone
 // opens them, by role and name; paid from beside, by the page itself, and without scripts.
 import { expect, test } from "vitest";
+import { paths } from "../../portal/src/paths.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { faults, look, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
@@ -73,4 +74,97 @@ test("without scripts it can be paid as well, and declined it has a calm face", 
   await page.goto(portal.origin + path);
   await page.getByRole("button", { name: "Tolak" }).click();
   await page.getByText("Tidak ada uang yang diambil.").waitFor();
+});
+
+test("a merchant makes a link in the portal; of two phones one pays it, and it is not paid twice", async () => {
+  const owner = await portal.member("owner");
+  const { page, place, open } = owner;
+  await open(paths.links(place));
+  await page.getByRole("link", { name: "Make the first one" }).click();
+  await page.getByLabel("Amount", { exact: true }).fill("0");
+  await page.getByLabel("What it is for").fill(ATTACK);
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByText("An amount is more than nothing.").waitFor();
+  await page.getByLabel("Amount", { exact: true }).fill("125000");
+  await page.getByText(/"amount_minor": ?12500000/).waitFor();
+  await page.getByText("Payer's name, time to pay, way back").click();
+  await page.getByLabel("return_url").fill("http://toko.example");
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByText("return_url: must be an https address").waitFor();
+  await page.getByLabel("return_url").fill("");
+  await page.getByLabel("Name and e-mail address").selectOption("true");
+  await look(page, "link-new");
+  await page.getByRole("button", { name: "Make the link" }).dblclick();
+  await page.getByRole("img", { name: "The QR code of the link" }).waitFor();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Save the QR code" }).click(),
+  ]);
+  expect(file.suggestedFilename()).toMatch(/^[\w-]+\.png$/);
+  await look(page, "link-fresh");
+  const url = (await page.getByRole("link", { name: "/pay/l/" }).getAttribute("href")) ?? "";
+
+  const [first, second] = [await portal.guest(phone), await portal.guest(phone)];
+  for (const payer of [first, second]) await payer.page.goto(url);
+  const one = first.page;
+  await one.getByText("125.000,00").waitFor();
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(one, theme);
+    expect(await faults(one)).toEqual([]);
+  }
+  await look(one, "payer-link");
+  expect(await one.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  const fill = async (payer: typeof first): Promise<void> => {
+    await payer.page.getByLabel("Transfer bank").check();
+    await payer.page.getByLabel("Nama Anda").fill("Sari Wulandari");
+    await payer.page.getByLabel("Alamat email Anda").fill("sari@example.com");
+  };
+  await fill(first);
+  await fill(second);
+  await one.getByRole("button", { name: "Lanjut" }).dblclick();
+  await one.getByText("Berita transfer").waitFor();
+  await second.page.getByRole("button", { name: "Lanjut" }).click();
+  await second.page.getByText("Sedang dibayar").waitFor();
+  expect(await faults(second.page)).toEqual([]);
+  await look(second.page, "payer-link-in-use");
+  // Who began comes back, and goes on.
+  await one.goto(url);
+  await look(one, "payer-link-yours");
+  await one.getByRole("link", { name: "Lanjutkan pembayaran Anda" }).click();
+  await one.getByRole("button", { name: "Bayar" }).click();
+  await one.getByText("Sudah dibayar. Terima kasih.").waitFor();
+  await second.page.goto(url);
+  await second.page.getByText("Jangan membayar lagi.").waitFor();
+  expect(await second.page.getByRole("button").count()).toBe(0);
+  await look(second.page, "payer-link-paid");
+
+  await page.getByText("It was to be paid once, and it is.").waitFor();
+  await page
+    .getByRole("table", { name: "Payments by this link" })
+    .or(page.getByText("Bank transfer"))
+    .first()
+    .waitFor();
+  expect(await page.getByRole("button", { name: "Close the link" }).count()).toBe(0);
+  await look(page, "link-paid");
+  await open(paths.links(place));
+  await look(page, "links");
+  expect(await page.title()).not.toBe("owned");
+});
+
+test("without scripts a payer says how much, is told what is wrong, and pays", async () => {
+  const { client } = await portal.service.merchant({ name: "Toko Melati" });
+  const asked = { minimum_minor: 1_000_000, maximum_minor: 50_000_000, currency: "IDR", reusable: true };
+  const { json } = await client.post("/v1/payment-links", { ...asked, description: "Untuk kucing di pasar" });
+  portal.tolerate(/status of 422/); // the page that says what is wrong
+  const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });
+  await page.goto(json.url as string);
+  await page.getByLabel("Berapa yang ingin Anda bayar?").fill("5.000");
+  await page.getByLabel("QRIS").check();
+  await page.getByRole("button", { name: "Lanjut" }).click();
+  await page.getByText("Jumlah ini tidak bisa dibayar di sini.").waitFor();
+  await page.getByLabel("Berapa yang ingin Anda bayar?").fill("50.000");
+  await page.getByRole("button", { name: "Lanjut" }).click();
+  await page.getByText("50.000,00").waitFor();
+  await page.getByRole("button", { name: "Bayar" }).click();
+  await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
 });

@@ -5,6 +5,7 @@ import { useSession } from "./api/session.ts";
 const en = {
   home: "Home",
   payments: "Payments",
+  links: "Payment links",
   refunds: "Refunds",
   disputes: "Disputes",
   settlements: "Settlements",
@@ -58,6 +59,7 @@ type Words = typeof en;
 const id: Words = {
   home: "Beranda",
   payments: "Pembayaran",
+  links: "Tautan pembayaran",
   refunds: "Pengembalian dana",
   disputes: "Sengketa",
   settlements: "Settlement",

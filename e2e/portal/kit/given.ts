@@ -6,6 +6,7 @@ export interface Things {
   payment: string;
   /** One that waits for its payer. */
   pending: string;
+  link: string;
   refund: string;
   dispute: string;
   settlement: string;
@@ -37,10 +38,12 @@ export async function oneOfEverything(client: Client): Promise<Things> {
   const dispute = await post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "general" });
   const refund = await post("/v1/refunds", { payment_reference: payment, amount_minor: 5_000_000 });
   const settled = await post("/v1/sandbox/settlements/run");
+  const link = await post("/v1/payment-links", { amount_minor: 500_000, currency: "IDR", reusable: true });
   const [entries, events] = await Promise.all([client.get("/v1/balances/IDR/entries"), client.get("/v1/events")]);
   return {
     payment,
     pending: pending ?? "",
+    link: link.json.uuid as string,
     refund: refund.json.uuid as string,
     dispute: dispute.json.uuid as string,
     settlement: settled.json.data[0].uuid as string,

@@ -13,7 +13,7 @@ const GATHER_MS = 1500;
 
 /** Which answers an event makes old, by the noun of its type. */
 const oldBy: Record<string, readonly string[]> = {
-  payment: ["/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
+  payment: ["/v1/payments", "/v1/payment-links", "/v1/balances", "/v1/accounts", "/v1/journals"],
   refund: ["/v1/refunds", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
   settlement: ["/v1/settlements", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
   dispute: ["/v1/disputes", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],

@@ -18,6 +18,7 @@ type Item = [label: keyof Words, to: (place: Place) => string, action?: string];
 
 const money: Item[] = [
   ["payments", paths.payments, "payments:read"],
+  ["links", paths.links, "payments:read"],
   ["refunds", paths.refunds, "refunds:read"],
   ["disputes", paths.disputes, "disputes:read"],
   ["settlements", paths.settlements, "settlements:read"],

@@ -9,6 +9,7 @@ import { Answer } from "../../ui/answer.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Copy, Identity } from "../../ui/copy.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { To } from "../../ui/link.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -64,6 +65,7 @@ export function Page() {
 
 function PaymentFacts({ of: payment }: { of: Payment }) {
   const { currency, exponent, settlement } = payment;
+  const place = usePlace();
   const aheadMs = useAheadMs();
   const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
   return (
@@ -97,6 +99,11 @@ function PaymentFacts({ of: payment }: { of: Payment }) {
           {settlement.status === "paid" ? "on " : ""}
           {settlement.estimated_date === null ? "not before something changes" : <Day on={settlement.estimated_date} />}
           {settlement.status !== "paid" && <span className="text-muted"> ({settlement.status}, estimated)</span>}
+        </Fact>
+      )}
+      {payment.payment_link !== undefined && (
+        <Fact name="Came by">
+          <To to={paths.link(place, payment.payment_link)}>a payment link</To>
         </Fact>
       )}
       {payment.customer?.email !== undefined && <Fact name="Payer">{payment.customer.email}</Fact>}
