@@ -1,5 +1,4 @@
-// Goal: an operator finds any merchant's payment, reads its whole story, gives it back for its merchant, and is told when a second operator has to
-// agree. Method: a real browser at the operators' listener, two merchants with money that moved; axe on each page.
+// Goal: an operator finds any merchant's payment, reads its whole story, and gives it back for its merchant. Method: a real browser at the operators' listener, two merchants with money that moved; axe on each page.
 import { beforeAll, expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { at } from "../../portal/src/console/paths.ts";
@@ -121,23 +120,4 @@ test("the palette finds a payment by the order of its merchant, and says whose i
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Payment", exact: true }).waitFor();
   expect(page.url()).toContain(ofOther);
-});
-
-test("where the policy wants two, the refund waits and the operator is told so", async () => {
-  const visit = await portal.operator("admin");
-  const { page, open, requests } = visit;
-  const { version } = (await requests.get("/ops/v1/approvals/policy")).json;
-  const actions = { refund_payment: {} };
-  const policy = await requests.send("PUT", "/ops/v1/approvals/policy", { version, actions });
-  expect(policy.status, policy.text).toBe(200);
-  await open(at.payment(things.payment));
-  await page.getByRole("button", { name: "Refund…" }).click();
-  await page.getByLabel("Reason").fill("Asked by telephone");
-  await page.getByRole("button", { name: "Refund", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: "A second operator has to approve it" });
-  await dialog.waitFor();
-  expect(await dialog.innerText()).toContain("Nothing has moved yet.");
-  await isWhole(visit, "payment-asked");
-  await dialog.getByRole("button", { name: "Done" }).click();
-  expect(await page.getByText("“Asked by telephone”").count()).toBe(0);
 });

@@ -8,9 +8,20 @@ export interface Named {
   merchant?: { merchant_id: string; environment: string | null };
 }
 
+/** Of objects whose address begins with their book. */
+const within =
+  (path: (merchant: string, environment: string, id: string) => string) =>
+  ({ id, merchant }: Named): string | undefined =>
+    merchant && merchant.environment !== null ? path(merchant.merchant_id, merchant.environment, id) : undefined;
+
 const pages: Record<string, (named: Named) => string | undefined> = {
   payment: ({ id }) => at.payment(id),
   refund: ({ id }) => at.refund(id),
+  dispute: within(at.dispute),
+  settlement: within(at.settlement),
+  receipt: ({ id }) => at.receipt(id),
+  exception: ({ id }) => at.exception(id),
+  approval: ({ id }) => at.approval(id),
 };
 
 /** The page of an object; undefined where the console has none of its kind. */

@@ -10,6 +10,15 @@ export const guestPages: Record<string, Load> = {
 /** For an operator who is signed in. */
 export const operatorPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
+  "/waiting": () => import("./pages/waiting.tsx"),
+  "/reviews/$reference": () => import("./pages/waiting/review.tsx"),
+  "/receipts/$uuid": () => import("./pages/waiting/receipt.tsx"),
+  "/exceptions/$uuid": () => import("./pages/waiting/exception.tsx"),
+  "/merchants/$merchant/$environment/disputes/$uuid": () => import("./pages/waiting/dispute.tsx"),
+  "/merchants/$merchant/$environment/settlements/$uuid": () => import("./pages/waiting/settlement.tsx"),
+  "/approvals": () => import("./pages/approvals.tsx"),
+  "/approvals/policy": () => import("./pages/approvals/policy.tsx"),
+  "/approvals/$uuid": () => import("./pages/approvals/uuid.tsx"),
   "/payments": () => import("./pages/payments.tsx"),
   "/payments/$reference": () => import("./pages/payments/reference.tsx"),
   "/refunds": () => import("./pages/refunds.tsx"),

@@ -8,6 +8,14 @@ type Item = [label: string, to: string, least?: Role];
 const items: [label: string | undefined, items: Item[]][] = [
   [undefined, [["Home", at.home()]]],
   [
+    "Decisions",
+    [
+      ["Waiting", at.waiting()],
+      ["Approvals", at.approvals()],
+      ["Policy", at.approvalPolicy()],
+    ],
+  ],
+  [
     "Money",
     [
       ["Payments", at.payments()],

@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePart } from "../../../address.ts";
-import { Story } from "../../../pages/payments/reference/story.tsx";
 import { Answer } from "../../../ui/answer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Code } from "../../../ui/code.tsx";
@@ -18,9 +17,7 @@ import { type Schema, read } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { pageOf } from "../../found.ts";
 import { at } from "../../paths.ts";
-import { Calls, Disagreements } from "./reference/calls.tsx";
-import { Hands } from "./reference/hands.tsx";
-import { readerOf } from "./reference/reader.tsx";
+import { RecordView } from "./record.tsx";
 import { Refund } from "./reference/refund.tsx";
 
 type Record = Schema<"PaymentRecord">;
@@ -51,7 +48,7 @@ export function Page() {
             <Tabs
               label="Views of the payment"
               tabs={{
-                story: { label: "What happened", content: () => <Happened of={record} /> },
+                story: { label: "Record", content: () => <RecordView of={record} /> },
                 raw: {
                   label: "As the API tells it",
                   content: () => (
@@ -67,17 +64,6 @@ export function Page() {
         )}
       </Answer>
     </Frame>
-  );
-}
-
-function Happened({ of: record }: { of: Record }) {
-  return (
-    <>
-      <Disagreements of={record.exceptions} />
-      <Story of={record} reader={readerOf(record)} />
-      <Calls of={record.operations} />
-      <Hands of={record} />
-    </>
   );
 }
 
