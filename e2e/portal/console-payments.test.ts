@@ -1,4 +1,5 @@
-// Goal: an operator finds any merchant's payment, reads its whole story, and gives it back for its merchant. Method: a real browser at the operators' listener, two merchants with money that moved; axe on each page.
+// Goal: an operator finds any merchant's payment, reads its whole story, and gives it back for its merchant. Method: a real
+// browser at the operators' listener, two merchants with money that moved; axe on each page.
 import { beforeAll, expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { at } from "../../portal/src/console/paths.ts";
