@@ -23,6 +23,7 @@ export const operatorPages: Record<string, Load> = {
   "/payments/$reference": () => import("./pages/payments/reference.tsx"),
   "/refunds": () => import("./pages/refunds.tsx"),
   "/refunds/$uuid": () => import("./pages/refunds/uuid.tsx"),
+  "/status": () => import("./pages/status.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

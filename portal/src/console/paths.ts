@@ -20,6 +20,7 @@ export const at = {
   payment: (reference: string) => `/payments/${part(reference)}`,
   refunds: () => "/refunds",
   refund: (uuid: string) => `/refunds/${part(uuid)}`,
+  status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",
