@@ -24,6 +24,13 @@ const items: [label: string | undefined, items: Item[]][] = [
     ],
   ],
   [
+    "Acquiring",
+    [
+      ["Routing", at.routing()],
+      ["Acquirers", at.acquirers()],
+    ],
+  ],
+  [
     "Access",
     [
       ["Operators", at.operators()],
