@@ -20,6 +20,16 @@ export const at = {
   payment: (reference: string) => `/payments/${part(reference)}`,
   refunds: () => "/refunds",
   refund: (uuid: string) => `/refunds/${part(uuid)}`,
+  merchants: () => "/merchants",
+  merchant: (id: string) => `/merchants/${part(id)}`,
+  settlements: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/settlements`,
+  settlement: (id: string, environment: string, uuid: string) =>
+    `/merchants/${part(id)}/${part(environment)}/settlements/${part(uuid)}`,
+  ledger: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/ledger`,
+  entries: (id: string, environment: string, currency: string, account: string) =>
+    `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}?account=${part(account)}`,
+  statement: (id: string, environment: string, currency: string, account: string) =>
+    `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}/statement?account=${part(account)}`,
   routing: () => "/routing",
   routingVersions: () => "/routing?tab=versions",
   routingTests: () => "/routing?tab=tests",

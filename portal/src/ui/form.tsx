@@ -50,8 +50,7 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
   const [sent, setSent] = useState<Values>({});
   const element = useRef<HTMLFormElement>(null);
   const told = action.error?.details.field;
-  // A field of several values is one field here: `scopes.0` is said at `scopes`.
-  const field = told !== undefined && !(told in values) ? told.split(".")[0] : told;
+  const field = told === undefined ? undefined : fieldAround(told, values);
   const form: FormState = {
     values,
     set: (name, value) => setValues((before) => ({ ...before, [name]: value })),
@@ -84,6 +83,12 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
       </form>
     </Context>
   );
+}
+
+/** A field of several values is one field here: `scopes.0` is said at `scopes`. */
+function fieldAround(told: string, values: Values): string {
+  const dot = told.lastIndexOf(".");
+  return told in values || dot < 0 ? told : fieldAround(told.slice(0, dot), values);
 }
 
 /** Lets the form check a field before it sends anything, as long as the field is there. */

@@ -36,9 +36,9 @@ export function useCursor(limit = ROWS): Cursor {
   };
 }
 
-/** Asks for a list. While another page or filter is fetched the rows before stay; those of another merchant or environment never do. */
+/** Asks for a list. While another page or filter is fetched the rows before stay; those of another merchant, environment or object never do. */
 export function useList<Answer>(options: UseQueryOptions<Answer, ApiError>): UseQueryResult<Answer, ApiError> {
-  const placeOf = (key: readonly unknown[] | undefined): string => JSON.stringify(key?.slice(0, 3));
+  const placeOf = (key: readonly unknown[] | undefined): string => JSON.stringify(key?.slice(0, 4));
   const placeholderData = (previous: Answer | undefined, query: { queryKey: readonly unknown[] } | undefined) =>
     placeOf(query?.queryKey) === placeOf(options.queryKey) ? previous : undefined;
   return useQuery({ ...options, placeholderData } as UseQueryOptions<Answer, ApiError>);

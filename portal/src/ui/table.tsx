@@ -28,17 +28,20 @@ interface Props<Row> {
   /** The page of a row. The first column is the link to it. */
   to?: ((row: Row) => string) | undefined;
   cursor?: Cursor | undefined;
+  /** Lists begin with the newest; this one with the oldest. */
+  oldestFirst?: boolean;
   /** In place of the rows when there are none. */
   empty: ReactNode;
 }
 
 const SKELETON_ROWS = 8;
 
-export function Table<Row>({ label, list, columns, id, to, cursor, empty }: Props<Row>) {
+export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst = false, empty }: Props<Row>) {
   const go = useGo();
   const { data, error, isPlaceholderData } = list;
   if (!data && error) return <ErrorFace error={error} retry={() => list.refetch()} />;
-  if (data?.data.length === 0) return cursor?.isFirst === false ? <Beyond cursor={cursor} /> : empty;
+  if (data?.data.length === 0)
+    return cursor?.isFirst === false ? <Beyond cursor={cursor} oldestFirst={oldestFirst} /> : empty;
   const open = (event: MouseEvent, row: Row): void => {
     if (!to || event.defaultPrevented || (event.target as Element).closest("a,button,input,label,select")) return;
     // Who selects text in a row does not want to leave.
@@ -95,7 +98,7 @@ export function Table<Row>({ label, list, columns, id, to, cursor, empty }: Prop
           </tbody>
         </table>
       </div>
-      {cursor && data && <Pages cursor={cursor} list={data} />}
+      {cursor && data && <Pages cursor={cursor} list={data} oldestFirst={oldestFirst} />}
     </div>
   );
 }
@@ -130,25 +133,31 @@ function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
   next.focus();
 }
 
-function Pages({ cursor, list: { has_more: more, next_cursor: next } }: { cursor: Cursor; list: ListOf<unknown> }) {
+interface Turns {
+  cursor: Cursor;
+  oldestFirst: boolean;
+}
+
+function Pages({ cursor, oldestFirst, list }: Turns & { list: ListOf<unknown> }) {
+  const { has_more: more, next_cursor: next } = list;
   if (cursor.isFirst && !more) return null;
   return (
     <nav aria-label="Pages" className="mt-3 flex justify-end gap-2">
       <Button disabled={cursor.isFirst} onClick={() => cursor.newer()}>
-        ← Newer
+        {oldestFirst ? "← Earlier" : "← Newer"}
       </Button>
       <Button disabled={!more || next === null} onClick={() => next !== null && cursor.older(next)}>
-        Older →
+        {oldestFirst ? "Later →" : "Older →"}
       </Button>
     </nav>
   );
 }
 
-function Beyond({ cursor }: { cursor: Cursor }) {
+function Beyond({ cursor, oldestFirst }: Turns) {
   return (
     <div className="rounded-md border border-line bg-panel p-5">
-      <p className="mb-3">Nothing older is here.</p>
-      <Button onClick={() => cursor.newer()}>← Newer</Button>
+      <p className="mb-3">Nothing {oldestFirst ? "later" : "older"} is here.</p>
+      <Button onClick={() => cursor.newer()}>{oldestFirst ? "← Earlier" : "← Newer"}</Button>
     </div>
   );
 }

@@ -1,0 +1,175 @@
+// Goal: an operator makes a merchant and runs it from the console: its settings, its keys, its payouts and its ledger.
+// Method: a real browser at the operators' listener; axe on each page, light and dark.
+import { expect, test } from "vitest";
+import { exponentOf as exponentOfService, isCurrency } from "../../gateway/src/ground/money.ts";
+import { exponentOf } from "../../portal/src/console/pages/merchants/exponents.ts";
+import { at } from "../../portal/src/console/paths.ts";
+import { type Things, oneOfEverything } from "./kit/given.ts";
+import { faults, showIn } from "./kit/look.ts";
+import { type OperatorVisit, PHONE, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+/** A merchant with a batch that waits for its bank, named with what a page must show as text. */
+async function merchantWithBatch(name: string): Promise<Things & { id: string }> {
+  const { merchantId } = await portal.service.merchant({ name });
+  const things = await oneOfEverything(await portal.service.client(merchantId, "sandbox"));
+  return { ...things, id: merchantId };
+}
+
+async function isClean({ page, look }: OperatorVisit, name: string): Promise<void> {
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(page, theme);
+    expect(await faults(page), `${name}, ${theme}`).toEqual([]);
+  }
+  await look(`console-${name}`);
+}
+
+async function areClean(operator: OperatorVisit, pages: Record<string, string>): Promise<void> {
+  for (const [name, path] of Object.entries(pages)) {
+    await operator.open(path);
+    await isClean(operator, name);
+  }
+}
+
+test("every page of merchants is one that axe finds nothing in, in light and dark", async () => {
+  const { merchantId: id } = await portal.service.merchant({ name: "Toko <img src=x onerror=alert(1)>" });
+  await areClean(await portal.operator("admin"), {
+    merchants: at.merchants(),
+    merchant: at.merchant(id),
+    "merchant-access": `${at.merchant(id)}?tab=access`,
+  });
+});
+
+test("every page of settlements and the ledger is one that axe finds nothing in, in light and dark", async () => {
+  const { id, settlement } = await merchantWithBatch("Toko <img src=x onerror=alert(1)>");
+  await areClean(await portal.operator("admin"), {
+    settlements: at.settlements(id, "sandbox"),
+    settlement: at.settlement(id, "sandbox", settlement),
+    ledger: at.ledger(id, "sandbox"),
+    entries: at.entries(id, "sandbox", "IDR", "merchant:available"),
+    statement: at.statement(id, "sandbox", "IDR", "merchant:available"),
+  });
+});
+
+test("amounts of settings have as many decimals as the service counts in", () => {
+  const known = Intl.supportedValuesOf("currency").filter(isCurrency);
+  expect(known.length).toBeGreaterThan(100);
+  for (const currency of known) expect(exponentOf(currency), currency).toBe(exponentOfService(currency));
+});
+
+test("an admin makes a merchant, sets it up, lets its systems and its owner in, and suspends it", async () => {
+  const operator = await portal.operator("admin");
+  const { page, open } = operator;
+  const dialog = page.getByRole("dialog");
+  const click = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  await open(at.merchants());
+  await click("Make a merchant");
+  await page.getByLabel("Name", { exact: true }).last().fill("Warung Pagi");
+  await click("Make it");
+  await page.getByRole("link", { name: "I have kept them" }).waitFor();
+  expect(await page.getByText(/^whsec_/).count()).toBe(2);
+  await page.getByRole("link", { name: "I have kept them" }).click();
+  await page.getByRole("heading", { level: 1, name: "Warung Pagi" }).waitFor();
+
+  // A currency comes with its prices; what the service says of a field is said at the field.
+  await click("Add a currency…");
+  await dialog.getByLabel("Currency", { exact: true }).fill("USD");
+  await dialog.getByLabel("Largest payment, in minor units").fill("500000");
+  await dialog.getByText("= USD 5,000.00").waitFor();
+  await click("Save");
+  await page.getByRole("row", { name: /^USD.*5,000\.00/ }).waitFor();
+  await click("Change the calendar…");
+  await dialog.getByLabel("Holidays").fill("2027-02-30");
+  await click("Save");
+  await dialog.getByText(/is not a date YYYY-MM-DD/).waitFor();
+  await operator.look("console-merchant-calendar");
+  await dialog.getByLabel("Holidays").fill("2027-01-01");
+  await click("Save");
+  await page.getByText("Fri, 1 Jan 2027").waitFor();
+  await click("Change card");
+  await dialog.getByLabel("State").selectOption("off");
+  await dialog.getByLabel("Share, in basis points").first().fill("250");
+  await operator.look("console-merchant-method");
+  await click("Save");
+  await page.getByRole("row", { name: /^card off.*2\.50 %/ }).waitFor();
+  await click("Freeze the USD wallet");
+  await click("Freeze the wallet");
+  await page.getByRole("row", { name: /^USD.*frozen/ }).waitFor();
+
+  await page.getByRole("tab", { name: "Access" }).click();
+  await click("Make a credential…");
+  await click("Make it");
+  await dialog.getByText(/^ak_test_/).waitFor();
+  await click("I have kept it");
+  await page.getByRole("row", { name: /ak_test_.*everything.*good/ }).waitFor();
+  await page.getByRole("button", { name: /^Revoke / }).click();
+  await click("Revoke it");
+  await page.getByRole("row", { name: /revoked/ }).waitFor();
+  await click("Set the address of sandbox");
+  await dialog.getByLabel("Address").fill("not an address");
+  await click("Set it");
+  await dialog.getByText("The address must begin with https://").waitFor();
+  await page.keyboard.press("Escape");
+  await click("Invite an owner…");
+  await click("Make the link");
+  await dialog.getByText(/\/portal\/invitation#/).waitFor();
+  await click("Done");
+
+  await click("Suspend…");
+  await click("Suspend the merchant");
+  await page.getByText("Every signed request of it is answered 403.").waitFor();
+  await click("Lift the suspension…");
+  await click("Lift the suspension");
+  await page.getByText("active", { exact: true }).waitFor();
+});
+
+test("what the bank said about a batch is recorded, by a second operator where the policy wants one", async () => {
+  const { id, settlement } = await merchantWithBatch("Toko Senja");
+  const first = await portal.operator("admin");
+  const second = await portal.operator("admin");
+  const { page, open } = first;
+  await open(at.settlement(id, "sandbox", settlement));
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${settlement}.csv`);
+  await page.getByRole("button", { name: "Record that the bank paid it" }).click();
+  await page.getByLabel("The bank's reference").fill("TRF-0001");
+  await first.look("console-settlement-pay");
+  await page.getByRole("button", { name: "Record it" }).click();
+  await page.getByText("The batch is recorded as paid.").waitFor();
+  await page.getByText("TRF-0001").waitFor();
+
+  const { version } = (await portal.service.askOperator("/approvals/policy")).json;
+  await portal.service.operate("PUT", "/approvals/policy", { version, actions: { record_payout: {} } });
+  const other = await merchantWithBatch("Toko Fajar");
+  await open(at.settlement(other.id, "sandbox", other.settlement));
+  await page.getByRole("button", { name: "Record that the bank paid it" }).click();
+  await page.getByLabel("The bank's reference").fill("TRF-0002");
+  await page.getByRole("button", { name: "Ask a second operator" }).click();
+  await page.getByText("Nothing is recorded yet: a second operator has to approve.").waitFor();
+  await first.look("console-settlement-asked");
+  const { data } = (await portal.service.askOperator("/approvals?status=waiting")).json;
+  const approved = await second.requests.post(`/ops/v1/approvals/${data[0].uuid}/approve`);
+  expect([approved.status, approved.json.status]).toEqual([200, "executed"]);
+  await open(at.settlement(other.id, "sandbox", other.settlement));
+  await page.getByText("TRF-0002").waitFor();
+});
+
+test("a book is verified on the phone, and a viewer who may change nothing is offered nothing", async () => {
+  const { id } = await merchantWithBatch("Toko Fajar");
+  const { page, open } = await portal.operator("viewer", { viewport: PHONE });
+  await open(at.ledger(id, "sandbox"));
+  await page.getByRole("button", { name: "Verify the book" }).click();
+  const { head_hash: head } = (await portal.service.askOperator(`/merchants/${id}/books/sandbox`)).json;
+  await page.getByText(/journals were replayed/).waitFor();
+  expect(await page.getByRole("status").getByText(head).count()).toBe(1);
+  await page.getByRole("link", { name: "merchant:available" }).click();
+  await page.getByRole("heading", { level: 1, name: "merchant:available in IDR" }).waitFor();
+  await page.getByRole("link", { name: "Statement of a period" }).click();
+  await page.getByRole("table").getByText("capture").first().waitFor();
+  await open(at.merchant(id));
+  expect(await page.getByRole("button", { name: /Suspend|Change|Freeze|Add/ }).count()).toBe(0);
+});

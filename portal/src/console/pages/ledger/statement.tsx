@@ -1,0 +1,88 @@
+// What moved an account of a book over a period, with the balance at both ends, to read or to take along as CSV.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { usePart, useQueryText } from "../../../address.ts";
+import { useAction } from "../../../api/action.ts";
+import { Digits } from "../../../pages/balances/digits.tsx";
+import { withSearch } from "../../../paths.ts";
+import { Button } from "../../../ui/button.tsx";
+import { save } from "../../../ui/download.ts";
+import { Empty } from "../../../ui/empty.tsx";
+import { ErrorNote } from "../../../ui/face.tsx";
+import { Fact, Facts } from "../../../ui/facts.tsx";
+import { Filters, day, useFilters } from "../../../ui/filters.tsx";
+import { useCursor } from "../../../ui/list.ts";
+import { Page as Frame } from "../../../ui/page.tsx";
+import { Table } from "../../../ui/table.tsx";
+import { download, read } from "../../api/client.ts";
+import { at } from "../../paths.ts";
+import { useBook } from "../merchants/book.tsx";
+import { entryColumns } from "./columns.tsx";
+
+const spec = { from: day("From"), to: day("To") };
+
+export function Page() {
+  const { id, environment } = useBook();
+  const currency = usePart("currency");
+  const { account = "merchant:available" } = useQueryText();
+  const filters = useFilters(spec);
+  const cursor = useCursor();
+  // Without a period it is the month so far, in UTC, as the service counts days.
+  const [today] = useState(() => new Date().toISOString().slice(0, 10));
+  const { from = `${today.slice(0, 8)}01`, to = today } = filters.value;
+  const period = { account, from, to };
+  const address = `/v1/merchants/${id}/books/${environment}/balances/${encodeURIComponent(currency)}/statement`;
+  const statement = useQuery({
+    ...read("/v1/merchants/{id}/books/{environment}/balances/{currency}/statement", {
+      path: { id, environment, currency },
+      query: { ...period, ...cursor.query },
+    }),
+    select: (told) => ({ ...told, data: told.movements }),
+  });
+  const csv = useAction(
+    async () => {
+      const file = await download(withSearch(`${address}.csv`, period));
+      save(file, `statement-${currency}-${from}-${to}.csv`);
+      return true;
+    },
+    { refresh: ["nothing"] },
+  );
+  const told = statement.data;
+  return (
+    <Frame
+      title={`Statement of ${account} in ${currency}`}
+      above={{ to: at.entries(id, environment, currency, account), label: `${account} in ${currency}` }}
+      lead={`What moved the account from ${from} to ${to}, whole days in UTC, oldest first.`}
+      actions={<Button onClick={() => csv.run(undefined)}>Download CSV</Button>}
+      curl={{ path: withSearch(address, period) }}
+    >
+      <div>
+        <Filters of={filters} />
+        {csv.error && <ErrorNote error={csv.error} />}
+        {told && (
+          <div className="mb-4">
+            <Facts>
+              <Fact name="When it begins">
+                <span className="mr-1 text-xs text-muted">{currency}</span>
+                <Digits minor={told.opening_minor} exponent={told.exponent} />
+              </Fact>
+              <Fact name="When it ends">
+                <span className="mr-1 text-xs text-muted">{currency}</span>
+                <Digits minor={told.closing_minor} exponent={told.exponent} />
+              </Fact>
+            </Facts>
+          </div>
+        )}
+        <Table
+          label="Movements"
+          list={statement}
+          cursor={cursor}
+          oldestFirst
+          columns={entryColumns(currency, told?.exponent ?? 2)}
+          id={(entry) => entry.id}
+          empty={<Empty title="Nothing moved it in this period">Choose another one above.</Empty>}
+        />
+      </div>
+    </Frame>
+  );
+}

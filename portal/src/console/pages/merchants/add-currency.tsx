@@ -1,0 +1,64 @@
+// Adding a currency: with its largest payment and a price of each method that is on, because prices are never read in another currency's units.
+import { TextField, useFormValues } from "../../../ui/form.tsx";
+import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
+import { type Method, methodsOf } from "./prices.ts";
+
+const code = (value: string): string | undefined =>
+  /^[A-Za-z]{3}$/.test(value.trim()) ? undefined : "Three letters of ISO 4217 are needed.";
+
+export function AddCurrency({ of: merchant, close }: { of: Merchant; close: () => void }) {
+  const methods = methodsOf(merchant).filter((method) => merchant.methods[method].enabled);
+  const values = Object.fromEntries(
+    methods.flatMap((method) => [
+      [`${method}.basis_points`, "0"],
+      [`${method}.flat_minor`, "0"],
+    ]),
+  );
+  return (
+    <ChangeDialog
+      of={merchant}
+      title="Add a currency"
+      values={{ currencies: "", max_amount_minor: "", ...values }}
+      changeOf={(typed) => changeOf(merchant, methods, typed)}
+      close={close}
+    >
+      <TextField name="currencies" label="Currency" placeholder="USD" check={code} autoComplete="off" mono />
+      <Fields methods={methods} />
+    </ChangeDialog>
+  );
+}
+
+function Fields({ methods }: { methods: readonly Method[] }) {
+  const currency = (useFormValues().currencies ?? "").trim().toUpperCase();
+  return (
+    <>
+      <MinorField name="max_amount_minor" label="Largest payment" currency={currency} />
+      {methods.map((method) => (
+        <fieldset key={method}>
+          <legend className="mb-1 font-medium">{method.replaceAll("_", " ")}</legend>
+          <div className="grid gap-3 sm:grid-cols-2">
+            <NumberField name={`${method}.basis_points`} label="Basis points" />
+            <MinorField name={`${method}.flat_minor`} label="Flat" currency={currency} />
+          </div>
+        </fieldset>
+      ))}
+    </>
+  );
+}
+
+function changeOf(merchant: Merchant, methods: readonly Method[], typed: Record<string, string>): Change {
+  const currency = (typed.currencies ?? "").trim().toUpperCase();
+  const fees = methods.map((method) => {
+    const price = {
+      basis_points: Number(typed[`${method}.basis_points`]),
+      flat_minor: Number(typed[`${method}.flat_minor`]),
+    };
+    const before = merchant.fees[method];
+    return [method, { ...before, per_currency: { ...before.per_currency, [currency]: price } }] as const;
+  });
+  return {
+    currencies: [...merchant.currencies, currency],
+    max_amount_minor: { [currency]: numberIn(typed.max_amount_minor) ?? 0 },
+    fees: Object.fromEntries(fees),
+  };
+}

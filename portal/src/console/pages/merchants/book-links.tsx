@@ -1,0 +1,23 @@
+// From a merchant to what is in its two books.
+import { To } from "../../../ui/link.tsx";
+import { at } from "../../paths.ts";
+
+export const environments = ["sandbox", "production"] as const;
+
+export function BookLinks({ id }: { id: string }) {
+  return (
+    <ul className="divide-y divide-line rounded-md border border-line bg-panel">
+      {environments.map((environment) => (
+        <li key={environment} className="flex min-h-9 flex-wrap items-center gap-x-6 px-4 py-1">
+          <span className="min-w-24 font-medium">{environment}</span>
+          <To to={at.settlements(id, environment)}>
+            <span className="sr-only">{environment}: </span>Settlements
+          </To>
+          <To to={at.ledger(id, environment)}>
+            <span className="sr-only">{environment}: </span>Ledger
+          </To>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,45 @@
+// Suspending a merchant, and lifting it again: after a plain warning.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { refresh } from "../../../api/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Confirm } from "../../../ui/dialog.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { write } from "../../api/client.ts";
+import type { Merchant } from "./change.tsx";
+
+export function Suspend({ of: { merchant_id: id, name, suspended } }: { of: Merchant }) {
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const change = async (): Promise<void> => {
+    await write("PATCH", "/v1/merchants/{id}", { path: { id }, body: { suspended: !suspended } });
+    await refresh(queries, ["/v1/merchants", "/v1/audit"]);
+    say(suspended ? `${name} is active again.` : `${name} is suspended.`);
+  };
+  return (
+    <>
+      <Button look={suspended ? "primary" : "danger"} onClick={() => setAsking(true)}>
+        {suspended ? "Lift the suspension…" : "Suspend…"}
+      </Button>
+      {asking && (
+        <Confirm
+          open
+          onClose={() => setAsking(false)}
+          title={suspended ? `Let ${name} work again?` : `Suspend ${name}?`}
+          verb={suspended ? "Lift the suspension" : "Suspend the merchant"}
+          look={suspended ? "primary" : "danger"}
+          onConfirm={change}
+        >
+          {suspended ? (
+            <p>Its signed requests are answered again, within a second, in the sandbox and in production.</p>
+          ) : (
+            <p>
+              <strong>It can sell nothing any more.</strong> Every signed request of it is answered 403, within a
+              second, in the sandbox and in production. Payments that are already with a payer go on; its books stay.
+            </p>
+          )}
+        </Confirm>
+      )}
+    </>
+  );
+}

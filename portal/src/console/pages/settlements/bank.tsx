@@ -1,0 +1,184 @@
+// What the bank said about a batch: each answer with what recording it would do to the book, and a second operator where one is needed.
+import { useState } from "react";
+import { useAction } from "../../../api/action.ts";
+import { Digits } from "../../../pages/balances/digits.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Identity } from "../../../ui/copy.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { TimeFromNow } from "../../../ui/time.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { type Schema, write } from "../../api/client.ts";
+import { useMay } from "../../api/rights.ts";
+import { useBook } from "../merchants/book.tsx";
+import { Plain } from "../merchants/plain.tsx";
+
+type Record = Schema<"SettlementRecord">;
+type Decision = Schema<"DecisionOutlook">;
+type Approval = Schema<"Approval">;
+
+interface Answer {
+  button: string;
+  title: string;
+  done: string;
+  look: "primary" | "danger";
+}
+
+// By the operation that records it.
+const answers: { [operation: string]: Answer } = {
+  recordSettlementPaid: {
+    button: "Paid…",
+    title: "Record that the bank paid it",
+    done: "The batch is recorded as paid.",
+    look: "primary",
+  },
+  recordSettlementReturned: {
+    button: "Returned…",
+    title: "Record that the bank returned it",
+    done: "The batch is recorded as returned.",
+    look: "danger",
+  },
+};
+
+const effectHeads = [
+  { head: "Account" },
+  { head: "Now", align: "right", from: "wide" },
+  { head: "Change", align: "right" },
+  { head: "After", align: "right" },
+] as const;
+
+export function Bank({ of: { settlement, decisions } }: { of: Record }) {
+  const may = useMay();
+  const [open, setOpen] = useState<Decision | undefined>(undefined);
+  const [asked, setAsked] = useState<Approval | undefined>(undefined);
+  const offered = decisions.filter(({ operation }) => operation in answers);
+  if (offered.length === 0 && !asked) return null;
+  return (
+    <Section title="What the bank said">
+      {asked && <Waiting of={asked} />}
+      <ul className="divide-y divide-line rounded-md border border-line bg-panel">
+        {offered.map((decision) => {
+          const answer = answers[decision.operation];
+          return (
+            answer && (
+              <li key={decision.operation} className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-2 px-4 py-2">
+                <div className="min-w-0 flex-1 basis-60">
+                  <p className="wrap-anywhere">{decision.summary ?? answer.title}</p>
+                  {decision.would_fail && <p className="text-muted">{decision.would_fail.message}</p>}
+                  {!decision.would_fail && decision.needs_approval && (
+                    <p className="text-muted">A second operator has to approve it.</p>
+                  )}
+                </div>
+                {may(decision.least_role) && !decision.would_fail && (
+                  <Button look={answer.look} label={answer.title} onClick={() => setOpen(decision)}>
+                    {answer.button}
+                  </Button>
+                )}
+              </li>
+            )
+          );
+        })}
+      </ul>
+      {open && (
+        <Say
+          uuid={settlement.uuid}
+          decision={open}
+          onAsked={(approval) => setAsked(approval)}
+          close={() => setOpen(undefined)}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Waiting({ of: { uuid, summary, least_role: role, expires_at: ends } }: { of: Approval }) {
+  return (
+    <div role="status" className="mb-3 rounded border border-warn/50 px-3 py-2">
+      <p className="font-medium text-warn">Nothing is recorded yet: a second operator has to approve.</p>
+      <p className="mt-0.5">
+        {summary}. Another {role} than you approves or refuses it; it is over <TimeFromNow at={ends} />.
+      </p>
+      <p className="mt-1 text-xs">
+        <Identity id={uuid} what="the approval's identity" />
+      </p>
+    </div>
+  );
+}
+
+interface SayProps {
+  uuid: string;
+  decision: Decision;
+  onAsked: (approval: Approval) => void;
+  close: () => void;
+}
+
+function Say({ uuid, decision, onAsked, close }: SayProps) {
+  const { id, environment } = useBook();
+  const { operation, effects, needs_approval: needsApproval } = decision;
+  const answer = answers[operation];
+  const isPaid = operation === "recordSettlementPaid";
+  const path = { id, environment, uuid };
+  const base = "/v1/merchants/{id}/books/{environment}/settlements/{uuid}";
+  const action = useAction(
+    (reference: string, intent) =>
+      isPaid
+        ? write("POST", `${base}/pay`, { path, body: reference === "" ? {} : { bank_reference: reference } }, intent)
+        : write("POST", `${base}/return`, { path }, intent),
+    {
+      refresh: ["/v1/merchants/{id}/books", "/v1/approvals", "/v1/waiting", "/v1/audit"],
+      done: (told) => {
+        if ("approval" in told) onAsked(told.approval);
+        else say(answer?.done ?? "It is recorded.");
+        close();
+      },
+    },
+  );
+  const [first] = effects;
+  return (
+    <Dialog open onClose={close} title={answer?.title ?? operation} wide>
+      <div className="space-y-4">
+        <p className="wrap-anywhere">
+          {decision.summary}. {needsApproval ? "It waits for a second operator." : "It cannot be undone here."}
+        </p>
+        {first && (
+          <Plain
+            label={`What it does to the book, in ${first.currency}`}
+            heads={effectHeads}
+            rows={effects.map((effect) => ({
+              key: effect.account,
+              cells: [
+                <code key="account" className="font-mono text-xs">
+                  {effect.account}
+                </code>,
+                <Digits key="before" minor={effect.before_minor} exponent={effect.exponent} />,
+                <Digits key="change" minor={effect.change_minor} exponent={effect.exponent} />,
+                <Digits key="after" minor={effect.after_minor} exponent={effect.exponent} />,
+              ],
+            }))}
+          />
+        )}
+        <Form values={{ bank_reference: "" }} action={action} onSubmit={(typed) => action.run(referenceIn(typed))}>
+          {isPaid && (
+            <TextField
+              name="bank_reference"
+              label="The bank's reference"
+              hint={
+                environment === "sandbox"
+                  ? "The sandbox has no bank: it may be empty."
+                  : "Of the transfer, as it stands on the bank's statement."
+              }
+              check={environment === "sandbox" ? undefined : referenceNeeded}
+              autoComplete="off"
+              mono
+            />
+          )}
+          <Submit look={answer?.look ?? "primary"}>{needsApproval ? "Ask a second operator" : "Record it"}</Submit>
+        </Form>
+      </div>
+    </Dialog>
+  );
+}
+
+const referenceNeeded = needed("The bank's reference");
+const referenceIn = ({ bank_reference: reference = "" }: { [name: string]: string }): string => reference.trim();
