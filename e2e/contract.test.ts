@@ -74,6 +74,24 @@ test("payments and refunds", async () => {
   await get("/v1/balances/IDR/entries");
 });
 
+test("payment links, and a payment by one of them", async () => {
+  const nothing = { minimum_minor: null, description: null, expires_in: null, payment_methods: null, return_url: null };
+  const asked = { amount_minor: 150_000, currency: "IDR", reusable: false, metadata: { order: "7" } };
+  const { uuid, url } = await post("/v1/payment-links", { ...asked, ...nothing }, 201);
+  const page = await (await fetch(url as string)).text();
+  const once = /name="once" value="(\w+)"/.exec(page)?.[1] ?? "";
+  await fetch(url as string, { method: "POST", body: new URLSearchParams({ once, method: "va" }) });
+  const { payment_reference: reference } = await get(`/v1/payment-links/${uuid}`);
+  expect((await get(`/v1/payments/${reference}`)).payment_link).toBe(uuid);
+  await post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const open = { currency: "IDR", minimum_minor: 100, maximum_minor: 500, reusable: true, payment_methods: ["qris"] };
+  const { uuid: other } = await post("/v1/payment-links", open, 201);
+  await post(`/v1/payment-links/${other}/deactivate`);
+  expect((await get("/v1/payment-links")).data).toHaveLength(2);
+  await post("/v1/payment-links", { ...asked, amount_minor: 0 }, 422);
+  await post(`/v1/payment-links/${uuid}/deactivate`, {}, 409);
+});
+
 test("disputes and settlements", async () => {
   const disputed = await paid();
   const { uuid } = await post(`/v1/sandbox/payments/${disputed}/dispute`, { reason: "duplicate" }, 201);

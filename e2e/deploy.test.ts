@@ -423,8 +423,14 @@ describe("Kubernetes", () => {
         lifecycle: { preStop: expect.anything() },
       });
     }
-    const services = manifests.filter(({ kind }) => kind === "Service") as { spec: { type: string } }[];
-    expect(services.map(({ spec }) => spec.type)).toEqual(["ClusterIP", "ClusterIP"]);
+    const services = manifests.filter(({ kind }) => kind === "Service") as {
+      metadata: { name: string };
+      spec: { type: string; publishNotReadyAddresses?: boolean };
+    }[];
+    expect(services.map(({ spec }) => spec.type)).toEqual(["ClusterIP", "ClusterIP", "ClusterIP"]);
+    // The status page answers where nothing else does.
+    const always = services.filter(({ spec }) => spec.publishNotReadyAddresses === true);
+    expect(always.map(({ metadata }) => metadata.name)).toEqual(["gerbang-status"]);
     const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy") as {
       spec: { ingress: { from: unknown[]; ports: { port: string }[] }[] };
     }[];

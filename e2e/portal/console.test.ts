@@ -68,3 +68,59 @@ test("who signs in to the portal is nobody in the console, and the other way rou
   await operator.page.goto(`${portal.origin}/portal`);
   await operator.page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
 });
+
+test("support tells everybody of an incident, goes on with it, corrects a word and resolves it; a viewer reads", async () => {
+  const { page, open, look } = await portal.operator("support");
+  await open(at.status());
+  await page.getByText("Nothing is open").waitFor();
+  await page.getByRole("button", { name: "Report an incident" }).click();
+  await page.getByRole("button", { name: "Tell everybody" }).click();
+  await page.getByText("A title is needed.").waitFor();
+  await page.getByLabel("Title").fill("Cards fail");
+  await page.getByLabel("Impact").selectOption("major");
+  await page.getByLabel("card", { exact: true }).check();
+  await page.getByLabel("Message").fill("Cards of one bank are declnied.");
+  await page.getByRole("button", { name: "Tell everybody" }).click();
+  const card = page.getByRole("article", { name: "Cards fail" });
+  await card.getByRole("button", { name: "Post an update" }).click();
+  await page.getByLabel("Message").fill("The bank does not answer.");
+  await page.getByRole("button", { name: "Post it" }).click();
+  await card.getByText("The bank does not answer.").waitFor();
+  await card.getByRole("button", { name: "Correct “Cards of one bank" }).click();
+  await page.getByRole("textbox", { name: "Text" }).fill("Cards of one bank are declined.");
+  await page.getByRole("button", { name: "Correct it" }).click();
+  await card.getByText("Cards of one bank are declined.").waitFor();
+  await page.getByRole("button", { name: "Plan work" }).click();
+  await page.getByLabel("Title").fill("New server");
+  await page.getByLabel("From").fill("2027-01-02T03:00");
+  await page.getByLabel("Until").fill("2027-01-02T02:00");
+  await page.getByLabel("Message").fill("Five minutes without answers.");
+  await page.getByRole("button", { name: "Tell everybody" }).click();
+  await page.getByText("It must end after it starts, within seven days.").waitFor();
+  await page.getByLabel("Until").fill("2027-01-02T04:00");
+  await page.getByRole("button", { name: "Tell everybody" }).click();
+  await page.getByRole("article", { name: "New server" }).getByText("2 Jan 2027, 04:00").waitFor();
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(page, theme);
+    expect(await faults(page)).toEqual([]);
+  }
+  await look("console-status");
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
+
+  const viewer = await portal.operator("viewer", { viewport: PHONE });
+  await viewer.open(at.status());
+  await viewer.page.getByRole("article", { name: "Cards fail" }).waitFor();
+  expect(await viewer.page.getByRole("button", { name: /Report|Plan|Resolve|Edit|Correct/ }).count()).toBe(0);
+  expect(await viewer.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+
+  await card.getByRole("button", { name: "Resolve" }).click();
+  await page.getByLabel("Message").fill("All cards are taken.");
+  await page.getByRole("button", { name: "Resolve it" }).click();
+  await card.waitFor({ state: "detached" });
+  await page.getByRole("article", { name: "New server" }).getByRole("button", { name: "Resolve" }).click();
+  await page.getByLabel("Message").fill("Not this time.");
+  await page.getByRole("button", { name: "Resolve it" }).click();
+  await page.getByText("Nothing is open").waitFor();
+  const told = (await (await fetch(`${portal.origin}/status.json`)).json()) as { past: { title: string }[] };
+  expect(told.past.map(({ title }) => title).toSorted()).toEqual(["Cards fail", "New server"]);
+});

@@ -15,18 +15,19 @@ const COOKIE = "begun";
 const COOKIE_SECONDS = 86_400;
 
 interface Asked {
-  end: string;
+  /** The end of the address. By this name of its parameter the log leaves it out. */
+  token: string;
   path: string;
   language: Language;
   began: string | undefined;
 }
 
 function asked(request: FastifyRequest): Asked {
-  const { end } = request.params as { end: string };
+  const { token } = request.params as { token: string };
   const { lang } = request.query as { lang?: unknown };
   const language = languageOf(typeof lang === "string" ? lang : undefined, request.headers["accept-language"]);
   const [, began] = new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-z]{78})(?:;|$)`).exec(request.headers.cookie ?? "") ?? [];
-  return { end, path: `/pay/l/${end}`, language, began };
+  return { token, path: `/pay/l/${token}`, language, began };
 }
 
 export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts): void {
@@ -45,14 +46,14 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
   ): FastifyReply =>
     reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once: onceForPage(), sent }));
 
-  server.get("/pay/l/:end", { onRequest }, async (request, reply) => {
+  server.get("/pay/l/:token", { onRequest }, async (request, reply) => {
     const from = asked(request);
-    return show(reply, await findLink(parts, from.end, from.began), from);
+    return show(reply, await findLink(parts, from.token, from.began), from);
   });
 
-  server.post("/pay/l/:end", { onRequest }, async (request, reply) => {
+  server.post("/pay/l/:token", { onRequest }, async (request, reply) => {
     const from = asked(request);
-    const checkout = await findLink(parts, from.end, from.began);
+    const checkout = await findLink(parts, from.token, from.began);
     const { link, merchant, methods } = checkout;
     const form = sentForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     const again = (status: number, problems: Problems): FastifyReply =>
@@ -66,9 +67,9 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
     if (!begun.count(request.ip)) return again(429, { form: "often" });
     try {
       const reference = await beginPayment(parts, checkout, judged.body);
-      const token = parts.tokens.make(link.book, reference);
-      if (!link.reusable) reply.header("set-cookie", cookie(token, from.path, parts.isSecure()));
-      return back(`/pay/${token}`);
+      const payment = parts.tokens.make(link.book, reference);
+      if (!link.reusable) reply.header("set-cookie", cookie(payment, from.path, parts.isSecure()));
+      return back(`/pay/${payment}`);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       if (error.code === "PAYMENT_NOT_PAYABLE") return back(from.path);

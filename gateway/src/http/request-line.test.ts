@@ -113,8 +113,11 @@ test("the token of a payer's page and what stands in queries are not in the log"
   for (const path of [pathname, `${pathname}?token=${token}`, `${pathname}/more`, `/pey/${token}`, `/PAY/${token}`])
     await (await fetch(service.origin + path)).text();
   await (await fetch(`${service.origin}/v1/payments?token=${token}&q=ayu@example.com`)).text();
-  await vi.waitFor(() => expect(lines()).toHaveLength(7));
+  const link = await client.post("/v1/payment-links", { currency: "IDR", reusable: true });
+  await (await fetch(link.json.url as string)).text();
+  await vi.waitFor(() => expect(lines()).toHaveLength(9));
   expect(written).not.toContain(token);
+  expect(written).not.toContain((link.json.url as string).slice(-52));
   expect(written).not.toContain("ayu@");
   expect(lines().map(({ path }) => path)).toContain("/pay/[redacted]");
 });
@@ -141,6 +144,7 @@ describe("a path as it is kept", () => {
   test.each([
     ["without its query", "/v1/payments/pay_01?x=secret", "/v1/payments/:reference", "/v1/payments/pay_01"],
     ["without a token", "/pay/abcdefghijklmnopqrstuvwxyz", "/pay/:token", "/pay/[redacted]"],
+    ["without a link's token", `/pay/l/${"a".repeat(52)}`, "/pay/l/:token", "/pay/l/[redacted]"],
     ["without a short token", "/pay/short", "/pay/:token", "/pay/[redacted]"],
     ["without an e-mail address", "/v1/x/ayu@example.com", "/v1/x/:id", "/v1/x/[redacted]"],
     ["without an encoded one", "/v1/x/ayu%40example.com", "/v1/x/:id", "/v1/x/[redacted]"],

@@ -20,6 +20,7 @@ export const operatorPages: Record<string, Load> = {
   "/approvals/policy": () => import("./pages/approvals/policy.tsx"),
   "/approvals/$uuid": () => import("./pages/approvals/uuid.tsx"),
   "/payments/$reference": () => import("./pages/payments/reference.tsx"),
+  "/status": () => import("./pages/status.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),

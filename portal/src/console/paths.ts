@@ -17,6 +17,7 @@ export const at = {
   approval: (uuid: string) => `/approvals/${part(uuid)}`,
   approvalPolicy: () => "/approvals/policy",
   payment: (reference: string) => `/payments/${part(reference)}`,
+  status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",

@@ -104,7 +104,7 @@ interface FieldProps {
 }
 
 interface TextFieldProps extends FieldProps {
-  type?: "text" | "email" | "password" | "date" | "url" | "number";
+  type?: "text" | "email" | "password" | "date" | "datetime-local" | "url" | "number";
   placeholder?: string | undefined;
   autoComplete?: string | undefined;
   inputMode?: "text" | "decimal" | "numeric" | undefined;

@@ -7,6 +7,7 @@ type Item = [label: string, to: string, least?: Role];
 
 const items: [label: string | undefined, items: Item[]][] = [
   [undefined, [["Home", at.home()]]],
+  ["Everybody", [["Status & incidents", at.status()]]],
   [
     "Decisions",
     [
