@@ -110,6 +110,13 @@ describe("a link's page", () => {
     expect(html).toContain("1.500,00");
     expect(html).not.toMatch(/<script(?! type="module" src="\/checkout\/)|\sstyle=|\son\w+="/);
     expect(html).not.toContain(merchantId);
+    const parts = await Promise.all(
+      [...html.matchAll(/(?:href|src)="(\/checkout\/[^"]+)"/g)].map(async ([, path]) =>
+        (await fetch(service.origin + path, { headers: { "accept-encoding": "identity" } })).text(),
+      ),
+    );
+    expect(parts.length).toBeGreaterThanOrEqual(2);
+    expect([html, ...parts].join("").length).toBeLessThan(60_000);
     const begun = await pay(made.url as string);
     expect(begun.status).toBe(303);
     const [payment] = await paymentsOf(made.uuid as string);

@@ -87,8 +87,8 @@ describe("a use", () => {
       });
   });
 
-  test("of the same form again is the same payment", () => {
-    const link = aLink({ reusable: true });
+  test.each([true, false])("of the same form again is the same payment (reusable: %s)", (reusable) => {
+    const link = aLink({ reusable });
     const once = given({ rows: rowsOf(link) }).when(using(link));
     const { reference } = once.answer.payment;
     once.when(using(link)).refuses("REFERENCE_ID_DUPLICATE", { reference }, true);

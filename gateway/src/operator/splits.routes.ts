@@ -1,10 +1,10 @@
 // Split tests and what they have shown so far.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
-import { wireMinor } from "../ground/money.ts";
+import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, timestamp } from "../http/shapes.ts";
+import { currencyCode, exponentField, timestamp } from "../http/shapes.ts";
 import { type AcquirerCosts, costsOf } from "../routing/costs.ts";
 import type { Router } from "../routing/router.ts";
 import { splitTestSchema } from "../routing/routing.ts";
@@ -30,6 +30,7 @@ const rate = z
 const armCostSchema = z
   .strictObject({
     currency: currencyCode,
+    exponent: exponentField,
     payments: count.meta({ description: "Paid payments whose cost is known." }),
     unknown: count.meta({ description: "Paid payments whose cost nobody knows." }),
     cost_minor: z.int().nullable().meta({ description: "What acquirers charge for the former, in all." }),
@@ -37,7 +38,7 @@ const armCostSchema = z
   })
   .meta({
     id: "SplitArmCost",
-    examples: [{ currency: "IDR", payments: 930, unknown: 0, cost_minor: 372_000, mean_cost_minor: 400 }],
+    examples: [{ currency: "IDR", exponent: 2, payments: 930, unknown: 0, cost_minor: 372_000, mean_cost_minor: 400 }],
   });
 const exampleArm = {
   gateway_code: "nusantara",
@@ -48,7 +49,7 @@ const exampleArm = {
   success_rate: 0.93,
   low: 0.9125,
   high: 0.9443,
-  costs: [{ currency: "IDR", payments: 930, unknown: 0, cost_minor: 372_000, mean_cost_minor: 400 }],
+  costs: [{ currency: "IDR", exponent: 2, payments: 930, unknown: 0, cost_minor: 372_000, mean_cost_minor: 400 }],
 };
 const armSchema = z
   .strictObject({
@@ -190,6 +191,7 @@ function armView({ gatewayCode, interval, costs, ...counts }: ArmResult): z.infe
       const mean = meanCost(cost);
       return {
         currency: cost.currency,
+        exponent: exponentOf(cost.currency),
         payments: cost.payments,
         unknown: cost.unknown,
         cost_minor: wireMinor(cost.costMinor),

@@ -1,8 +1,8 @@
 // Shapes of what-ifs on the operator's wire: success and cost before and after, in total, by method, by acquirer, by day.
 import { z } from "zod";
-import { type Minor, wireMinor } from "../ground/money.ts";
+import { type Minor, exponentOf, wireMinor } from "../ground/money.ts";
 import { exampleIds } from "../http/examples.ts";
-import { checkedIdentity, currencyCode, environmentField, identity } from "../http/shapes.ts";
+import { checkedIdentity, currencyCode, environmentField, exponentField, identity } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { type Estimate, OBSERVATIONS_MIN, type Outcome, type WhatIf, sumOf } from "../routing/what-if.ts";
 import type { WhatIfAnswer, WhatIfQuestion } from "../routing/what-ifs.ts";
@@ -26,6 +26,7 @@ const code = z
 const costSchema = z
   .strictObject({
     currency: currencyCode,
+    exponent: exponentField,
     paid_minor: sum.meta({ description: "Amounts of paid payments whose cost is known." }),
     cost_minor: sum.meta({ description: "What acquirers charge for these." }),
     unknown: z.number().min(0).meta({ description: "Paid payments whose cost nobody knows." }),
@@ -33,7 +34,7 @@ const costSchema = z
   .meta({
     id: "WhatIfCost",
     description: "What paid payments cost in one currency.",
-    examples: [{ currency: "IDR", paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 }],
+    examples: [{ currency: "IDR", exponent: 2, paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 }],
   });
 const exampleOutcome = {
   payments: 1_000,
@@ -44,7 +45,7 @@ const exampleOutcome = {
   success_rate: 0.93,
   success_rate_least: 0.93,
   success_rate_most: 0.93,
-  costs: [{ currency: "IDR", paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 }],
+  costs: [{ currency: "IDR", exponent: 2, paid_minor: 930_000_000, cost_minor: 3_720_000, unknown: 0 }],
 };
 const outcomeSchema = z
   .strictObject({
@@ -237,6 +238,7 @@ function outcomeView({ payments, open, attempts, unknown, succeeded, costs }: Ou
     success_rate_most: rateOf(succeeded + unknown, attempts),
     costs: costs.map((cost) => ({
       currency: cost.currency,
+      exponent: exponentOf(cost.currency),
       paid_minor: wireMinor(cost.paidMinor),
       cost_minor: wireMinor(cost.costMinor),
       unknown: rounded(cost.unknown, 1),

@@ -2,7 +2,7 @@
 
 -- By whom a version was stored and why, and the earlier version whose rules it has again. A version never changes but in whether it is active.
 alter table routing_rule_sets
-  add column created_by text check (length(created_by) between 1 and 200), -- null: by the installation
+  add column created_by text check (length(created_by) between 1 and 254), -- null: by the installation
   add column note text check (length(note) between 1 and 200),
   add column restores integer references routing_rule_sets,
   add constraint routing_rule_sets_restores_earlier check (restores < version);
@@ -42,7 +42,7 @@ create table routing_activations (
   activation integer primary key check (activation > 0),
   version integer not null references routing_rule_sets,
   activated_at timestamptz not null,
-  activated_by text check (length(activated_by) between 1 and 200) -- null: by the installation
+  activated_by text check (length(activated_by) between 1 and 254) -- null: by the installation
 );
 create index routing_activations_version on routing_activations (version, activation);
 create trigger routing_activations_append_only before update or delete or truncate on routing_activations
@@ -83,7 +83,7 @@ create table acquirer_costs (
   minimum_minor bigint check (minimum_minor between 0 and 9007199254740991),
   maximum_minor bigint check (maximum_minor between 0 and 9007199254740991),
   set_at timestamptz not null,
-  set_by text not null check (length(set_by) between 1 and 200),
+  set_by text not null check (length(set_by) between 1 and 254),
   primary key (gateway_code, method, currency),
   constraint acquirer_costs_bounds check (minimum_minor <= maximum_minor)
 );
