@@ -24,7 +24,7 @@ async function scriptBytes({ page }: Visit, show: () => Promise<void>): Promise<
 
 test("the entry of the pages is less than 170 KB of compressed script", () => {
   const dist = fileURLToPath(new URL("../../portal/dist/", import.meta.url));
-  const build = dist + readFileSync(`${dist}current`, "utf8");
+  const build = `${dist}${readFileSync(`${dist}current`, "utf8")}/portal`;
   const index = readFileSync(`${build}/index.html`, "utf8");
   const scripts = [...index.matchAll(/(?:src|href)="\/portal\/([^"]+\.js)"/g)].map(([, name]) => name ?? "");
   const bytes = scripts.map((name) => readFileSync(`${build}/${name}.br`).length);
