@@ -14,6 +14,9 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Waiting", at.waiting()],
       ["Approvals", at.approvals()],
       ["Policy", at.approvalPolicy()],
+    ],
+  ],
+  [
     "Acquiring",
     [
       ["Routing", at.routing()],
