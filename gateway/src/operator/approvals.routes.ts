@@ -49,7 +49,6 @@ function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
       tag,
       role: "admin",
       body: setPolicySchema,
-      fresh: true,
       success: { status: 200, description: "The policy, good in every process.", schema: policySchema },
       errors: [],
       approval: {
@@ -125,7 +124,6 @@ function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
         "Whoever approves has another identity than whoever asked, no token that either made, access from before it was asked for, and the role of the " +
         "call itself. The call is judged again: `failed` and its `result` say when it was refused.",
       body: decideSchema,
-      fresh: true,
       success,
       errors,
       async handle({ params, operator, body }) {

@@ -25,6 +25,9 @@ const items: [label: string | undefined, items: Item[]][] = [
     ],
   ],
   [
+    ],
+  ],
+  [
     "Acquiring",
     [
       ["Routing", at.routing()],
