@@ -217,7 +217,7 @@ test(
       waiting: at.waiting(),
       review: at.review(review),
       payment: at.payment(reference),
-      settlement: at.settlement(merchantId, "sandbox", settlements[0].uuid as string),
+      settlement: at.payout(merchantId, "sandbox", settlements[0].uuid as string),
       approvals: at.approvals(),
       policy: at.approvalPolicy(),
     };

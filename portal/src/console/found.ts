@@ -17,6 +17,7 @@ const within =
 const pages: Record<string, (named: Named) => string | undefined> = {
   payment: ({ id }) => at.payment(id),
   refund: ({ id }) => at.refund(id),
+  merchant: ({ id }) => at.merchant(id),
   dispute: within(at.dispute),
   settlement: within(at.settlement),
   receipt: ({ id }) => at.receipt(id),

@@ -11,8 +11,8 @@ export const at = {
   exception: (uuid: string) => `/exceptions/${part(uuid)}`,
   dispute: (merchant: string, environment: string, uuid: string) =>
     `/merchants/${part(merchant)}/${environment}/disputes/${part(uuid)}`,
-  settlement: (merchant: string, environment: string, uuid: string) =>
-    `/merchants/${part(merchant)}/${environment}/settlements/${part(uuid)}`,
+  payout: (merchant: string, environment: string, uuid: string) =>
+    `/merchants/${part(merchant)}/${environment}/settlements/${part(uuid)}/payout`,
   approvals: () => "/approvals",
   approval: (uuid: string) => `/approvals/${part(uuid)}`,
   approvalPolicy: () => "/approvals/policy",

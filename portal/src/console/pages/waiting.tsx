@@ -96,7 +96,7 @@ function pageOf(item: Item): string {
   if (kind === "exception") return at.exception(id);
   if (merchant !== null && environment !== null) {
     if (kind.startsWith("dispute")) return at.dispute(merchant, environment, id);
-    if (kind.startsWith("payout")) return at.settlement(merchant, environment, id);
+    if (kind.startsWith("payout")) return at.payout(merchant, environment, id);
   }
   const [, payment] = /\/payments\/(pay_\w+)$/.exec(url) ?? [];
   return payment === undefined ? at.waiting() : at.payment(payment);

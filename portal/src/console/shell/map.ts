@@ -25,9 +25,6 @@ const items: [label: string | undefined, items: Item[]][] = [
     ],
   ],
   [
-    ],
-  ],
-  [
     "Acquiring",
     [
       ["Routing", at.routing()],
