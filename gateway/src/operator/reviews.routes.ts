@@ -9,7 +9,7 @@ import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { page } from "../http/lists.ts";
-import { currencyCode, environmentField, exampleOf, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { currencyCode, environmentField, exampleOf, identity, listSchema, text, timestamp } from "../http/shapes.ts";
 import type { Figures } from "../insights/figures.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
@@ -150,6 +150,12 @@ const reviewRecordSchema = paymentRecordSchema
     ],
   });
 
+const judgeSchema = z
+  .strictObject({
+    reason: text(1, 500).optional().meta({ description: "Why; it stands in the audit, for operators alone." }),
+  })
+  .meta({ id: "JudgePayment", examples: [{ reason: "The payer is known to the merchant" }] });
+
 export function reviewEndpoints(parts: ReviewParts): OperatorEndpoint[] {
   return [
     queueEndpoint(parts),
@@ -229,6 +235,7 @@ function judgeEndpoint(
     summary: word === "approve" ? "Let a payment under review go on" : "Refuse a payment under review",
     tag: "Reviews",
     role: "support",
+    body: judgeSchema,
     success: { status: 200, description: "The whole payment after it.", schema: judgedSchema },
     errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE", "NO_ROUTE_AVAILABLE"],
     ...(word === "approve"

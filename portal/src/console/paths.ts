@@ -4,6 +4,22 @@ const part = (text: string): string => encodeURIComponent(text);
 /** Addresses within /console, which the router puts in front. */
 export const at = {
   home: () => "/",
+  waiting: () => "/waiting",
+  waitingFor: (kind: string) => `/waiting?kind=${part(kind)}`,
+  review: (reference: string) => `/reviews/${part(reference)}`,
+  receipt: (uuid: string) => `/receipts/${part(uuid)}`,
+  exception: (uuid: string) => `/exceptions/${part(uuid)}`,
+  dispute: (merchant: string, environment: string, uuid: string) =>
+    `/merchants/${part(merchant)}/${environment}/disputes/${part(uuid)}`,
+  payout: (merchant: string, environment: string, uuid: string) =>
+    `/merchants/${part(merchant)}/${environment}/settlements/${part(uuid)}/payout`,
+  approvals: () => "/approvals",
+  approval: (uuid: string) => `/approvals/${part(uuid)}`,
+  approvalPolicy: () => "/approvals/policy",
+  payments: () => "/payments",
+  payment: (reference: string) => `/payments/${part(reference)}`,
+  refunds: () => "/refunds",
+  refund: (uuid: string) => `/refunds/${part(uuid)}`,
   merchants: () => "/merchants",
   merchant: (id: string) => `/merchants/${part(id)}`,
   settlements: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/settlements`,

@@ -16,6 +16,21 @@ const items: [label: string | undefined, items: Item[]][] = [
   ["Merchants", [["Merchants", at.merchants()]]],
   ["Everybody", [["Status & incidents", at.status()]]],
   [
+    "Decisions",
+    [
+      ["Waiting", at.waiting()],
+      ["Approvals", at.approvals()],
+      ["Policy", at.approvalPolicy()],
+    ],
+  ],
+  [
+    "Money",
+    [
+      ["Payments", at.payments()],
+      ["Refunds", at.refunds()],
+    ],
+  ],
+  [
     "Acquiring",
     [
       ["Routing", at.routing()],

@@ -16,6 +16,7 @@ import { Status } from "../../ui/status.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Day, Time, TimeFromNow } from "../../ui/time.tsx";
 import { PaymentActions } from "./reference/actions.tsx";
+import { useMemberReader } from "./reference/reader.ts";
 import { Story } from "./reference/story.tsx";
 
 type Payment = Schema<"PaymentWhole">;
@@ -24,6 +25,7 @@ export function Page() {
   const place = usePlace();
   const api = useApi();
   const reference = usePart("reference");
+  const reader = useMemberReader();
   const story = useQuery(api.read("/v1/payments/{reference}/story", { path: { reference } }));
   return (
     <Frame
@@ -45,7 +47,7 @@ export function Page() {
             <Tabs
               label="Views of the payment"
               tabs={{
-                story: { label: "What happened", content: () => <Story of={story} /> },
+                story: { label: "What happened", content: () => <Story of={story} reader={reader} /> },
                 raw: {
                   label: "As the API tells it",
                   content: () => (

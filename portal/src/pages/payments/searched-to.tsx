@@ -1,10 +1,14 @@
 // How far a search has looked, where it did not look at everything, and the way on.
 import { useQueryText, useSetQuery } from "../../address.ts";
-import type { Schema } from "../../api/types.ts";
 import { Button } from "../../ui/button.tsx";
 import { Time } from "../../ui/time.tsx";
 
-export function SearchedTo({ of: found }: { of: Schema<"FoundPayments"> }) {
+interface Found {
+  searched_to: string | null;
+  next_cursor: string | null;
+}
+
+export function SearchedTo({ of: found }: { of: Found }) {
   const search = useQueryText();
   const setQuery = useSetQuery();
   const { searched_to: to, next_cursor: next } = found;

@@ -1,14 +1,16 @@
 // How telling an event went: where its delivery stands, and its last attempts.
-import { useCan, usePlace } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
-import { paths } from "../../../paths.ts";
 import { To } from "../../../ui/link.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
 
-export function Deliveries({ of: { event, attempts } }: { of: Schema<"StoryTold"> }) {
-  const place = usePlace();
-  const can = useCan();
+interface Props {
+  of: Schema<"StoryTold">;
+  /** Where its deliveries are read. */
+  page: string | undefined;
+}
+
+export function Deliveries({ of: { event, attempts }, page }: Props) {
   const { delivery } = event;
   if (!delivery) return <p className="text-muted">Nobody was told: no address is registered.</p>;
   return (
@@ -16,7 +18,7 @@ export function Deliveries({ of: { event, attempts } }: { of: Schema<"StoryTold"
       <p className="flex flex-wrap items-center gap-x-3">
         <Status status={delivery.state} />
         <span className="min-w-0 truncate text-muted">{delivery.url}</span>
-        {can("webhooks:read") && <To to={paths.delivery(place, event.id)}>Deliveries</To>}
+        {page !== undefined && <To to={page}>Deliveries</To>}
       </p>
       {attempts.length > 0 && (
         <ul aria-label={`Attempts of ${event.type}`} className="space-y-0.5 text-xs text-muted">

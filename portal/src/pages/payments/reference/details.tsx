@@ -13,13 +13,13 @@ export function Called({ of }: { of: Schema<"StoryCalled"> }) {
   );
 }
 
-export function Asked({ of }: { of: Schema<"StoryAsked"> }) {
+export function Asked({ of, owner }: { of: Schema<"StoryAsked">; owner: string }) {
   const pairs = Object.entries(of.metadata);
   const payer = [of.customer?.name, of.customer?.email, of.customer?.phone].filter((text) => text !== undefined);
   return (
     <>
       <p>
-        {of.payment_method.replaceAll("_", " ")}, your reference <span className="break-all">{of.reference_id}</span>
+        {of.payment_method.replaceAll("_", " ")}, {owner} reference <span className="break-all">{of.reference_id}</span>
         {of.description !== null && of.description !== "" && <span className="text-muted"> · {of.description}</span>}
       </p>
       {payer.length > 0 && <p className="break-all text-muted">Payer: {payer.join(", ")}</p>}

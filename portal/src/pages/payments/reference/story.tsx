@@ -1,15 +1,16 @@
 // The story of a payment: its steps from the first to the last, each with its time, its request and the raw object.
-import { type ReactNode, useState } from "react";
-import { usePlace } from "../../../api/place.ts";
-import type { Schema } from "../../../api/types.ts";
-import { paths } from "../../../paths.ts";
+import { useState } from "react";
 import { Code } from "../../../ui/code.tsx";
 import { To } from "../../../ui/link.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useTelling } from "./telling.tsx";
+import type { Reader, Step } from "./reader.ts";
+import { tell } from "./telling.tsx";
 
-type Story = Schema<"PaymentStory">;
-type Step = Story["steps"][number];
+interface Props {
+  /** `withheld`: the kinds of steps that the reader's role does not show. */
+  of: { steps: readonly Step[]; is_cut: boolean; withheld?: readonly string[] };
+  reader: Reader;
+}
 
 const withheldWords: Record<string, string> = {
   journalled: "its journals",
@@ -19,13 +20,13 @@ const withheldWords: Record<string, string> = {
   settled: "its settlements",
 };
 
-export function Story({ of: { steps, withheld, is_cut: isCut } }: { of: Story }) {
+export function Story({ of: { steps, withheld = [], is_cut: isCut }, reader }: Props) {
   const hidden = withheld.map((kind) => withheldWords[kind]).filter((words) => words !== undefined);
   return (
     <section aria-label="Story of the payment">
       <ol className="space-y-0">
         {steps.map((step, at) => (
-          <StepLine key={`${step.kind}-${at}`} step={step} isLast={at === steps.length - 1} />
+          <StepLine key={`${step.kind}-${at}`} step={step} reader={reader} isLast={at === steps.length - 1} />
         ))}
       </ol>
       {isCut && (
@@ -43,8 +44,9 @@ const dots: Record<string, string> = {
   calm: "border-muted bg-ground",
 };
 
-function StepLine({ step, isLast }: { step: Step; isLast: boolean }) {
-  const telling = useTelling()(step);
+function StepLine({ step, reader, isLast }: { step: Step; reader: Reader; isLast: boolean }) {
+  const telling = tell(step, reader);
+  const more = reader.more?.(step);
   const [isRaw, setRaw] = useState(false);
   return (
     <li className="grid grid-cols-[1rem_1fr] gap-x-3">
@@ -53,23 +55,26 @@ function StepLine({ step, isLast }: { step: Step; isLast: boolean }) {
         {!isLast && <span className="w-px flex-1 bg-line" />}
       </div>
       <div className="min-w-0 pb-4">
-        <div className="flex flex-wrap items-baseline gap-x-3">
-          <h2 className="font-medium">{telling.title}</h2>
-          <span className="text-xs text-muted">
-            <Time at={step.at} />
-          </span>
-          {step.request_id !== null && <RequestLink id={step.request_id} />}
+        <div className="flex items-baseline gap-x-3">
+          <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+            <h2 className="font-medium">{telling.title}</h2>
+            <span className="text-xs text-muted">
+              <Time at={step.at} />
+            </span>
+            {step.request_id !== null && <Request id={step.request_id} reader={reader} />}
+          </div>
           <button
             type="button"
             aria-expanded={isRaw}
             aria-label={`Raw object: ${telling.name}`}
             onClick={() => setRaw(!isRaw)}
-            className="ml-auto min-h-6 rounded px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
+            className="min-h-6 shrink-0 rounded px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
           >
             raw
           </button>
         </div>
         {telling.detail !== undefined && <div className="mt-1 space-y-1.5">{telling.detail}</div>}
+        {more !== undefined && <div className="mt-1">{more}</div>}
         {isRaw && (
           <div className="mt-2">
             <Code value={step.object} what={`the raw object: ${telling.name}`} />
@@ -80,10 +85,12 @@ function StepLine({ step, isLast }: { step: Step; isLast: boolean }) {
   );
 }
 
-function RequestLink({ id }: { id: string }): ReactNode {
-  const place = usePlace();
-  return (
-    <To to={paths.request(place, id)} className="link font-mono text-xs">
+function Request({ id, reader }: { id: string; reader: Reader }) {
+  const page = reader.request(id);
+  return page === undefined ? (
+    <code className="font-mono text-xs break-all text-muted">{id}</code>
+  ) : (
+    <To to={page} className="link font-mono text-xs">
       {id}
     </To>
   );

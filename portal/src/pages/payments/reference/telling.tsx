@@ -1,8 +1,6 @@
 // How each kind of step is told: a title, a tone where it is a state, and what is worth seeing of it.
 import type { ReactNode } from "react";
-import { usePlace } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
-import { paths } from "../../../paths.ts";
 import { To } from "../../../ui/link.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Status } from "../../../ui/status.tsx";
@@ -12,8 +10,7 @@ import { Candidates } from "./candidates.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Asked, Called, Part } from "./details.tsx";
 import { HowToPay } from "./how-to-pay.tsx";
-
-type Step = Schema<"PaymentStory">["steps"][number];
+import type { Reader, Step } from "./reader.ts";
 
 export interface Telling {
   title: ReactNode;
@@ -33,139 +30,143 @@ const endings: Record<string, { title: string; tone?: Telling["tone"] }> = {
 
 const resolutions: Record<string, Telling["tone"]> = { won: "good", withdrawn: "good", lost: "bad" };
 
-export function useTelling(): (step: Step) => Telling {
-  const place = usePlace();
-  const link = (to: string, text: string): ReactNode => (
-    <To to={to} className="link font-mono text-xs">
-      {text}
-    </To>
-  );
-  return (step) => {
-    switch (step.kind) {
-      case "asked":
-        return {
-          title: (
-            <>
-              Asked for <Money of={step.object} />
-            </>
-          ),
-          name: "asked",
-          detail: <Asked of={step.object} />,
-        };
-      case "judged":
-        return { ...judged(step.object), name: "judged" };
-      case "routed": {
-        const { gateway_code: code } = step.object;
-        const title = code === null ? "No acquirer took it" : `Routed to ${code}`;
-        return {
-          title,
-          name: "routed",
-          tone: code === null ? "bad" : undefined,
-          detail: <Candidates of={step.object} />,
-        };
-      }
-      case "called":
-        return { title: `Asked ${step.object.gateway_code}`, name: "called", detail: <Called of={step.object} /> };
-      case "instructed":
-        return { title: "Instructed the payer", name: "instructed", detail: <HowToPay of={step.object} /> };
-      case "received":
-        return {
-          title: (
-            <>
-              {step.object.gateway_code} received <Money of={step.object} />
-            </>
-          ),
-          name: "received",
-          tone: step.object.status === "applied" ? "good" : "warn",
-          detail: (
-            <p className="text-muted">
-              Transaction <code className="font-mono text-xs">{step.object.transaction_id}</code>, {step.object.status}
-            </p>
-          ),
-        };
-      case "became": {
-        const { status, reason } = step.object;
-        return {
-          ...(endings[status] ?? { title: status }),
-          name: status,
-          detail: reason !== null && <p>“{reason}”</p>,
-        };
-      }
-      case "journalled":
-        return {
-          title: (
-            <>
-              Journalled as {step.object.kind.replaceAll("_", " ")}{" "}
-              {link(paths.journal(place, step.object.id), `no. ${step.object.seq}`)}
-            </>
-          ),
-          name: `journal ${step.object.seq}`,
-          detail: <Entries of={step.object.entries} label={`Entries of journal ${step.object.seq}`} />,
-        };
-      case "told": {
-        const { type, id } = step.object.event;
-        const tone = step.object.event.delivery?.state === "undelivered" ? "bad" : undefined;
-        return {
-          title: <>Told {link(paths.event(place, id), type)}</>,
-          name: `event ${type}`,
-          tone,
-          detail: <Deliveries of={step.object} />,
-        };
-      }
-      case "refunded":
-        return {
-          title: (
-            <>
-              Refunded <Money of={step.object} /> {link(paths.refund(place, step.object.uuid), "refund")}
-            </>
-          ),
-          name: "refund",
-          tone: step.object.status === "failed" ? "bad" : step.object.status === "pending" ? "warn" : undefined,
-          detail: (
-            <p className="flex flex-wrap gap-x-3">
-              <Status status={step.object.status} />
-              {step.object.reason !== null && <span>“{step.object.reason}”</span>}
-            </p>
-          ),
-        };
-      case "disputed":
-        return {
-          title: (
-            <>
-              Contested: <Money of={step.object} /> {link(paths.dispute(place, step.object.uuid), "dispute")}
-            </>
-          ),
-          name: "dispute",
-          tone: "warn",
-          detail: (
-            <p>
-              {step.object.reason.replaceAll("_", " ")}, evidence until{" "}
-              <Time at={step.object.evidence_due_at} shape="minute" />
-            </p>
-          ),
-        };
-      case "answered":
-        return {
-          title: <>Evidence submitted {link(paths.dispute(place, step.object.uuid), "dispute")}</>,
-          name: "evidence",
-        };
-      case "resolved":
-        return { title: `Dispute ${step.object.status}`, name: "dispute's end", tone: resolutions[step.object.status] };
-      case "settled":
-        return {
-          title: <>Put into a settlement {link(paths.settlement(place, step.object.settlement.uuid), "batch")}</>,
-          name: "settlement",
-          detail: <Part of={step.object} />,
-        };
-      case "paid_out":
-        return {
-          title: <>Paid out to you {link(paths.settlement(place, step.object.settlement.uuid), "batch")}</>,
-          name: "payout",
-          tone: "good",
-          detail: <p className="text-muted">Bank reference {step.object.settlement.bank_reference}</p>,
-        };
+export function tell(step: Step, reader: Reader): Telling {
+  const link = (to: string | undefined, text: string): ReactNode =>
+    to === undefined ? (
+      <span className="font-mono text-xs">{text}</span>
+    ) : (
+      <To to={to} className="link font-mono text-xs">
+        {text}
+      </To>
+    );
+  switch (step.kind) {
+    case "asked":
+      return {
+        title: (
+          <>
+            Asked for <Money of={step.object} />
+          </>
+        ),
+        name: "asked",
+        detail: <Asked of={step.object} owner={reader.owner} />,
+      };
+    case "judged":
+      return { ...judged(step.object), name: "judged" };
+    case "routed": {
+      const { gateway_code: code } = step.object;
+      const title = code === null ? "No acquirer took it" : `Routed to ${code}`;
+      return {
+        title,
+        name: "routed",
+        tone: code === null ? "bad" : undefined,
+        detail: <Candidates of={step.object} />,
+      };
     }
-  };
+    case "called":
+      return { title: `Asked ${step.object.gateway_code}`, name: "called", detail: <Called of={step.object} /> };
+    case "instructed":
+      return { title: "Instructed the payer", name: "instructed", detail: <HowToPay of={step.object} /> };
+    case "received":
+      return {
+        title: (
+          <>
+            {step.object.gateway_code} received <Money of={step.object} />
+          </>
+        ),
+        name: "received",
+        tone: step.object.status === "applied" ? "good" : "warn",
+        detail: (
+          <p className="text-muted">
+            Transaction <code className="font-mono text-xs">{step.object.transaction_id}</code>, {step.object.status}
+          </p>
+        ),
+      };
+    case "became": {
+      const { status, reason } = step.object;
+      return {
+        ...(endings[status] ?? { title: status }),
+        name: status,
+        detail: reason !== null && <p>“{reason}”</p>,
+      };
+    }
+    case "journalled":
+      return {
+        title: (
+          <>
+            Journalled as {step.object.kind.replaceAll("_", " ")}{" "}
+            {link(reader.journal(step.object.id), `no. ${step.object.seq}`)}
+          </>
+        ),
+        name: `journal ${step.object.seq}`,
+        detail: <Entries of={step.object.entries} label={`Entries of journal ${step.object.seq}`} />,
+      };
+    case "told": {
+      const { type, id } = step.object.event;
+      const tone = step.object.event.delivery?.state === "undelivered" ? "bad" : undefined;
+      return {
+        title: <>Told {link(reader.event(id), type)}</>,
+        name: `event ${type}`,
+        tone,
+        detail: <Deliveries of={step.object} page={reader.deliveries(id)} />,
+      };
+    }
+    case "refunded":
+      return {
+        title: (
+          <>
+            Refunded <Money of={step.object} /> {link(reader.refund(step.object.uuid), "refund")}
+          </>
+        ),
+        name: "refund",
+        tone: step.object.status === "failed" ? "bad" : step.object.status === "pending" ? "warn" : undefined,
+        detail: (
+          <p className="flex flex-wrap gap-x-3">
+            <Status status={step.object.status} />
+            {step.object.reason !== null && <span>“{step.object.reason}”</span>}
+          </p>
+        ),
+      };
+    case "disputed":
+      return {
+        title: (
+          <>
+            Contested: <Money of={step.object} /> {link(reader.dispute(step.object.uuid), "dispute")}
+          </>
+        ),
+        name: "dispute",
+        tone: "warn",
+        detail: (
+          <p>
+            {step.object.reason.replaceAll("_", " ")}, evidence until{" "}
+            <Time at={step.object.evidence_due_at} shape="minute" />
+          </p>
+        ),
+      };
+    case "answered":
+      return {
+        title: <>Evidence submitted {link(reader.dispute(step.object.uuid), "dispute")}</>,
+        name: "evidence",
+      };
+    case "resolved":
+      return { title: `Dispute ${step.object.status}`, name: "dispute's end", tone: resolutions[step.object.status] };
+    case "settled":
+      return {
+        title: <>Put into a settlement {link(reader.settlement(step.object.settlement.uuid), "batch")}</>,
+        name: "settlement",
+        detail: <Part of={step.object} />,
+      };
+    case "paid_out":
+      return {
+        title: (
+          <>
+            Paid out to {reader.payee} {link(reader.settlement(step.object.settlement.uuid), "batch")}
+          </>
+        ),
+        name: "payout",
+        tone: "good",
+        detail: <p className="text-muted">Bank reference {step.object.settlement.bank_reference}</p>,
+      };
+  }
 }
 
 function judged({ decision, score }: Schema<"Risk">): Pick<Telling, "title" | "tone"> {

@@ -1,0 +1,124 @@
+// Goal: an operator finds any merchant's payment, reads its whole story, and gives it back for its merchant. Method: a real
+// browser at the operators' listener, two merchants with money that moved; axe on each page.
+import { beforeAll, expect, test } from "vitest";
+import { paymentBody } from "../../gateway/test/kit.ts";
+import { at } from "../../portal/src/console/paths.ts";
+import { type Things, oneOfEverything } from "./kit/given.ts";
+import { faults, showIn } from "./kit/look.ts";
+import { type Visit, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+const HOSTILE = '<img src=x onerror="document.title=1">';
+
+let merchantId: string;
+let things: Things;
+let ofOther: string;
+
+beforeAll(async () => {
+  ({ merchantId } = await portal.service.merchant({ name: "Kopi Melati" }));
+  const other = await portal.service.merchant({ name: "Toko Senja" });
+  things = await oneOfEverything(await portal.service.client(merchantId));
+  const payment = paymentBody({ reference_id: HOSTILE, customer: { email: "sari@example.com" } });
+  const made = await (await portal.service.client(other.merchantId)).post("/v1/payments", payment);
+  ofOther = made.json.reference as string;
+});
+
+async function isWhole({ page, look }: Visit, name: string): Promise<void> {
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(page, theme);
+    expect(await faults(page, theme === "dark" ? ["color-contrast"] : undefined), `${name}, ${theme}`).toEqual([]);
+  }
+  await look(`console-${name}`);
+}
+
+test("payments of all merchants are found by what one knows of them, and the address keeps it", async () => {
+  const visit = await portal.operator("viewer");
+  const { page, open } = visit;
+  await open(at.payments());
+  const table = page.getByRole("group", { name: "Payments" });
+  expect(await table.getByRole("row").count()).toBe(6);
+  await isWhole(visit, "payments");
+  await page.getByLabel("Merchant", { exact: true }).fill(merchantId);
+  await page.getByLabel("Merchant", { exact: true }).press("Enter");
+  await page.getByLabel("Status").selectOption("pending");
+  await page.waitForURL(/merchant_id=mer_\w+&status=pending|status=pending&merchant_id=mer_\w+/);
+  await page.reload();
+  await table.getByRole("row").nth(1).waitFor();
+  expect(await table.getByRole("row").count()).toBe(2);
+  await table.getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1, name: "Payment", exact: true }).waitFor();
+  expect(page.url()).toContain(things.pending);
+});
+
+test("the story of a payment tells all of it, what others wrote as text, and a viewer is offered no refund", async () => {
+  const visit = await portal.operator("viewer");
+  const { page, open } = visit;
+  await open(at.payment(things.payment));
+  const story = page.getByRole("region", { name: "Story of the payment" });
+  for (const title of [
+    "Asked for",
+    "Judged as safe",
+    "Routed to",
+    "Instructed the payer",
+    "Paid",
+    "Journalled as",
+    "Told",
+    "Refunded",
+  ])
+    expect(await story.getByRole("heading", { name: title }).count(), title).toBeGreaterThan(0);
+  await story.getByText("What it was judged by").click();
+  expect(await story.getByRole("list", { name: "What it was judged by" }).innerText()).toContain("A person looks from");
+  await isWhole(visit, "payment");
+  expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
+  await open(at.payment(ofOther));
+  expect(await page.getByText(HOSTILE).first().isVisible()).toBe(true);
+  expect(await page.title()).toBe("Payment · Gerbang");
+});
+
+test("an admin refunds for a merchant once, who did it stands below the story, and the refund has its page", async () => {
+  const visit = await portal.operator("admin");
+  const { page, open, email } = visit;
+  await open(at.payment(things.payment));
+  await page.getByRole("button", { name: "Refund…" }).click();
+  await page.getByLabel("Amount in IDR").fill("999,999,999.00");
+  await page.getByLabel("Amount in IDR").press("Enter");
+  await page.getByText(/^At most IDR/).waitFor();
+  expect(await page.getByText("A reason is needed.").isVisible()).toBe(true);
+  await page.getByLabel("Amount in IDR").fill("1,000.00");
+  await page.getByLabel("Reason").fill("Paid twice");
+  await isWhole(visit, "payment-refund");
+  await page.getByRole("button", { name: "Refund", exact: true }).dblclick();
+  await page.getByText("“Paid twice”").waitFor();
+  expect(await page.getByText("“Paid twice”").count()).toBe(1);
+  await page.getByRole("region", { name: "What operators did" }).getByRole("link", { name: email }).waitFor();
+  await isWhole(visit, "payment-hands");
+  await open(at.refunds());
+  expect(await page.getByRole("group", { name: "Refunds" }).getByRole("row").count()).toBe(3);
+  await isWhole(visit, "refunds");
+  await page.getByRole("group", { name: "Refunds" }).getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1, name: "Refund", exact: true }).waitFor();
+  await page.getByText("Paid twice", { exact: true }).waitFor();
+  await isWhole(visit, "refund");
+});
+
+test("what the merchant's people did at the portal stands below the story with their name", async () => {
+  const { requests } = await portal.member("owner", { merchantId });
+  const canceled = await requests.post(`/portal/v1/payments/${things.pending}/cancel`, { reason: "Sold out" });
+  expect(canceled.status, canceled.text).toBe(200);
+  const { page, open } = await portal.operator("support");
+  await open(at.payment(things.pending));
+  const below = page.getByRole("region", { name: "What the merchant's people did" });
+  expect(await below.innerText()).toMatch(/Sari Dewi\s+cancel payment/);
+});
+
+test("the palette finds a payment by the order of its merchant, and says whose it is", async () => {
+  const { page, open } = await portal.operator("viewer");
+  await open(at.home());
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill(HOSTILE);
+  const hit = page.getByRole("option", { name: /payment · Toko Senja · pending/ });
+  await hit.waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Payment", exact: true }).waitFor();
+  expect(page.url()).toContain(ofOther);
+});

@@ -1,0 +1,239 @@
+// Goal: an operator decides what waits, by keyboard where there is much of it, and what needs two is done by two. Method: whole stories in a real
+// browser at the operators' listener; two operators are two browsers that share nothing.
+import { expect, test } from "vitest";
+import { paymentBody } from "../../gateway/test/kit.ts";
+import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
+import { readConfig } from "../../gateway/src/ground/config.ts";
+import { at } from "../../portal/src/console/paths.ts";
+import { faults, showIn } from "./kit/look.ts";
+import { PHONE, settled, usePortal } from "./kit/portal.ts";
+
+const bank = scriptedAcquirer("merbabu", "production");
+const portal = usePortal({
+  acquirers: [bank],
+  config: { ...readConfig({ NODE_ENV: "test" }), productionActive: true },
+});
+
+/** Payments under review, of one merchant. */
+async function reviews(count: number): Promise<string[]> {
+  const { client } = await portal.service.merchant({ name: "Kopi Melati" });
+  const made: string[] = [];
+  for (let order = 1; order <= count; order++) {
+    const customer = { name: "Sari", email: `sari${order}@review.test` };
+    const body = paymentBody({ amount_minor: 5_000_000 + order, reference_id: `order-${order}`, customer });
+    const { json } = await client.post("/v1/payments", body);
+    made.push(json.error.details.reference as string);
+  }
+  return made;
+}
+
+/** A paid sandbox payment whose merchant has money of others, too. */
+async function sold(amount_minor: number): Promise<{ reference: string; merchantId: string }> {
+  const { client, merchantId } = await portal.service.merchant({ name: "Toko Senja" });
+  const pay = async (): Promise<string> => {
+    const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor }))).json;
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+    return reference as string;
+  };
+  await pay();
+  return { reference: await pay(), merchantId };
+}
+
+async function lateMoney(): Promise<string> {
+  const { service } = portal;
+  const rules = ["merbabu", "cendana"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
+  const { version } = await service.operate("POST", "/routing/rules", { rules });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  const { client } = await portal.service.merchant({ name: "Batik Lasem", environment: "production" });
+  const body = { amount_minor: 12_500_000, customer: { email: "wati@kopi.example" } };
+  const { reference } = (await client.post("/v1/payments", paymentBody({ ...body, reference_id: "kain-7" }))).json;
+  const operationKey = bank.opened.at(-1)?.operationKey ?? "";
+  await client.post(`/v1/payments/${reference}/cancel`, {});
+  await client.post("/v1/payments", paymentBody({ ...body, reference_id: "kain-8" }));
+  const receipt = { transactionId: "MRB-77120", amountMinor: 12_500_000n, currency: "IDR" };
+  await report(portal.service.origin, "merbabu", {
+    kind: "payment",
+    operationKey,
+    standing: { status: "paid", receipt },
+  });
+  return reference as string;
+}
+
+test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 120_000 }, async () => {
+  const references = await reviews(20);
+  const { page, open } = await portal.operator("support");
+  await open(at.waitingFor("review"));
+  expect(await page.getByRole("row").count()).toBe(21);
+  await page.getByRole("link", { name: "Review" }).first().focus();
+  await page.keyboard.press("Enter");
+  for (const [number, reference] of references.entries()) {
+    await page.waitForURL(`**/reviews/${reference}`);
+    await page.getByText(`Refused by itself`).waitFor();
+    await settled(page);
+    if (number === 0) {
+      // On and back, before anything is decided.
+      await page.keyboard.press("j");
+      await page.waitForURL(`**/reviews/${references[1]}`);
+      await page.keyboard.press("k");
+      await page.waitForURL(`**/reviews/${reference}`);
+      await settled(page);
+      // It is asked once more, and Escape leaves it as it is.
+      await page.keyboard.press("a");
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+    const approves = number % 4 !== 3;
+    await page.keyboard.press(approves ? "a" : "r");
+    await page.getByRole("dialog").getByLabel("Reason").waitFor();
+    if (!approves) await page.keyboard.type("Same card as last week");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+  await page.getByRole("heading", { level: 1, name: "Waiting" }).waitFor();
+  await page.getByText("Nothing waits").waitFor();
+  const statuses = await Promise.all(
+    references.map(
+      async (reference) => (await portal.service.askOperator(`/payments/${reference}`)).json.payment.status,
+    ),
+  );
+  expect(statuses).toEqual(references.map((_, number) => (number % 4 === 3 ? "failed" : "pending")));
+  const { audit } = (await portal.service.askOperator(`/payments/${references[3]}`)).json;
+  expect(audit[0].body).toEqual({ reason: "Same card as last week" });
+});
+
+test("late money is assigned to its merchant, after what it may have been meant for", async () => {
+  await lateMoney();
+  const { page, open, look } = await portal.operator("admin");
+  await open(at.waitingFor("receipt"));
+  await page.getByRole("link", { name: "Late money" }).click();
+  await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
+  const candidates = page.getByRole("group", { name: "Candidates" });
+  expect(await candidates.getByRole("row").nth(1).textContent()).toContain("kain-7");
+  expect(await candidates.getByRole("row").nth(2).textContent()).toContain("kain-8");
+  await look("console-late-money");
+  const decision = page.getByRole("article", { name: "Assign it to the merchant" });
+  expect(await decision.getByRole("row", { name: /Merchant, available/ }).textContent()).toContain("+125,000.00");
+  await decision.getByRole("button").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Assign it to the merchant" }).click();
+  await page.getByText("Nothing waits").waitFor();
+  const { data } = (await portal.service.askOperator("/receipts?status=credited")).json;
+  expect(data).toMatchObject([{ transaction_id: "MRB-77120", amount_minor: 12_500_000 }]);
+});
+
+test("two operators release one big refund", async () => {
+  const { reference } = await sold(80_000_000);
+  const asker = await portal.operator("admin");
+  const approver = await portal.operator("admin");
+  // The policy, by its page.
+  await asker.open(at.approvalPolicy());
+  await asker.page.getByRole("checkbox", { name: "Refund a payment" }).check();
+  await asker.page.getByLabel("Refund a payment: above IDR").fill("500,000.00");
+  await asker.look("console-policy");
+  await asker.page.getByRole("button", { name: "Put it in force" }).click();
+  await asker.page.getByText("Version 1, by").waitFor();
+  // A small one is done at once.
+  await asker.open(at.payment(reference));
+  const refund = async (amount: string): Promise<void> => {
+    await asker.page.getByRole("button", { name: "Refund…" }).click();
+    await asker.page.getByLabel("Amount in IDR").fill(amount);
+    await asker.page.getByLabel("Reason").fill("The parcel came back");
+    await asker.page.getByRole("button", { name: "Refund", exact: true }).click();
+    await asker.page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  await refund("100,000.00");
+  await asker.page.getByText("partially refunded").first().waitFor();
+  // A big one waits, and whoever asked cannot let it go.
+  await refund("700,000.00");
+  await asker.page.getByRole("heading", { level: 1, name: "Approval" }).waitFor();
+  await asker.page.getByText("You asked for this yourself").waitFor();
+  expect(await asker.page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  expect(await asker.page.getByRole("button", { name: "Take it back" }).count()).toBe(1);
+  // Another one finds it, sees what would happen, and approves it.
+  await approver.open(at.waiting());
+  await approver.page.getByRole("link", { name: "Second operator" }).click();
+  await approver.page
+    .getByText(/Refund 700,000.00 IDR of pay_/)
+    .first()
+    .waitFor();
+  const book = approver.page.getByRole("group", { name: "What happens to the book" });
+  expect(await book.getByRole("row", { name: /Merchant, available/ }).textContent()).toContain("700,000.00");
+  await approver.look("console-approval");
+  await approver.page.getByRole("button", { name: "Approve" }).click();
+  await approver.page.getByLabel("Note").fill("I saw the parcel");
+  await approver.page.getByRole("button", { name: "Approve and run it" }).click();
+  await approver.page.getByText("executed").first().waitFor();
+  await approver.page.getByText(asker.email).first().waitFor();
+  const { payment, audit } = (await portal.service.askOperator(`/payments/${reference}`)).json;
+  expect(payment.refunded_minor).toBe(80_000_000);
+  expect(audit[0]).toMatchObject({ actor: asker.email, approved_by: approver.email, status: 201 });
+  // The policy is loosened by two as well.
+  await asker.open(at.approvalPolicy());
+  await asker.page.getByRole("checkbox", { name: "Refund a payment" }).uncheck();
+  await asker.page.getByRole("button", { name: "Put it in force" }).click();
+  await asker.page.getByText(/Loosen the approval policy/).waitFor();
+  const [, uuid = ""] = /approvals\/(apr_\w+)/.exec(asker.page.url()) ?? [];
+  await approver.open(at.approval(uuid));
+  await approver.page.keyboard.press("a");
+  await approver.page.getByRole("button", { name: "Approve and run it" }).click();
+  await approver.page.getByText("executed").first().waitFor();
+  expect((await portal.service.askOperator("/approvals/policy")).json).toMatchObject({ version: 2, actions: {} });
+});
+
+test("a dispute is read with its evidence and decided", async () => {
+  const { client, merchantId } = await portal.service.merchant({ name: "Kopi Melati" });
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: 9_000_000 }))).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const { uuid } = (await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" })).json;
+  const files = [{ name: "receipt.txt", media_type: "text/plain", content_base64: btoa("signed for") }];
+  await portal.service.app.submitEvidence({ merchantId, environment: "sandbox" }, uuid as string, {
+    statement: "It was signed for at the door.",
+    files,
+  });
+  const { page, open, look } = await portal.operator("admin");
+  await open(at.waiting());
+  await page.getByRole("link", { name: "Dispute to decide" }).click();
+  await page.getByText("It was signed for at the door.").waitFor();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: /receipt\.txt/ }).click();
+  expect((await saved).suggestedFilename()).toMatch(/^receipt\.txt/);
+  await look("console-dispute");
+  const won = page.getByRole("article", { name: "Decide for the merchant" });
+  await won.getByRole("button").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Decide for the merchant" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect((await client.get(`/v1/disputes/${uuid}`)).json.outcome).toBe("won");
+});
+
+test(
+  "axe finds nothing on the pages of decisions, light and dark, wide and on a phone; support is offered no money",
+  { timeout: 120_000 },
+  async () => {
+    const [review = ""] = await reviews(1);
+    const { reference, merchantId } = await sold(5_000_000);
+    const settlements = (await (await portal.service.client(merchantId)).post("/v1/sandbox/settlements/run", {})).json
+      .data;
+    const pages = {
+      waiting: at.waiting(),
+      review: at.review(review),
+      payment: at.payment(reference),
+      settlement: at.payout(merchantId, "sandbox", settlements[0].uuid as string),
+      approvals: at.approvals(),
+      policy: at.approvalPolicy(),
+    };
+    for (const viewport of [undefined, PHONE]) {
+      const { page, open, look } = await portal.operator("support", viewport ? { viewport } : {});
+      for (const [name, path] of Object.entries(pages)) {
+        await open(path);
+        // The colours are those of any width.
+        for (const theme of viewport ? (["light"] as const) : (["light", "dark"] as const)) {
+          await showIn(page, theme);
+          expect(await faults(page), `${name}, ${theme}`).toEqual([]);
+        }
+        if (!viewport) await look(`console-${name}`);
+        if (name === "payment") expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
+        if (name === "settlement") expect(await page.getByRole("button", { name: /^Record/ }).count()).toBe(0);
+      }
+    }
+  },
+);

@@ -1,0 +1,163 @@
+// The policy: which changes need a second operator, above which amount of which currency.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useGo } from "../../../address.ts";
+import { useAction } from "../../../api/action.ts";
+import { Answer } from "../../../ui/answer.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNote } from "../../../ui/face.tsx";
+import { digitsOf, minorOf } from "../../../ui/money.tsx";
+import { Page as Frame } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { type Schema, read, write } from "../../api/client.ts";
+import { useMay } from "../../api/rights.ts";
+import { at } from "../../paths.ts";
+import { askedIn } from "../decisions/decide.tsx";
+
+type Policy = Schema<"ApprovalPolicy">;
+type Action = keyof Policy["actions"];
+
+const actions: [Action, label: string, about: string, bounded: boolean][] = [
+  ["refund_payment", "Refund a payment", "All that went back of the payment counts.", true],
+  ["approve_review", "Let a payment under review go on", "", true],
+  ["resolve_dispute", "Decide a dispute", "", true],
+  ["decide_receipt", "Assign or return late money", "", true],
+  ["record_payout", "Record what the bank did with a payout", "", true],
+  ["activate_routing", "Let other routing rules decide", "A roll back too.", false],
+  ["enable_acquirer", "Switch an acquirer on", "Switching one off never waits.", false],
+];
+
+/** Bounds are written in rupiah here; those of other currencies are kept as they are. */
+const CURRENCY = "IDR";
+const EXPONENT = 2;
+
+interface Row {
+  isOn: boolean;
+  /** As it was typed; empty: always. */
+  above: string;
+}
+
+export function Page() {
+  const policy = useQuery(read("/v1/approvals/policy"));
+  return (
+    <Frame
+      title="Policy"
+      lead="Which changes need a second operator. To demand more is done at once; to demand less needs a second admin."
+      above={{ to: at.approvals(), label: "Approvals" }}
+      curl={{ path: "/v1/approvals/policy" }}
+    >
+      <Answer of={policy}>{(one) => <Editor key={one.version} of={one} />}</Answer>
+    </Frame>
+  );
+}
+
+function rowOf(rule: Schema<"ApprovalRule"> | undefined): Row {
+  const bound = rule?.above_minor?.[CURRENCY];
+  return { isOn: rule !== undefined, above: bound === undefined ? "" : digitsOf(bound, EXPONENT) };
+}
+
+function Editor({ of: policy }: { of: Policy }) {
+  const may = useMay();
+  const go = useGo();
+  const first = Object.fromEntries(actions.map(([action]) => [action, rowOf(policy.actions[action])]));
+  const [rows, setRows] = useState<Record<string, Row>>(first);
+  const action = useAction(
+    (wanted: Policy["actions"]) =>
+      write("PUT", "/v1/approvals/policy", { body: { version: policy.version, actions: wanted } }),
+    {
+      done: async (answer) => {
+        const asked = askedIn(answer);
+        say(asked ? "It demands less, so a second admin has to agree." : "The policy is in force.");
+        if (asked) await go(at.approval(asked.uuid));
+      },
+    },
+  );
+  const isEditable = may("admin");
+  const isChanged = JSON.stringify(rows) !== JSON.stringify(first);
+  const wrong = actions.filter(([name]) => {
+    const { isOn, above } = rows[name] ?? rowOf(undefined);
+    return isOn && above.trim() !== "" && minorOf(above, EXPONENT) === undefined;
+  });
+  const save = (): Promise<unknown> =>
+    action.run(
+      Object.fromEntries(
+        actions.flatMap(([name]) => {
+          const { isOn, above } = rows[name] ?? rowOf(undefined);
+          if (!isOn) return [];
+          const { [CURRENCY]: _, ...others } = policy.actions[name]?.above_minor ?? {};
+          const bound = minorOf(above, EXPONENT);
+          const bounds = { ...others, ...(bound === undefined ? {} : { [CURRENCY]: bound }) };
+          return [[name, Object.keys(bounds).length === 0 ? {} : { above_minor: bounds }]];
+        }),
+      ),
+    );
+  const change = (name: string, to: Partial<Row>): void =>
+    setRows((before) => ({ ...before, [name]: { ...(before[name] ?? rowOf(undefined)), ...to } }));
+  return (
+    <div className="space-y-4">
+      <ul className="divide-y divide-line rounded-md border border-line bg-panel">
+        {actions.map(([name, label, about, isBounded]) => {
+          const { isOn, above } = rows[name] ?? rowOf(undefined);
+          const isWrong = wrong.some(([one]) => one === name);
+          const others = Object.entries(policy.actions[name]?.above_minor ?? {}).filter(([code]) => code !== CURRENCY);
+          return (
+            <li key={name} className="flex min-h-14 flex-wrap items-center gap-x-6 gap-y-2 px-4 py-2">
+              <label className="flex min-w-0 flex-1 basis-64 items-center gap-3">
+                <input
+                  type="checkbox"
+                  className="size-4 shrink-0 accent-accent"
+                  checked={isOn}
+                  disabled={!isEditable}
+                  onChange={({ target }) => change(name, { isOn: target.checked })}
+                />
+                <span>
+                  <span className="block font-medium">{label}</span>
+                  {about !== "" && <span className="text-xs text-muted">{about}</span>}
+                </span>
+              </label>
+              {isOn && isBounded && (
+                <label className="flex flex-wrap items-center gap-2">
+                  <span className="text-muted">above {CURRENCY}</span>
+                  <input
+                    className="field w-40 text-right"
+                    inputMode="decimal"
+                    placeholder="any amount"
+                    aria-label={`${label}: above ${CURRENCY}`}
+                    aria-invalid={isWrong || undefined}
+                    value={above}
+                    disabled={!isEditable}
+                    onChange={({ target }) => change(name, { above: target.value })}
+                  />
+                </label>
+              )}
+              {isWrong && (
+                <span className="basis-full text-bad">An amount like 10,000.00, or nothing for any amount.</span>
+              )}
+              {isOn && others.length > 0 && (
+                <span className="basis-full text-xs text-muted">
+                  Also above {others.map(([code, minor]) => `${minor} minor units of ${code}`).join(", ")}.
+                </span>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {action.error && <ErrorNote error={action.error} />}
+      <div className="flex flex-wrap items-center gap-4">
+        {isEditable ? (
+          <Button look="primary" disabled={!isChanged || wrong.length > 0} pending={action.pending} onClick={save}>
+            Put it in force
+          </Button>
+        ) : (
+          <span className="text-muted">Admins change it.</span>
+        )}
+        {policy.changed_at !== null && (
+          <span className="text-muted">
+            Version {policy.version}, by {policy.changed_by}, <Time at={policy.changed_at} shape="minute" />
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}

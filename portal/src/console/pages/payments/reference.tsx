@@ -1,0 +1,125 @@
+// One payment of any merchant: how it stands, its story with what only operators see, and refunding it for its merchant.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { usePart } from "../../../address.ts";
+import { Answer } from "../../../ui/answer.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Code } from "../../../ui/code.tsx";
+import { Copy, Identity } from "../../../ui/copy.tsx";
+import { Fact, Facts } from "../../../ui/facts.tsx";
+import { To } from "../../../ui/link.tsx";
+import { Money } from "../../../ui/money.tsx";
+import { Page as Frame, Section } from "../../../ui/page.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { Tabs } from "../../../ui/tabs.tsx";
+import { Day, Time } from "../../../ui/time.tsx";
+import { type Schema, read } from "../../api/client.ts";
+import { useMay } from "../../api/rights.ts";
+import { pageOf } from "../../found.ts";
+import { at } from "../../paths.ts";
+import { RecordView } from "./record.tsx";
+import { Refund } from "./reference/refund.tsx";
+
+type Record = Schema<"PaymentRecord">;
+
+export function Page() {
+  const reference = usePart("reference");
+  const isAdmin = useMay()("admin");
+  const record = useQuery(read("/v1/payments/{reference}", { path: { reference } }));
+  const [isRefunding, setRefunding] = useState(false);
+  const isRefundable = (record.data?.payment.refundable_minor ?? 0) > 0;
+  return (
+    <Frame
+      title="Payment"
+      above={{ to: at.payments(), label: "Payments" }}
+      beside={
+        <>
+          {record.data && <Status status={record.data.payment.status} />}
+          <Identity id={reference} what="the payment's reference" />
+        </>
+      }
+      actions={isAdmin && isRefundable && <Button onClick={() => setRefunding(true)}>Refund…</Button>}
+      curl={{ path: `/v1/payments/${reference}` }}
+    >
+      <Answer of={record}>
+        {(record) => (
+          <>
+            <PaymentFacts of={record} />
+            <Tabs
+              label="Views of the payment"
+              tabs={{
+                story: { label: "Record", content: () => <RecordView of={record} /> },
+                raw: {
+                  label: "As the API tells it",
+                  content: () => (
+                    <Section title="The payment and all that is known of it">
+                      <Code value={record} what="the payment" />
+                    </Section>
+                  ),
+                },
+              }}
+            />
+            {isRefunding && <Refund of={record} close={() => setRefunding(false)} />}
+          </>
+        )}
+      </Answer>
+    </Frame>
+  );
+}
+
+function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
+  const { currency, exponent, settlement, customer } = payment;
+  const page = pageOf({ kind: "merchant", id: merchant.merchant_id });
+  const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
+  const payer = [customer?.name, customer?.email, customer?.phone].filter((part) => part !== undefined).join(", ");
+  return (
+    <Facts>
+      <Fact name="Amount">{money(payment.amount_minor)}</Fact>
+      <Fact name="Merchant">
+        <span className="inline-flex flex-wrap items-center justify-end gap-x-2">
+          {merchant.suspended && <Status status="suspended" tone="bad" />}
+          {page === undefined ? (
+            <span className="wrap-anywhere">{merchant.name}</span>
+          ) : (
+            <To to={page}>{merchant.name}</To>
+          )}
+          <Copy text={merchant.merchant_id} what="the merchant's identity" />
+        </span>
+      </Fact>
+      <Fact name="Fee">{money(payment.fee_minor)}</Fact>
+      <Fact name="Environment">{merchant.environment}</Fact>
+      <Fact name="The merchant's after fee">{money(payment.net_minor)}</Fact>
+      <Fact name="Merchant's reference">
+        <span className="inline-flex items-center gap-1">
+          <span className="break-all">{payment.reference_id}</span>
+          <Copy text={payment.reference_id} what="the merchant's reference" />
+        </span>
+      </Fact>
+      <Fact name="Refunded">{money(payment.refunded_minor)}</Fact>
+      <Fact name="Method">
+        {payment.payment_method.replaceAll("_", " ")}
+        {payment.gateway_code !== null && <span className="text-muted"> by {payment.gateway_code}</span>}
+      </Fact>
+      <Fact name="Payer">
+        {payer === "" ? <span className="text-muted">not known</span> : <span className="wrap-anywhere">{payer}</span>}
+      </Fact>
+      <Fact name="Created">
+        <Time at={payment.created_at} />
+      </Fact>
+      {settlement && (
+        <Fact name="Paid out to the merchant">
+          {settlement.status === "paid" ? "on " : ""}
+          {settlement.estimated_date === null ? "not before something changes" : <Day on={settlement.estimated_date} />}
+          {settlement.status !== "paid" && <span className="text-muted"> ({settlement.status}, estimated)</span>}
+        </Fact>
+      )}
+      {payment.expires_at === undefined ? (
+        <Fact name="Paid">{payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}</Fact>
+      ) : (
+        <Fact name="Can be paid until">
+          <Time at={payment.expires_at} />
+        </Fact>
+      )}
+    </Facts>
+  );
+}

@@ -1,0 +1,21 @@
+// An operator as the reader of a payment's story: where the console shows what it names, and what fraud detection saw.
+import type { Reader } from "../../../../pages/payments/reference/reader.ts";
+import type { Schema } from "../../../api/client.ts";
+import { pageOf } from "../../../found.ts";
+import { Risk } from "./risk.tsx";
+
+export function readerOf({ merchant, risk, payment }: Schema<"PaymentRecord">): Reader {
+  const page = (kind: string) => (id: string) => pageOf({ kind, id, merchant });
+  return {
+    owner: "the merchant's",
+    payee: merchant.name,
+    journal: page("journal"),
+    event: page("event"),
+    deliveries: page("event"),
+    refund: page("refund"),
+    dispute: page("dispute"),
+    settlement: page("settlement"),
+    request: page("request"),
+    more: (step) => (step.kind === "judged" ? <Risk of={risk} exponent={payment.exponent} /> : undefined),
+  };
+}

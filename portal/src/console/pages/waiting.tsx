@@ -1,0 +1,143 @@
+// Waiting: everything that waits for a person, in one list by urgency.
+import { useQuery } from "@tanstack/react-query";
+import { Empty } from "../../ui/empty.tsx";
+import { Filters, choice, useFilters } from "../../ui/filters.tsx";
+import { Money } from "../../ui/money.tsx";
+import { Page as Frame } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { TimeFromNow } from "../../ui/time.tsx";
+import { type Schema, read } from "../api/client.ts";
+import { at } from "../paths.ts";
+
+type Queue = Schema<"WaitingQueue">;
+type Item = Schema<"WaitingItem"> & { kind: string };
+
+const kinds = [
+  "review",
+  "approval",
+  "dispute_deadline",
+  "dispute_decision",
+  "receipt",
+  "exception",
+  "payout_overdue",
+  "payout_returned",
+  "refund_pending",
+  "operation_overdue",
+  "endpoint_failing",
+  "book_quarantined",
+] as const;
+
+const names: Record<string, string> = {
+  review: "Review",
+  approval: "Second operator",
+  dispute_deadline: "Dispute unanswered",
+  dispute_decision: "Dispute to decide",
+  receipt: "Late money",
+  exception: "Disagreement",
+  payout_overdue: "Payout overdue",
+  payout_returned: "Payout returned",
+  refund_pending: "Refund without answer",
+  operation_overdue: "Call overdue",
+  endpoint_failing: "Receiver failing",
+  book_quarantined: "Book in quarantine",
+};
+
+const spec = { kind: choice("Kind", kinds), environment: choice("Environment", ["production", "sandbox"]) };
+
+export function Page() {
+  const filters = useFilters(spec);
+  const { kind, environment } = filters.value;
+  const waiting = useQuery({
+    ...read("/v1/waiting", { query: { environment, limit: 100 } }),
+    refetchInterval: 15_000,
+    select: ({ data }) => listOf(data, kind),
+  });
+  return (
+    <Frame title="Waiting" lead="What needs a person, the most urgent first." curl={{ path: "/v1/waiting?limit=100" }}>
+      <div>
+        <Filters of={filters} />
+        <Table
+          label="Waiting"
+          list={waiting}
+          columns={columns}
+          id={(item) => `${item.kind} ${item.id}`}
+          to={pageOf}
+          empty={
+            <Empty title="Nothing waits">
+              Reviews, disputes, money of nobody, changes that need a second operator: whatever needs a person comes
+              here.
+            </Empty>
+          }
+        />
+      </div>
+    </Frame>
+  );
+}
+
+/** What runs out first comes first; what has no deadline comes after it, the oldest first. */
+function listOf(queues: readonly Queue[], kind: string | undefined) {
+  const items = queues
+    .filter((queue) => kind === undefined || queue.kind === kind)
+    .flatMap((queue): Item[] => queue.items.map((item) => ({ ...item, kind: queue.kind })));
+  const urgency = ({ due_at: due, since }: Item): string => (due === null ? `b${since ?? ""}` : `a${due}`);
+  return {
+    data: items.toSorted((one, other) => (urgency(one) < urgency(other) ? -1 : 1)),
+    has_more: false,
+    next_cursor: null,
+  };
+}
+
+/** The page on which one is decided. What has none is read with its payment. */
+function pageOf(item: Item): string {
+  const { kind, id, merchant_id: merchant, environment, url } = item;
+  if (kind === "review") return at.review(id);
+  if (kind === "approval") return at.approval(id);
+  if (kind === "receipt") return at.receipt(id);
+  if (kind === "exception") return at.exception(id);
+  if (merchant !== null && environment !== null) {
+    if (kind.startsWith("dispute")) return at.dispute(merchant, environment, id);
+    if (kind.startsWith("payout")) return at.payout(merchant, environment, id);
+  }
+  const [, payment] = /\/payments\/(pay_\w+)$/.exec(url) ?? [];
+  return payment === undefined ? at.waiting() : at.payment(payment);
+}
+
+const columns: Column<Item>[] = [
+  { head: "What", cell: ({ kind }) => names[kind] ?? kind },
+  {
+    head: "Whose",
+    cell: ({ merchant_name: name, environment }) => (
+      <>
+        {name ?? <span className="text-muted">the gateway</span>}
+        {environment === "sandbox" && <span className="text-muted"> sandbox</span>}
+      </>
+    ),
+  },
+  {
+    head: "About",
+    from: "wide",
+    cell: ({ note }) => <span className="line-clamp-1 max-w-md break-all">{note}</span>,
+  },
+  {
+    head: "Amount",
+    align: "right",
+    cell: ({ amount_minor, currency, exponent }) =>
+      amount_minor !== null &&
+      currency !== null &&
+      exponent !== null && <Money of={{ amount_minor, currency, exponent }} />,
+  },
+  {
+    head: "Until",
+    align: "right",
+    cell: ({ due_at: due, since }) =>
+      due === null ? (
+        since !== null && (
+          <span className="text-muted">
+            since <TimeFromNow at={since} />
+          </span>
+        )
+      ) : (
+        <TimeFromNow at={due} />
+      ),
+  },
+];

@@ -1,0 +1,82 @@
+// Where an acquirer's report disagrees with the book: what is recorded, and what was done about it.
+import { useQuery } from "@tanstack/react-query";
+import { usePart } from "../../../address.ts";
+import { useAction } from "../../../api/action.ts";
+import { Answer } from "../../../ui/answer.tsx";
+import { Identity } from "../../../ui/copy.tsx";
+import { Fact, Facts } from "../../../ui/facts.tsx";
+import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { Page as Frame, Section } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { type Schema, read, write } from "../../api/client.ts";
+import { useMay } from "../../api/rights.ts";
+import { at } from "../../paths.ts";
+import { BookNow } from "../decisions/effects.tsx";
+import { PaymentFacts, RecordView } from "../payments/record.tsx";
+
+const meanings: Record<Schema<"ExceptionKind">, string> = {
+  refund_after_failure: "A refund was carried out that had failed here: payer and merchant both have the money.",
+  refund_twice: "A refund was carried out under two operation keys.",
+  receipt: "Money was reported again with other particulars, or beyond all measure.",
+  forgotten: "The acquirer does not know a payment any more that it had taken.",
+};
+
+export function Page() {
+  const uuid = usePart("uuid");
+  const may = useMay();
+  const exception = useQuery(read("/v1/reconciliation-exceptions/{uuid}", { path: { uuid } }));
+  return (
+    <Frame
+      title="Disagreement"
+      above={{ to: at.waitingFor("exception"), label: "Waiting" }}
+      beside={<Identity id={uuid} what="its identity" />}
+      curl={{ path: `/v1/reconciliation-exceptions/${uuid}` }}
+    >
+      <Answer of={exception}>
+        {({ exception: one, record, book }) => (
+          <>
+            <p className="max-w-2xl">{meanings[one.kind]}</p>
+            <Facts>
+              <Fact name="Acquirer">{one.gateway_code}</Fact>
+              <Fact name="Attempt">{one.attempt}</Fact>
+              <Fact name="Noticed">
+                <Time at={one.noticed_at} />
+              </Fact>
+              <Fact name="Closed">{one.closed_at === null ? "not yet" : <Time at={one.closed_at} />}</Fact>
+            </Facts>
+            {one.closed_at === null && may("admin") && <Close uuid={uuid} />}
+            <Section title="The payment">
+              <PaymentFacts of={record} />
+            </Section>
+            <Section title="The book now">
+              <BookNow of={book} />
+            </Section>
+            <RecordView of={record} />
+          </>
+        )}
+      </Answer>
+    </Frame>
+  );
+}
+
+function Close({ uuid }: { uuid: string }) {
+  const action = useAction(
+    (note: string) => write("POST", "/v1/reconciliation-exceptions/{uuid}/close", { path: { uuid }, body: { note } }),
+    { done: () => say("It is closed.") },
+  );
+  return (
+    <Section title="Close it">
+      <Form values={{ note: "" }} action={action} onSubmit={({ note = "" }) => action.run(note)}>
+        <TextField
+          name="note"
+          label="What was done about it"
+          hint="Ask the acquirer about the operation key below, then write down what came of it."
+          check={needed("A sentence")}
+          lines={2}
+        />
+        <Submit>Close it</Submit>
+      </Form>
+    </Section>
+  );
+}

@@ -1,0 +1,106 @@
+// A batch whose payout waits: what the bank did, and what recording that does to the book.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useGo, usePart } from "../../../address.ts";
+import { Answer } from "../../../ui/answer.tsx";
+import { Identity } from "../../../ui/copy.tsx";
+import { Fact, Facts } from "../../../ui/facts.tsx";
+import { Money } from "../../../ui/money.tsx";
+import { Page as Frame, Section } from "../../../ui/page.tsx";
+import { Status } from "../../../ui/status.tsx";
+import { type Schema, read, write } from "../../api/client.ts";
+import { at } from "../../paths.ts";
+import { Decision, askedIn } from "../decisions/decide.tsx";
+import { BookNow } from "../decisions/effects.tsx";
+
+type Batch = Schema<"SettlementRecord">;
+
+export function Page() {
+  const [id, environment, uuid] = [usePart("merchant"), usePart("environment") as "sandbox", usePart("uuid")];
+  const path = { id, environment, uuid };
+  const batch = useQuery(read("/v1/merchants/{id}/books/{environment}/settlements/{uuid}/record", { path }));
+  return (
+    <Frame
+      title="Payout"
+      lead="Look at the bank, then record what it did."
+      above={{ to: at.waiting(), label: "Waiting" }}
+      beside={
+        <>
+          {batch.data && <Status status={batch.data.settlement.status} />}
+          <Identity id={uuid} what="the batch's identity" />
+        </>
+      }
+      curl={{ path: `/v1/merchants/${id}/books/${environment}/settlements/${uuid}/record` }}
+    >
+      <Answer of={batch}>{(record) => <Whole of={record} path={path} />}</Answer>
+    </Frame>
+  );
+}
+
+function Whole({ of, path }: { of: Batch; path: { id: string; environment: "sandbox"; uuid: string } }) {
+  const { settlement, merchant_name: name, decisions, book } = of;
+  const { currency, exponent } = settlement;
+  const go = useGo();
+  const [bankReference, setBankReference] = useState("");
+  const money = (amount_minor: number) => <Money of={{ amount_minor, currency, exponent }} />;
+  const [pay, giveBack] = decisions;
+  const leave = async (answer: unknown): Promise<void> => {
+    const asked = askedIn(answer);
+    if (asked) await go(at.approval(asked.uuid));
+  };
+  return (
+    <>
+      <Facts>
+        <Fact name="Merchant">{name}</Fact>
+        <Fact name="To be paid">{money(settlement.net_minor)}</Fact>
+        <Fact name="Sales">{money(settlement.gross_minor)}</Fact>
+        <Fact name="Fees">{money(0 - settlement.fee_minor)}</Fact>
+        <Fact name="Refunds and lost disputes">{money(0 - settlement.refund_minor)}</Fact>
+      </Facts>
+      {settlement.status === "processing" && (
+        <Section title="What the bank did">
+          <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
+            {pay && (
+              <Decision
+                of={pay}
+                verb="Record that it was paid"
+                look="primary"
+                send={() =>
+                  write("POST", "/v1/merchants/{id}/books/{environment}/settlements/{uuid}/pay", {
+                    path,
+                    body: bankReference.trim() === "" ? {} : { bank_reference: bankReference.trim() },
+                  })
+                }
+                done="The payout is recorded."
+                onDone={leave}
+              >
+                <label className="block">
+                  <span className="mb-1 block font-medium">The bank&apos;s reference of the transfer</span>
+                  <input
+                    className="field font-mono"
+                    value={bankReference}
+                    onChange={(event) => setBankReference(event.target.value)}
+                    autoComplete="off"
+                  />
+                </label>
+              </Decision>
+            )}
+            {giveBack && (
+              <Decision
+                of={giveBack}
+                verb="Record that it came back"
+                look="danger"
+                send={() => write("POST", "/v1/merchants/{id}/books/{environment}/settlements/{uuid}/return", { path })}
+                done="The batch is recorded as returned."
+                onDone={leave}
+              />
+            )}
+          </div>
+        </Section>
+      )}
+      <Section title="The book now">
+        <BookNow of={book} />
+      </Section>
+    </>
+  );
+}
