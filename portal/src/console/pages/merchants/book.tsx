@@ -1,7 +1,6 @@
 // The book that a page is about, as its address names it, and the way to the same page of the other book.
 import { useQuery } from "@tanstack/react-query";
-import { useParts } from "../../../address.ts";
-import { isEnvironment } from "../../../api/place.ts";
+import { usePart } from "../../../address.ts";
 import { classes } from "../../../ui/classes.ts";
 import { To } from "../../../ui/link.tsx";
 import { type Schema, read } from "../../api/client.ts";
@@ -12,10 +11,9 @@ interface Book {
   environment: Schema<"Environment">;
 }
 
-/** An address with another word for the environment is that of production: the service is asked for what is there. */
+/** Whatever word the address has for the environment: the service says that there is no such book. */
 export function useBook(): Book {
-  const { id = "", environment } = useParts();
-  return { id, environment: isEnvironment(environment) ? environment : "production" };
+  return { id: usePart("id"), environment: usePart("environment") as Book["environment"] };
 }
 
 /** The name of the merchant; its identity until that is there. */
