@@ -101,11 +101,11 @@ describe("with a PostgreSQL of one's own", () => {
     await admin.connect();
     await admin.query(`create role someone login password 'right'`);
     await admin.query(`create database empty owner someone`);
-    await admin.query(`create database newer`);
-    await admin.query(`create database older`);
     await admin.query(`create database whole`);
+    await migrate(server.adminUrl("whole"));
+    await admin.query(`create database newer template whole`);
+    await admin.query(`create database older template whole`);
     await admin.end();
-    for (const name of ["newer", "older", "whole"]) await migrate(server.adminUrl(name));
     await changed(
       "newer",
       "insert into schema_migrations (version, name, digest) values (9999, '9999_future.sql', '')",

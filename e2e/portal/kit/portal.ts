@@ -1,6 +1,7 @@
 // The portal as its tests see it: a service, its pages in a real browser, and people who are signed in at a merchant of their own.
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type TestService, type TestServiceOptions, startService } from "../../../gateway/test/kit.ts";
@@ -158,8 +159,8 @@ export class Portal {
   /** For the hooks below. */
   async start(): Promise<void> {
     const build = fileURLToPath(new URL("../../../portal/build.ts", import.meta.url));
-    execFileSync(process.execPath, [build], { stdio: ["ignore", "ignore", "inherit"] });
-    [this.service, this.browser] = await Promise.all([startService(this.options), browserOfProcess()]);
+    built ??= promisify(execFile)(process.execPath, [build]);
+    [this.service, this.browser] = await Promise.all([startService(this.options), browserOfProcess(), built]);
   }
 
   async endTest(failed: string | undefined): Promise<void> {
@@ -193,6 +194,8 @@ export class Portal {
   }
 }
 
+/** The pages are built once a process, by whichever process comes first. */
+let built: Promise<unknown> | undefined;
 let browser: Promise<Browser> | undefined;
 
 /** One for all files of a process: what they do in it is kept apart by contexts. It ends with the process. */

@@ -5,18 +5,13 @@ import { Fault } from "../ground/fault.ts";
 import type { Operators } from "../people/operators.ts";
 import { secondFactorOf } from "../people/second-factors.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
+import { type OperatorEndpoint, needsFreshProof } from "./endpoint.ts";
 import type { Operator } from "./known-tokens.ts";
 
 export interface ConsoleDoorParts extends PersonDoorParts {
   operators: Pick<Operators, "read">;
   /** True where an operator must have a second factor. */
   operatorsNeedSecondFactor: boolean;
-}
-
-/** What of an endpoint decides whether a session may call it. */
-interface Asked {
-  method: string;
-  fresh?: true | undefined;
 }
 
 export class ConsoleDoor extends PersonDoor {
@@ -31,7 +26,7 @@ export class ConsoleDoor extends PersonDoor {
    * The operator whose session a request carries, counted against their own limit. Throws UNAUTHORIZED, FORBIDDEN (a change that did not come from
    * our pages), RATE_LIMITED, SECOND_FACTOR_REQUIRED, PROOF_REQUIRED.
    */
-  async operator(request: FastifyRequest, reply: FastifyReply, endpoint: Asked): Promise<Operator> {
+  async operator(request: FastifyRequest, reply: FastifyReply, endpoint: OperatorEndpoint): Promise<Operator> {
     if (endpoint.method !== "GET") this.refuseForeign(request);
     const signedIn = await this.person(request);
     const { person } = signedIn;
@@ -41,7 +36,7 @@ export class ConsoleDoor extends PersonDoor {
     this.enterAlone(signedIn, reply);
     if (this.parts.operatorsNeedSecondFactor && secondFactorOf(person) === undefined)
       throw new Fault("SECOND_FACTOR_REQUIRED");
-    if (endpoint.fresh) this.refuseUnlessFresh(signedIn);
+    if (needsFreshProof(endpoint)) this.refuseUnlessFresh(signedIn);
     const { personId, email: name, role } = operator;
     return { name, role, expiresAt: undefined, tokenId: undefined, person: { personId } };
   }

@@ -55,8 +55,6 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Descr
   role: OperatorRole;
   /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
   changesNothing?: true;
-  /** True where a person proves again who they are when they last did so more than ten minutes ago: what moves money, or shows a secret. */
-  fresh?: true;
   /** True for a change that needs an `Idempotency-Key`, by the rules of section 4.11. */
   keyed?: true;
   /** Set for a change that a policy can demand a second operator for. */
@@ -78,4 +76,12 @@ export function operatorEndpoint<Body, Query>(endpoint: OperatorEndpoint<Body, Q
 /** True when a call is written into the audit. */
 export function isChange(endpoint: OperatorEndpoint): boolean {
   return endpoint.method !== "GET" && endpoint.changesNothing !== true;
+}
+
+/**
+ * True where a person who is signed in proves again who they are when they last did so more than ten minutes ago: for what admins alone may
+ * change (it moves money, opens a door or changes a setting), and for approving it.
+ */
+export function needsFreshProof(endpoint: OperatorEndpoint): boolean {
+  return isChange(endpoint) && (endpoint.role === "admin" || endpoint.operationId === "approveApproval");
 }

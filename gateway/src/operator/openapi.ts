@@ -8,7 +8,7 @@ import type { Json } from "../http/json-schema.ts";
 import { idempotencyKey, replayReplies } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
 import { askedSchema } from "./approvals.schema.ts";
-import { type OperatorEndpoint, isChange } from "./endpoint.ts";
+import { type OperatorEndpoint, isChange, needsFreshProof } from "./endpoint.ts";
 
 const generalCodes: FaultCode[] = [
   "UNAUTHORIZED",
@@ -127,7 +127,7 @@ function operationOf(document: Document, endpoint: OperatorEndpoint): Operation 
     errors: [
       ...generalCodes,
       ...(endpoint.role !== "viewer" || endpoint.method !== "GET" ? (["FORBIDDEN"] as const) : []),
-      ...(endpoint.fresh ? (["PROOF_REQUIRED"] as const) : []),
+      ...(needsFreshProof(endpoint) ? (["PROOF_REQUIRED"] as const) : []),
       "SECOND_FACTOR_REQUIRED",
       ...(rules ? bodyCodes : []),
       ...(endpoint.keyed ? keyCodes : []),

@@ -58,7 +58,6 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       summary: "Give an operator another role, from their next request on",
       tag,
       role: "admin",
-      fresh: true,
       body: changeOperatorSchema,
       success: { status: 200, description: "As they are now.", schema: operatorSchema },
       errors: ["OBJECT_NOT_FOUND"],
@@ -77,7 +76,6 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       summary: "Take an operator out, and sign them out of the console everywhere",
       tag,
       role: "admin",
-      fresh: true,
       success: { status: 200, description: "They may do nothing here any more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
@@ -110,7 +108,6 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       description: "The link is shown this once, and is good once, for three days. Hand it over yourself.",
       tag,
       role: "admin",
-      fresh: true,
       body: inviteOperatorSchema,
       success: { status: 201, description: "The invitation and its link.", schema: madeOperatorInvitationSchema },
       errors: ["SERVICE_UNAVAILABLE"],
