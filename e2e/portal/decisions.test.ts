@@ -85,7 +85,8 @@ test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 
     }
     const approves = number % 4 !== 3;
     await page.keyboard.press(approves ? "a" : "r");
-    await page.getByRole("dialog").getByLabel("Reason").waitFor();
+    // Keys go to the field from the moment on that it has the focus.
+    await page.getByRole("dialog").getByLabel("Reason").and(page.locator(":focus")).waitFor();
     if (!approves) await page.keyboard.type("Same card as last week");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor({ state: "detached" });
