@@ -1,15 +1,12 @@
 // Letting the first owner into a merchant, who invites everybody else.
 import { useState } from "react";
-import { useAction } from "../../../api/action.ts";
 import { type Role, meaningOf, roles } from "../../../pages/settings/team/roles.ts";
+import { InviteDialog } from "../../../shell/invite-dialog.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Form, SelectField, Submit, TextField, useFormValues } from "../../../ui/form.tsx";
+import { SelectField, useFormValues } from "../../../ui/form.tsx";
 import { Section } from "../../../ui/page.tsx";
-import { TimeFromNow } from "../../../ui/time.tsx";
 import { write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
-import { Secret } from "./secret.tsx";
 
 export function Invite({ id }: { id: string }) {
   const isAdmin = useMay()("admin");
@@ -23,48 +20,18 @@ export function Invite({ id }: { id: string }) {
         </p>
         <Button onClick={() => setOpen(true)}>Invite an owner…</Button>
       </div>
-      {open && <InviteDialog id={id} close={() => setOpen(false)} />}
-    </Section>
-  );
-}
-
-function InviteDialog({ id, close }: { id: string; close: () => void }) {
-  const action = useAction(
-    (body: { role: Role; email?: string }) => write("POST", "/v1/merchants/{id}/invitations", { path: { id }, body }),
-    { refresh: ["/v1/audit"] },
-  );
-  const made = action.result;
-  return (
-    <Dialog open onClose={close} title={made ? "The invitation is made" : "Invite somebody to the merchant"}>
-      {made ? (
-        <div className="space-y-4">
-          <p>
-            Hand this link over yourself. It makes {made.email ?? "one person"} {made.role} of the merchant, once, and
-            ends <TimeFromNow at={made.expires_at} />. <strong>It is shown this once.</strong>
-          </p>
-          <Secret label="Link" text={made.url} />
-          <Button onClick={close}>Done</Button>
-        </div>
-      ) : (
-        <Form
-          values={{ role: "owner", email: "" }}
-          action={action}
-          onSubmit={({ role, email = "" }) =>
-            action.run({ role: role as Role, ...(email.trim() === "" ? {} : { email: email.trim() }) })
-          }
-        >
-          <RoleField />
-          <TextField
-            name="email"
-            type="email"
-            label="E-mail"
-            autoComplete="off"
-            hint="Where given, only this person may accept. Without it, whoever has the link may."
-          />
-          <Submit>Make the link</Submit>
-        </Form>
+      {open && (
+        <InviteDialog<Role>
+          title="Invite somebody to the merchant"
+          role="owner"
+          roleField={<RoleField />}
+          invite={(body) => write("POST", "/v1/merchants/{id}/invitations", { path: { id }, body })}
+          refresh={["/v1/audit"]}
+          does={(somebody, role) => `makes ${somebody} ${role} of the merchant`}
+          close={() => setOpen(false)}
+        />
       )}
-    </Dialog>
+    </Section>
   );
 }
 

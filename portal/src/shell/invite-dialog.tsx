@@ -1,0 +1,72 @@
+// Inviting somebody, to a merchant or among the operators: a role, perhaps an address, and the link that is shown this once.
+import type { ReactNode } from "react";
+import { useAction } from "../api/action.ts";
+import { Button } from "../ui/button.tsx";
+import { Code } from "../ui/code.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, Submit, TextField } from "../ui/form.tsx";
+import { TimeFromNow } from "../ui/time.tsx";
+
+export interface Invited<Role extends string> {
+  role: Role;
+  email?: string;
+}
+
+interface Made<Role extends string> {
+  role: Role;
+  email: string | null;
+  url: string;
+  expires_at: string;
+}
+
+interface Props<Role extends string> {
+  title: string;
+  /** The role that is offered first. */
+  role: Role;
+  /** The choice of a role; its field is called `role`. */
+  roleField: ReactNode;
+  invite: (invited: Invited<Role>) => Promise<Made<Role>>;
+  /** Beginnings of the paths whose answers are old afterwards. */
+  refresh: readonly string[];
+  /** What the link does, in words that follow "It": "makes somebody an operator". */
+  does: (somebody: string, role: Role) => string;
+  close: () => void;
+}
+
+export function InviteDialog<Role extends string>(props: Props<Role>) {
+  const { title, role: first, roleField, invite, refresh, does, close } = props;
+  const action = useAction(invite, { refresh });
+  const made = action.result;
+  return (
+    <Dialog open onClose={close} title={made ? "The invitation is made" : title}>
+      {made ? (
+        <div className="space-y-4">
+          <p>
+            Hand this link over yourself. It {does(made.email ?? "one person", made.role)}, once, and ends{" "}
+            <TimeFromNow at={made.expires_at} />. <strong>It is shown this once.</strong>
+          </p>
+          <Code text={made.url} what="the link" wrap />
+          <Button onClick={close}>Done</Button>
+        </div>
+      ) : (
+        <Form
+          values={{ role: first, email: "" }}
+          action={action}
+          onSubmit={({ role, email = "" }) =>
+            action.run({ role: role as Role, ...(email.trim() === "" ? {} : { email: email.trim() }) })
+          }
+        >
+          {roleField}
+          <TextField
+            name="email"
+            type="email"
+            label="E-mail"
+            autoComplete="off"
+            hint="Where given, only this person may accept. Without it, whoever has the link may."
+          />
+          <Submit>Make the link</Submit>
+        </Form>
+      )}
+    </Dialog>
+  );
+}
