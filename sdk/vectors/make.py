@@ -1,0 +1,483 @@
+#!/usr/bin/env python3
+"""Makes the test vectors beside it: `python3 make.py` writes them, `python3 make.py --check` says whether they are as they would be written.
+
+Python's standard library alone, and nothing of the service: what both agree on was implemented twice. README.md describes the files.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+NOW = 1_800_000_000  # Fri, 15 Jan 2027 08:00:00 GMT
+CLIENT = "ak_test_01kan3t5q8e4vs0x7ybd2m9fjh"
+SECRET = "sk_test_3q8mzv0c7x2fh5n9t4ykw6r1bdga8jpe"
+PAYMENT = "pay_01kan3t5q8e4vs0x7ybd2m9fjh"
+
+
+def hmac_sha256(key, *parts):
+    signature = hmac.new(key if isinstance(key, bytes) else key.encode(), digestmod=hashlib.sha256)
+    for part in parts:
+        signature.update(part if isinstance(part, bytes) else part.encode())
+    return signature
+
+
+def b64(data):
+    return base64.b64encode(data).decode()
+
+
+def compact(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+CREATE = {"amount_minor": 7500000, "currency": "IDR", "payment_method": "qris", "reference_id": "order-1001"}
+INDONESIAN = {**CREATE, "description": "Kopi susu gula aren, dua gelas, untuk Bu Sri – terima kasih! ☕🇮🇩", "metadata": {"catatan": "diantar ke rumah, é ü 東京"}}
+PRETTY = json.dumps(CREATE, indent=2) + "\n"
+LARGE = compact({**CREATE, "metadata": {f"key-{n:02}": "kopi ☕ " * 60 for n in range(20)}})
+
+
+# signing.json
+
+
+def signing():
+    def vector(name, body, timestamp=NOW, secret=SECRET):
+        signature = hmac_sha256(secret, f"{timestamp}.", body).hexdigest()
+        return {"name": name, "secret": secret, "timestamp": str(timestamp), "body": body, "signature": signature}
+
+    return [
+        vector("no body: the timestamp, a dot and nothing after it", ""),
+        vector("an empty object", "{}"),
+        vector("a payment", compact(CREATE)),
+        vector("another second", compact(CREATE), NOW + 1),
+        vector("another secret", compact(CREATE), secret="sk_live_another"),
+        vector("a secret of 100 bytes, more than a block of SHA-256", compact(CREATE), secret="sk_test_" + "0123456789ab" * 8),
+        vector("UTF-8: Indonesian, accents, an emoji of one and one of two code points", compact(INDONESIAN)),
+        vector("the same text as escapes: other bytes, another signature", json.dumps(INDONESIAN, separators=(",", ":"))),
+        vector("new lines and spaces, one new line at the end", PRETTY),
+        vector("new lines of Windows", PRETTY.replace("\n", "\r\n")),
+        vector("tabs, quotes and backslashes", '{"a":\t"\\"quoted\\" and \\\\ and / and \\u0041"}'),
+        vector("a dot in front, as if it were the one of the timestamp", ".{}"),
+        vector("no JSON at all", "not JSON, and signed all the same"),
+        vector("large", LARGE),
+    ]
+
+
+# message-signatures.json
+
+
+def message(name, method, url, body="", key=None, created=NOW, nonce="0123456789abcdef", client=CLIENT, secret=SECRET):
+    digest = f"sha-256=:{b64(hashlib.sha256(body.encode()).digest())}:"
+    covered = [("@method", method), ("@target-uri", url), ("content-digest", digest)]
+    if key is not None:
+        covered.append(("idempotency-key", key))
+    names = " ".join(f'"{component}"' for component, _ in covered)
+    parameters = f'({names});created={created};keyid="{client}";nonce="{nonce}"'
+    lines = [f'"{component}": {value}' for component, value in covered]
+    base = "\n".join([*lines, f'"@signature-params": {parameters}'])
+    return {
+        "name": name,
+        "client_id": client,
+        "secret": secret,
+        "method": method,
+        "url": url,
+        "body": body,
+        **({} if key is None else {"idempotency_key": key}),
+        "created": created,
+        "nonce": nonce,
+        "headers": {
+            "content-digest": digest,
+            "signature-input": f"sig1={parameters}",
+            "signature": f"sig1=:{b64(hmac_sha256(secret, base).digest())}:",
+        },
+        "signature_base": base,
+    }
+
+
+def message_signatures():
+    host = "https://pay.example"
+    return [
+        message("the vector of the guide", "POST", f"{host}/v1/payments", '{"a":1}', "order-1001-create", 1_700_000_000, client="ak_test_vector", secret="sk_test_vector"),
+        message("a read: the digest of no body, and no key", "GET", f"{host}/v1/balances"),
+        message("a read of the same second with another nonce", "GET", f"{host}/v1/balances", nonce="fedcba9876543210"),
+        message("a query, with the escapes that are sent", "GET", f"{host}/v1/payments?reference_id=order%201001%2Fa&limit=100"),
+        message("a query with a plus sign and small escapes, letter for letter", "GET", f"{host}/v1/payments?reference_id=a+b%c3%a9"),
+        message("a port and plain HTTP", "POST", "http://127.0.0.1:8080/v1/payments", compact(CREATE), "order-1001-pay"),
+        message("a path in front of /v1", "POST", f"{host}/gateway/v1/refunds", compact({"payment_reference": PAYMENT}), "refund-1001"),
+        message("a write without a body", "POST", f"{host}/v1/payments/{PAYMENT}/cancel", "", "order-1001-cancel"),
+        message("PUT", "PUT", f"{host}/v1/sandbox/webhook/misbehave", '{"mode":"duplicate","for_next":5}', "misbehave-1"),
+        message("UTF-8 in the body", "POST", f"{host}/v1/payments", compact(INDONESIAN), "order-1002-pay"),
+        message("new lines in the body", "POST", f"{host}/v1/payments", PRETTY, "order-1003-pay"),
+        message("a key with spaces and signs, the shortest nonce but one", "POST", f"{host}/v1/payments", compact(CREATE), 'order: 1001, "pay" (again)', nonce="0123456789abcdefg"),
+        message("the longest key and the longest nonce", "POST", f"{host}/v1/payments", compact(CREATE), "k" * 255, nonce="n-" + "0123456789" * 6 + "ab"),
+        message("large", "POST", f"{host}/v1/payments", LARGE, "order-1004-pay"),
+    ]
+
+
+# webhooks.json
+
+WEBHOOK = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwSwSwSwSwSwQ="
+BEFORE = "whsec_" + b64(hashlib.sha256(b"the secret before").digest())
+STRANGER = "whsec_" + b64(hashlib.sha256(b"the secret of nobody").digest())
+EVENT_ID = "evt_01kan3t6b7r9md3kq5x1zc8evw"
+EVENT = {
+    "id": EVENT_ID,
+    "type": "payment.succeeded",
+    "created_at": "2027-01-15T08:00:00Z",
+    "environment": "sandbox",
+    "api_version": "v1",
+    "data": {"reference": PAYMENT, "status": "succeeded", "amount_minor": 150000, "currency": "IDR", "metadata": {"note": "kopi é ☕"}},
+}
+BODY = compact(EVENT)
+GUIDE = (
+    '{"id":"evt_01m7yjgp5af9zagwxw9d6sqxgf","type":"payment.succeeded","created_at":"2026-11-21T07:42:22Z","environment":"sandbox",'
+    '"api_version":"v1","data":{"reference":"pay_01m7yjgn2zf4ar8s1j9h0kq3tw","status":"succeeded","amount_minor":150000,"currency":"IDR",'
+    '"metadata":{"note":"kopi é ☕"}}}'
+)
+
+
+def delivery_headers(body=BODY, secrets=(WEBHOOK,), timestamp=NOW, prefix="X-SVC-", event_id=EVENT_ID, event_type="payment.succeeded", attempt=1):
+    """The headers as the service sends them, the secret in force first."""
+    standard = [
+        "v1," + b64(hmac_sha256(base64.b64decode(secret[len("whsec_"):]), f"{event_id}.{timestamp}.", body).digest())
+        for secret in secrets
+    ]
+    return {
+        "content-type": "application/json; charset=utf-8",
+        f"{prefix}Event-Id": event_id,
+        f"{prefix}Event-Type": event_type,
+        f"{prefix}Timestamp": str(timestamp),
+        f"{prefix}Signature": hmac_sha256(secrets[0], f"{timestamp}.", body).hexdigest(),
+        f"{prefix}Delivery-Attempt": str(attempt),
+        "webhook-id": event_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": " ".join(standard),
+    }
+
+
+def without(headers, start):
+    return {name: value for name, value in headers.items() if not name.lower().startswith(start.lower())}
+
+
+OWN = without(delivery_headers(), "webhook-")
+STANDARD = without(delivery_headers(), "X-SVC-")
+
+
+def webhook(name, expect, headers=None, body=BODY, secrets=(WEBHOOK,), now=NOW, prefix=None, event_id=EVENT_ID):
+    return {
+        "name": name,
+        **({} if prefix is None else {"prefix": prefix}),
+        "secrets": list(secrets),
+        "headers": OWN if headers is None else headers,
+        "body": body,
+        "now": now,
+        "expect": expect,
+        **({"event_id": event_id} if expect == "ok" else {}),
+    }
+
+
+def delivered(name, body=BODY, signed_by=(WEBHOOK,), prefix=None, attempt=1, event_type="payment.succeeded", **more):
+    """A delivery letter for letter as the service sends it."""
+    headers = delivery_headers(body, signed_by, NOW, prefix or "X-SVC-", EVENT_ID, event_type, attempt)
+    sent = {"secrets": list(signed_by), "prefix": prefix or "X-SVC-", "timestamp": NOW, "attempt": attempt, "type": event_type}
+    return {**webhook(name, more.pop("expect", "ok"), headers, body, prefix=prefix, **more), "delivered": sent}
+
+
+def changed(**values):
+    """The headers of the interface with some of them changed, by the last word of their names."""
+    return {name: values.get(name.rsplit("-", 1)[1].lower(), value) for name, value in OWN.items()}
+
+
+def signed(body, **more):
+    """The headers of the interface for another body, rightly signed."""
+    return without(delivery_headers(body, **more), "webhook-")
+
+
+def webhooks():
+    signature = OWN["X-SVC-Signature"]
+    standard = STANDARD["webhook-signature"]
+    unsigned_id = {**OWN, "X-SVC-Event-Id": "evt_01kan3t6b7r9md3kq5x1zc8evx"}
+    pretty = json.dumps(EVENT, ensure_ascii=False, indent=2) + "\n"
+    unknown = compact({**EVENT, "type": "invoice.unheard_of", "data": {}})
+    return [
+        # As they are sent.
+        delivered("a delivery as it is sent"),
+        delivered("the third attempt", attempt=3),
+        delivered("another prefix", prefix="X-Toko-"),
+        delivered("a type that the receiver does not know", unknown, event_type="invoice.unheard_of"),
+        delivered("a body with new lines and spaces", pretty),
+        delivered("after a rotation, the receiver knows both secrets, the old one first", signed_by=(WEBHOOK, BEFORE), secrets=(BEFORE, WEBHOOK)),
+        delivered("after a rotation, the receiver knows the new secret", signed_by=(WEBHOOK, BEFORE)),
+        delivered("during the overlap, the receiver knows the old secret alone: webhook-signature carries its signature", signed_by=(WEBHOOK, BEFORE), secrets=(BEFORE,)),
+        delivered("a delivery with the new secret's signature alone, the receiver knows the old secret alone", expect="signature_mismatch", secrets=(BEFORE,)),
+        webhook("the vector of the guide", "ok", signed(GUIDE, timestamp=1795246942), GUIDE, now=1795246942, event_id=json.loads(GUIDE)["id"]),
+        # The headers.
+        webhook("the interface's headers alone", "ok"),
+        webhook("names in small letters", "ok", {name.lower(): value for name, value in OWN.items()}),
+        webhook("names in capitals", "ok", {name.upper(): value for name, value in OWN.items()}),
+        webhook("the default prefix where another is expected", "header_missing", prefix="X-Toko-"),
+        webhook("no headers at all", "header_missing", {}),
+        webhook("no timestamp", "header_missing", without(OWN, "X-SVC-Timestamp")),
+        webhook("no signature", "header_missing", without(OWN, "X-SVC-Signature")),
+        webhook("no event id in the headers: the body has it", "ok", without(OWN, "X-SVC-Event")),
+        webhook("another event id in the headers, which nobody signed: the body's counts", "ok", unsigned_id),
+        webhook("values as lists of one", "ok", {name: [value] for name, value in OWN.items()}),
+        webhook("the signature twice, as a list", "signature_malformed", changed(signature=[signature, signature])),
+        webhook("the signature twice, in one line", "signature_malformed", changed(signature=f"{signature}, {signature}")),
+        webhook("the timestamp twice, as a list", "timestamp_malformed", changed(timestamp=[str(NOW), str(NOW)])),
+        webhook("the timestamp twice, in one line", "timestamp_malformed", changed(timestamp=f"{NOW}, {NOW}")),
+        webhook("a header of no consequence twice", "ok", {**OWN, "X-Forwarded-For": ["10.0.0.1", "10.0.0.2"]}),
+        # The timestamp.
+        *[
+            webhook(f"a timestamp that is {what}", "timestamp_malformed", {**OWN, "X-SVC-Timestamp": text, "X-SVC-Signature": hmac_sha256(WEBHOOK, f"{text}.", BODY).hexdigest()})
+            for what, text in [
+                ("empty", ""),
+                ("a fraction", f"{NOW}.0"),
+                ("signed", f"+{NOW}"),
+                ("negative", f"-{NOW}"),
+                ("in scientific notation", "18e8"),
+                ("in hexadecimal", hex(NOW)),
+                ("grouped by underscores", "1_800_000_000"),
+                ("a date", "2027-01-15T08:00:00Z"),
+                ("in digits that are not ASCII", "١٨٠٠٠٠٠٠٠٠"),
+                ("of thirteen digits", f"{NOW}000"),
+                ("followed by a new line", f"{NOW}\n"),
+            ]
+        ],
+        webhook("exactly 300 seconds old", "ok", now=NOW + 300),
+        webhook("301 seconds old", "timestamp_out_of_window", now=NOW + 301),
+        webhook("exactly 300 seconds ahead", "ok", now=NOW - 300),
+        webhook("301 seconds ahead", "timestamp_out_of_window", now=NOW - 301),
+        webhook("twelve digits", "timestamp_out_of_window", signed(BODY, timestamp=999_999_999_999)),
+        webhook("the window comes before the signature", "timestamp_out_of_window", changed(signature="0" * 64), now=NOW + 301),
+        webhook("an event made hours ago, sent now", "ok", signed(compact({**EVENT, "created_at": "2027-01-14T20:00:00Z"})), compact({**EVENT, "created_at": "2027-01-14T20:00:00Z"})),
+        # The signature.
+        *[
+            webhook(f"a signature that is {what}", "signature_malformed", changed(signature=text))
+            for what, text in [
+                ("empty", ""),
+                ("in capitals", signature.upper()),
+                ("a character short", signature[1:]),
+                ("a character long", signature + "0"),
+                ("in base64", b64(bytes.fromhex(signature))),
+                ("not hexadecimal", "z" * 64),
+                ("in spaces", f" {signature}"),
+            ]
+        ],
+        webhook("another secret's signature", "signature_mismatch", signed(BODY, secrets=(STRANGER,))),
+        webhook("keyed with the bytes behind whsec_ instead of the whole text", "signature_mismatch", changed(signature=hmac_sha256(base64.b64decode(WEBHOOK[6:]), f"{NOW}.", BODY).hexdigest())),
+        webhook("an amount was changed on the way", "signature_mismatch", body=BODY.replace("150000", "150001")),
+        webhook("a new line was added to the body", "signature_mismatch", body=BODY + "\n"),
+        webhook("parsed and written again with spaces", "signature_mismatch", body=json.dumps(EVENT, ensure_ascii=False)),
+        webhook("parsed and written again with escapes", "signature_mismatch", body=json.dumps(EVENT, separators=(",", ":"))),
+        webhook("the timestamp of another second", "signature_mismatch", changed(timestamp=str(NOW + 1))),
+        webhook("the third of three secrets", "ok", secrets=(STRANGER, BEFORE, WEBHOOK)),
+        webhook("none of two secrets", "signature_mismatch", secrets=(STRANGER, BEFORE)),
+        webhook("a secret that is not base64 behind whsec_ is taken as it is", "ok", signed(BODY, secrets=(WEBHOOK,)), secrets=("whsec_not!base64", WEBHOOK)),
+        # The headers of Standard Webhooks, where the interface's own are not there.
+        webhook("Standard Webhooks alone", "ok", STANDARD),
+        webhook("Standard Webhooks alone, whatever the prefix", "ok", STANDARD, prefix="X-Toko-"),
+        webhook("Standard Webhooks: several signatures, the second is ours", "ok", {**STANDARD, "webhook-signature": f"v1,{b64(bytes(32))} {standard}"}),
+        webhook("Standard Webhooks: versions that nobody knows are skipped", "ok", {**STANDARD, "webhook-signature": f"v1a,{b64(bytes(64))} {standard}"}),
+        webhook("Standard Webhooks: no signature of version 1", "signature_malformed", {**STANDARD, "webhook-signature": f"v1a,{b64(bytes(64))}"}),
+        webhook("Standard Webhooks: another secret", "signature_mismatch", STANDARD, secrets=(STRANGER,)),
+        webhook("Standard Webhooks: another id than the signed one", "signature_mismatch", {**STANDARD, "webhook-id": "evt_01kan3t6b7r9md3kq5x1zc8evx"}),
+        webhook("Standard Webhooks: no id", "header_missing", without(STANDARD, "webhook-id")),
+        webhook("Standard Webhooks: a timestamp that is a date", "timestamp_malformed", {**STANDARD, "webhook-timestamp": "2027-01-15"}),
+        webhook("Standard Webhooks: 301 seconds old", "timestamp_out_of_window", STANDARD, now=NOW + 301),
+        # The body, rightly signed.
+        *[
+            webhook(f"a genuine body that is {what}", "body_malformed", signed(body), body)
+            for what, body in [
+                ("empty", ""),
+                ("no JSON", "hello"),
+                ("cut off", BODY[:-1]),
+                ("an array", f"[{BODY}]"),
+                ("null", "null"),
+                ("without an id", compact({key: value for key, value in EVENT.items() if key != "id"})),
+                ("without a type", compact({key: value for key, value in EVENT.items() if key != "type"})),
+                ("with a number for an id", compact({**EVENT, "id": 1})),
+            ]
+        ],
+    ]
+
+
+# retries.json
+
+PAID = {"reference": PAYMENT, "status": "pending", **CREATE}
+BACKOFF = [[800, 1200], [1600, 2400], [3200, 4800], [6400, 9600]]
+AT_ONCE = [0, 50]
+RESET = {"fault": "reset"}
+
+
+def answer(status, body, **headers):
+    return {"status": status, "headers": {name.replace("_", "-"): value for name, value in headers.items()}, "body": body}
+
+
+def error(status, code, details=None, **headers):
+    fault = {"code": code, "message": f"{code} in words", "request_id": "req_01kan3t5pzh6c2nb8w4fy7gmsd"}
+    return answer(status, {"error": {**fault, **({} if details is None else {"details": details})}}, **headers)
+
+
+CREATED = answer(201, PAID)
+REPLAYED = answer(200, PAID, x_idempotent_replay="true")
+FOUND = answer(200, {"data": [PAID], "has_more": False, "next_cursor": None})
+NONE_FOUND = answer(200, {"data": [], "has_more": False, "next_cursor": None})
+CALLS = {
+    "create": {"operation": "payments.create", "body": CREATE},
+    "create_or_find": {"operation": "payments.createOrFind", "body": CREATE},
+    "get": {"operation": "payments.get", "reference": PAYMENT},
+    "refund": {"operation": "refunds.create", "body": {"payment_reference": PAYMENT}},
+}
+
+
+def retry(name, answers, result, waits=(), call="create", attempts=None, lookups=0, offsets=None, **options):
+    scheme = options.pop("scheme", None)
+    return {
+        "name": name,
+        **({} if scheme is None else {"scheme": scheme}),
+        "now": NOW,
+        **({} if not options else {"options": options}),
+        "call": CALLS[call],
+        "answers": answers,
+        "expect": {
+            "attempts": len(answers) - lookups if attempts is None else attempts,
+            "waits_ms": list(waits),
+            "lookups": lookups,
+            **({} if offsets is None else {"offsets_s": offsets}),
+            "result": result,
+        },
+    }
+
+
+def date(offset):
+    hours, rest = divmod(8 * 3600 + offset, 3600)
+    return f"Fri, 15 Jan 2027 {hours:02}:{rest // 60:02}:{rest % 60:02} GMT"
+
+
+def retries():
+    late = {"date": date(3600)}
+    gone = {"date": date(-3600)}
+    return [
+        retry("the first answer is good", [CREATED], "ok"),
+        retry("a kept answer is a success: 200 instead of 201", [REPLAYED], "ok"),
+        # 5xx.
+        *[
+            retry(f"{status} {code}, then good", [error(status, code), CREATED], "ok", BACKOFF[:1])
+            for status, code in [(500, "INTERNAL_ERROR"), (502, "GATEWAY_ERROR"), (503, "NO_ROUTE_AVAILABLE"), (503, "SERVICE_UNAVAILABLE")]
+        ],
+        retry("four errors, then good: 1, 2, 4 and 8 seconds", [error(503, "SERVICE_UNAVAILABLE")] * 4 + [CREATED], "ok", BACKOFF),
+        retry("five errors: there is no sixth attempt", [error(502, "GATEWAY_ERROR")] * 5, "GATEWAY_ERROR", BACKOFF),
+        retry("no route for five attempts", [error(503, "NO_ROUTE_AVAILABLE")] * 5, "NO_ROUTE_AVAILABLE", BACKOFF),
+        retry("the acquirer's outcome is open: the key is in progress, then its answer is kept", [error(504, "GATEWAY_TIMEOUT"), error(409, "IDEMPOTENCY_IN_PROGRESS"), REPLAYED], "ok", BACKOFF[:2]),
+        retry("a code that the client does not know, by its status", [error(500, "SOMETHING_NEW"), CREATED], "ok", BACKOFF[:1]),
+        retry("a read", [error(500, "INTERNAL_ERROR"), answer(200, PAID)], "ok", BACKOFF[:1], "get"),
+        retry("a refund", [error(503, "SERVICE_UNAVAILABLE"), answer(201, {"uuid": "rfd_01kan5c9w2f8zr4h6t1n3yqekp", "status": "succeeded"})], "ok", BACKOFF[:1], "refund"),
+        # 4xx.
+        *[
+            retry(f"{status} {code} is final", [error(status, code)], code)
+            for status, code in [
+                (400, "MALFORMED_JSON"),
+                (401, "UNAUTHORIZED"),
+                (401, "SIGNATURE_INVALID"),
+                (403, "FORBIDDEN"),
+                (404, "PAYMENT_NOT_FOUND"),
+                (409, "IDEMPOTENCY_CONFLICT"),
+                (409, "REFERENCE_ID_DUPLICATE"),
+                (413, "PAYLOAD_TOO_LARGE"),
+                (422, "VALIDATION_ERROR"),
+                (422, "SOMETHING_NEW"),
+            ]
+        ],
+        retry("a kept refusal is final", [error(422, "RISK_REJECTED", {"reference": PAYMENT}, x_idempotent_replay="true")], "RISK_REJECTED"),
+        retry("202 RISK_REVIEW is an error that is not tried again", [error(202, "RISK_REVIEW", {"reference": PAYMENT, "status": "pending"})], "RISK_REVIEW"),
+        retry("a final error after one that passed", [error(503, "SERVICE_UNAVAILABLE"), error(422, "INVALID_AMOUNT")], "INVALID_AMOUNT", BACKOFF[:1]),
+        # 409 IDEMPOTENCY_IN_PROGRESS.
+        retry("the first request still runs", [error(409, "IDEMPOTENCY_IN_PROGRESS"), REPLAYED], "ok", BACKOFF[:1]),
+        retry("the first request runs for five attempts", [error(409, "IDEMPOTENCY_IN_PROGRESS")] * 5, "IDEMPOTENCY_IN_PROGRESS", BACKOFF),
+        # Retry-After.
+        retry("429 with Retry-After: at least so long", [error(429, "RATE_LIMITED", retry_after="7"), CREATED], "ok", [[7000, 8400]]),
+        retry("503 with Retry-After", [error(503, "SERVICE_UNAVAILABLE", retry_after="3"), CREATED], "ok", [[3000, 3600]]),
+        retry("429 without Retry-After", [error(429, "RATE_LIMITED"), CREATED], "ok", BACKOFF[:1]),
+        retry("Retry-After of 0: no less than the usual wait", [error(429, "RATE_LIMITED", retry_after="0"), CREATED], "ok", BACKOFF[:1]),
+        *[
+            retry(f"Retry-After that is no number of seconds ({text}) counts as none", [error(503, "SERVICE_UNAVAILABLE", retry_after=text), CREATED], "ok", BACKOFF[:1])
+            for text in ["soon", "-5", "1e9"]
+        ],
+        retry("Retry-After beyond the deadline gives up at once, with the error", [error(429, "RATE_LIMITED", retry_after="30")], "RATE_LIMITED", deadline_ms=10_000),
+        retry("Retry-After of a year, and no deadline given: gives up at once", [error(503, "SERVICE_UNAVAILABLE", retry_after="31536000")], "SERVICE_UNAVAILABLE"),
+        retry("a deadline for all attempts: the wait that would end after it is not begun", [error(503, "SERVICE_UNAVAILABLE")] * 2, "SERVICE_UNAVAILABLE", BACKOFF[:1], deadline_ms=2_000),
+        # Lost and unreadable answers.
+        *[
+            retry(f"{name}, then the kept answer", [{"fault": fault}, REPLAYED], "ok", BACKOFF[:1])
+            for name, fault in [
+                ("a connection that is reset before the answer", "reset"),
+                ("no answer in time", "timeout"),
+                ("half a body", "half_body"),
+                ("a page of HTML with status 200", "html"),
+                ("an empty body with status 201", "empty"),
+            ]
+        ],
+        retry("a proxy's page with status 502", [{"fault": "html", "status": 502}, CREATED], "ok", BACKOFF[:1]),
+        retry("a proxy's page with status 403 is final", [{"fault": "html", "status": 403}], "ANSWER_UNREADABLE"),
+        retry("five lost answers", [RESET] * 5, "CONNECTION_FAILED", BACKOFF),
+        retry("five times no answer in time", [{"fault": "timeout"}] * 5, "TIMED_OUT", BACKOFF),
+        retry("five halves of a body", [{"fault": "half_body"}] * 5, "CONNECTION_FAILED", BACKOFF),
+        retry("five pages of HTML", [{"fault": "html"}] * 5, "ANSWER_UNREADABLE", BACKOFF),
+        retry("a redirect is not followed", [{"fault": "redirect"}], "REDIRECTED"),
+        retry("a body of more than 10 MB is not read to its end", [{"fault": "too_large"}], "ANSWER_TOO_LARGE"),
+        retry("a lost read", [RESET, answer(200, PAID)], "ok", BACKOFF[:1], "get"),
+        # The signature.
+        retry("a replay of our own making: another nonce, at once", [error(401, "SIGNATURE_REPLAYED"), CREATED], "ok", [AT_ONCE]),
+        retry("a replay again, though the nonce was new", [error(401, "SIGNATURE_REPLAYED")] * 2, "SIGNATURE_REPLAYED", [AT_ONCE]),
+        retry("the interface's scheme: another timestamp, until one is free", [error(401, "SIGNATURE_REPLAYED")] * 3 + [CREATED], "ok", [AT_ONCE] * 3, scheme="timestamp"),
+        retry("the interface's scheme: five replays", [error(401, "SIGNATURE_REPLAYED")] * 5, "SIGNATURE_REPLAYED", [AT_ONCE] * 4, scheme="timestamp"),
+        # The clock.
+        retry("a clock that is an hour late is corrected by the header Date", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late), CREATED], "ok", [AT_ONCE], offsets=[0, 3600]),
+        retry("a clock that is an hour ahead", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **gone), CREATED], "ok", [AT_ONCE], offsets=[0, -3600]),
+        retry("the interface's scheme: a clock that is an hour late", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late), CREATED], "ok", [AT_ONCE], offsets=[0, 3600], scheme="timestamp"),
+        retry("the clock is corrected once", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late)] * 2, "TIMESTAMP_OUT_OF_WINDOW", [AT_ONCE], offsets=[0, 3600]),
+        retry("no Date to correct it by", [error(401, "TIMESTAMP_OUT_OF_WINDOW")], "TIMESTAMP_OUT_OF_WINDOW"),
+        retry("a Date that is none", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="yesterday")], "TIMESTAMP_OUT_OF_WINDOW"),
+        # createOrFind.
+        retry("createOrFind: the first answer is good, and nothing is looked up", [CREATED], "ok", call="create_or_find"),
+        retry("createOrFind: after five lost answers the payment is found by its reference_id", [RESET] * 5 + [FOUND], "ok", BACKOFF, "create_or_find", lookups=1),
+        retry("createOrFind: the outcome stays open for five attempts, and the payment is found", [error(504, "GATEWAY_TIMEOUT")] + [error(409, "IDEMPOTENCY_IN_PROGRESS")] * 4 + [FOUND], "ok", BACKOFF, "create_or_find", lookups=1),
+        retry("createOrFind: five lost answers, and no such payment: the error of the last attempt", [RESET] * 5 + [NONE_FOUND], "CONNECTION_FAILED", BACKOFF, "create_or_find", lookups=1),
+        retry("createOrFind: another key made this payment before", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), FOUND], "ok", (), "create_or_find", lookups=1),
+        retry("createOrFind: another payment of another amount has the reference_id", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), answer(200, {"data": [{**PAID, "amount_minor": 1}], "has_more": False, "next_cursor": None})], "REFERENCE_ID_DUPLICATE", (), "create_or_find", lookups=1),
+        retry("createOrFind: a final error is not looked up", [error(422, "VALIDATION_ERROR")], "VALIDATION_ERROR", (), "create_or_find"),
+        retry("create never looks up: it throws, and the outcome is open", [RESET] * 5, "CONNECTION_FAILED", BACKOFF),
+    ]
+
+
+FILES = {"signing.json": signing, "message-signatures.json": message_signatures, "webhooks.json": webhooks, "retries.json": retries}
+
+
+def written(vectors):
+    """As JSON with a line for each field of a vector."""
+    fields = (",\n    ".join(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in vector.items()) for vector in vectors)
+    return "[\n" + ",\n".join(f"  {{\n    {one}\n  }}" for one in fields) + "\n]\n"
+
+
+def main():
+    wrong = []
+    for name, make in FILES.items():
+        vectors = make()
+        names = [vector["name"] for vector in vectors]
+        assert len(set(names)) == len(names), f"{name}: a name stands twice"
+        text = written(vectors)
+        path = HERE / name
+        if sys.argv[1:] == ["--check"]:
+            if not path.exists() or path.read_text("utf-8") != text:
+                wrong.append(name)
+        else:
+            path.write_text(text, "utf-8")
+    if wrong:
+        sys.exit(f"not as this script writes them: {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    main()
