@@ -6,4704 +6,4508 @@
  */
 
 export interface paths {
-  "/v1/balances": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/balances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the balances, one entry for each enabled currency
+         * @description Scope: `balances:read`.
+         */
+        get: operations["getBalances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read the balances, one entry for each enabled currency
-     * @description Scope: `balances:read`.
-     */
-    get: operations["getBalances"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/balances/{currency}/entries": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/balances/{currency}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the journal entries behind a figure of the balances
+         * @description Scope: `balances:read`.
+         */
+        get: operations["listBalanceEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the journal entries behind a figure of the balances
-     * @description Scope: `balances:read`.
-     */
-    get: operations["listBalanceEntries"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/disputes": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/disputes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List disputes, newest first
+         * @description Scope: `disputes:read`.
+         */
+        get: operations["listDisputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List disputes, newest first
-     * @description Scope: `disputes:read`.
-     */
-    get: operations["listDisputes"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/disputes/{uuid}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/disputes/{uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a dispute
+         * @description Scope: `disputes:read`.
+         */
+        get: operations["getDispute"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a dispute
-     * @description Scope: `disputes:read`.
-     */
-    get: operations["getDispute"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/events": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events, newest first, with where their deliveries stand
+         * @description Scope: `events:read`.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List events, newest first, with where their deliveries stand
-     * @description Scope: `events:read`.
-     */
-    get: operations["listEvents"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/events/{id}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an event
+         * @description Scope: `events:read`.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read an event
-     * @description Scope: `events:read`.
-     */
-    get: operations["getEvent"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/events/{id}/deliveries": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/events/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts to deliver an event, newest first, each as it went
+         * @description Scope: `events:read`.
+         */
+        get: operations["listEventDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List the attempts to deliver an event, newest first, each as it went
-     * @description Scope: `events:read`.
-     */
-    get: operations["listEventDeliveries"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/events/{id}/resend": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/events/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try an event once more, now, at the address where it belongs today
+         * @description Scope: `events:write`.
+         */
+        post: operations["resendEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Try an event once more, now, at the address where it belongs today
-     * @description Scope: `events:write`.
-     */
-    post: operations["resendEvent"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/events/resend": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/events/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try several events once more
+         * @description Those that `event_ids` names, all or none; or those since a moment, oldest first, at most 1,000 in one call. Name either, never both.
+         *
+         *     Scope: `events:write`.
+         */
+        post: operations["resendEvents"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Try several events once more
-     * @description Those that `event_ids` names, all or none; or those since a moment, oldest first, at most 1,000 in one call. Name either, never both.
-     *
-     *     Scope: `events:write`.
-     */
-    post: operations["resendEvents"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/health": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the service's health
+         * @description Asks the database and the ledger. The only call without authentication.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read the service's health
-     * @description Asks the database and the ledger. The only call without authentication.
-     */
-    get: operations["getHealth"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/payment-links": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/payment-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List payment links, newest first
+         * @description Scope: `payments:read`.
+         */
+        get: operations["listPaymentLinks"];
+        put?: never;
+        /**
+         * Make a payment link
+         * @description Answers with the address of a page where whoever opens it pays you, by the method that they choose. Each use is a payment like any other: its events carry the link as `payment_link`.
+         *
+         *     Scope: `payments:write`.
+         */
+        post: operations["createPaymentLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List payment links, newest first
-     * @description Scope: `payments:read`.
-     */
-    get: operations["listPaymentLinks"];
-    put?: never;
-    /**
-     * Make a payment link
-     * @description Answers with the address of a page where whoever opens it pays you, by the method that they choose. Each use is a payment like any other: its events carry the link as `payment_link`.
-     *
-     *     Scope: `payments:write`.
-     */
-    post: operations["createPaymentLink"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/payment-links/{uuid}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/payment-links/{uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a payment link
+         * @description Scope: `payments:read`.
+         */
+        get: operations["getPaymentLink"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a payment link
-     * @description Scope: `payments:read`.
-     */
-    get: operations["getPaymentLink"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/payment-links/{uuid}/deactivate": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/payment-links/{uuid}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a payment link
+         * @description Nobody begins to pay by it any more. A payment that is open stays open: cancel it by itself. Closing a link again changes nothing; one that is paid answers `PAYMENT_NOT_PAYABLE`.
+         *
+         *     Scope: `payments:write`.
+         */
+        post: operations["deactivatePaymentLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Close a payment link
-     * @description Nobody begins to pay by it any more. A payment that is open stays open: cancel it by itself. Closing a link again changes nothing; one that is paid answers `PAYMENT_NOT_PAYABLE`.
-     *
-     *     Scope: `payments:write`.
-     */
-    post: operations["deactivatePaymentLink"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/payments": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find payments, newest first; by `reference_id`, zero or one
+         * @description Scope: `payments:read`.
+         */
+        get: operations["listPayments"];
+        put?: never;
+        /**
+         * Create a payment
+         * @description Chooses an acquirer and answers with the instructions for the payer. What comes of it arrives by webhook. A payment that must be looked at by a person is answered 202 with `RISK_REVIEW`.
+         *
+         *     Scope: `payments:write`.
+         */
+        post: operations["createPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Find payments, newest first; by `reference_id`, zero or one
-     * @description Scope: `payments:read`.
-     */
-    get: operations["listPayments"];
-    put?: never;
-    /**
-     * Create a payment
-     * @description Chooses an acquirer and answers with the instructions for the payer. What comes of it arrives by webhook. A payment that must be looked at by a person is answered 202 with `RISK_REVIEW`.
-     *
-     *     Scope: `payments:write`.
-     */
-    post: operations["createPayment"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/payments/{reference}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/payments/{reference}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a payment's status
+         * @description Scope: `payments:read`.
+         */
+        get: operations["getPayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a payment's status
-     * @description Scope: `payments:read`.
-     */
-    get: operations["getPayment"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/payments/{reference}/cancel": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/payments/{reference}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a pending payment
+         * @description Scope: `payments:write`.
+         */
+        post: operations["cancelPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Cancel a pending payment
-     * @description Scope: `payments:write`.
-     */
-    post: operations["cancelPayment"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/refunds": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List refunds, newest first
+         * @description Scope: `refunds:read`.
+         */
+        get: operations["listRefunds"];
+        put?: never;
+        /**
+         * Refund all or part of a payment
+         * @description Only a payment that has succeeded and is in no running dispute can be refunded. Several refunds may add up to its amount.
+         *
+         *     Scope: `refunds:write`.
+         */
+        post: operations["createRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List refunds, newest first
-     * @description Scope: `refunds:read`.
-     */
-    get: operations["listRefunds"];
-    put?: never;
-    /**
-     * Refund all or part of a payment
-     * @description Only a payment that has succeeded and is in no running dispute can be refunded. Several refunds may add up to its amount.
-     *
-     *     Scope: `refunds:write`.
-     */
-    post: operations["createRefund"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/refunds/{uuid}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/refunds/{uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a refund's status
+         * @description Scope: `refunds:read`.
+         */
+        get: operations["getRefund"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a refund's status
-     * @description Scope: `refunds:read`.
-     */
-    get: operations["getRefund"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/clock": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your sandbox's clock
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        get: operations["getSandboxClock"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read your sandbox's clock
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    get: operations["getSandboxClock"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/clock/advance": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/clock/advance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move your sandbox's clock forward; whatever falls due happens
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["advanceSandboxClock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Move your sandbox's clock forward; whatever falls due happens
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["advanceSandboxClock"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/disputes/{uuid}/resolve": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/disputes/{uuid}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide a dispute
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["resolveDispute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Decide a dispute
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["resolveDispute"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/events/listen": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/events/listen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait for events of your sandbox
+         * @description To hand them on to your own machine, as `gerbang listen` does.
+         *
+         *     Scope: `sandbox:write`. Sandbox keys only.
+         */
+        get: operations["listenToEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Wait for events of your sandbox
-     * @description To hand them on to your own machine, as `gerbang listen` does.
-     *
-     *     Scope: `sandbox:write`. Sandbox keys only.
-     */
-    get: operations["listenToEvents"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/events/trigger": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/events/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event of any type to your registered address
+         * @description The data is a sample, and says so: `data.sample` is true.
+         *
+         *     Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["triggerEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Send an event of any type to your registered address
-     * @description The data is a sample, and says so: `data.sample` is true.
-     *
-     *     Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["triggerEvent"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/payments/{reference}/dispute": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/payments/{reference}/dispute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the payer contest a payment
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["openDispute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Let the payer contest a payment
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["openDispute"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/payments/{reference}/simulate": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/payments/{reference}/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the simulated acquirer report an outcome
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["simulatePayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Let the simulated acquirer report an outcome
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["simulatePayment"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/refunds/{uuid}/simulate": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/refunds/{uuid}/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the simulated acquirer report the outcome of a pending refund
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["simulateRefund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Let the simulated acquirer report the outcome of a pending refund
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["simulateRefund"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/requests/{request_id}/doctor": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/requests/{request_id}/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find out why a request's signature was refused, within a day of it
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        get: operations["diagnoseRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Find out why a request's signature was refused, within a day of it
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    get: operations["diagnoseRequest"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/settlements/{uuid}/pay": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/settlements/{uuid}/pay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the bank pay a batch
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["paySettlement"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Let the bank pay a batch
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["paySettlement"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/settlements/run": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/settlements/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Form batches of everything that waits, now
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["runSettlements"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Form batches of everything that waits, now
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["runSettlements"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/webhook/doctor": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/webhook/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find out whether a webhook as you received it verifies, and if not, why
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["diagnoseDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Find out whether a webhook as you received it verifies, and if not, why
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["diagnoseDelivery"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/webhook/exam": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/webhook/exam": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test your receiver
+         * @description Sends genuine, forged, altered, old, unknown, repeated, overtaken, late and slow deliveries to your registered address, and tells what it made of each.
+         *
+         *     Scope: `sandbox:write`. Sandbox keys only.
+         */
+        post: operations["testReceiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    get?: never;
-    put?: never;
-    /**
-     * Test your receiver
-     * @description Sends genuine, forged, altered, old, unknown, repeated, overtaken, late and slow deliveries to your registered address, and tells what it made of each.
-     *
-     *     Scope: `sandbox:write`. Sandbox keys only.
-     */
-    post: operations["testReceiver"];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/sandbox/webhook/misbehave": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/sandbox/webhook/misbehave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how the webhooks of your sandbox misbehave
+         * @description Scope: `sandbox:write`. Sandbox keys only.
+         */
+        get: operations["getFaultInjection"];
+        /**
+         * Let the webhooks of your sandbox misbehave
+         * @description It holds from the answer on, for so many attempts or until it is switched off.
+         *
+         *     Scope: `sandbox:write`. Sandbox keys only.
+         */
+        put: operations["switchFaultInjection"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read how the webhooks of your sandbox misbehave
-     * @description Scope: `sandbox:write`. Sandbox keys only.
-     */
-    get: operations["getFaultInjection"];
-    /**
-     * Let the webhooks of your sandbox misbehave
-     * @description It holds from the answer on, for so many attempts or until it is switched off.
-     *
-     *     Scope: `sandbox:write`. Sandbox keys only.
-     */
-    put: operations["switchFaultInjection"];
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/settlements": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/settlements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List settlement batches, newest first
+         * @description Scope: `settlements:read`.
+         */
+        get: operations["listSettlements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * List settlement batches, newest first
-     * @description Scope: `settlements:read`.
-     */
-    get: operations["listSettlements"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/settlements/{uuid}": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/settlements/{uuid}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a settlement batch
+         * @description Scope: `settlements:read`.
+         */
+        get: operations["getSettlement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Read a settlement batch
-     * @description Scope: `settlements:read`.
-     */
-    get: operations["getSettlement"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  "/v1/settlements/{uuid}/statement": {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
+    "/v1/settlements/{uuid}/statement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a batch as CSV
+         * @description One line for each payment, credited receipt, refund and lost dispute; they add up to the batch.
+         *
+         *     Scope: `settlements:read`.
+         */
+        get: operations["getSettlementStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
-    /**
-     * Download a batch as CSV
-     * @description One line for each payment, credited receipt, refund and lost dispute; they add up to the batch.
-     *
-     *     Scope: `settlements:read`.
-     */
-    get: operations["getSettlementStatement"];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
 }
 export type webhooks = Record<string, never>;
 export interface components {
-  schemas: {
-    AdvanceClock: {
-      /**
-       * Format: int32
-       * @description How far; at most 366 days.
-       * @example 3600
-       */
-      seconds: number;
-    };
-    /**
-     * @description What is yours in one currency.
-     * @example {
-     *       "currency": "IDR",
-     *       "exponent": 2,
-     *       "available_minor": 14895000,
-     *       "held_minor": 0,
-     *       "pending_settlement_minor": 0
-     *     }
-     */
-    Balance: {
-      /**
-       * Format: int64
-       * @description Funds that can be settled. Below zero only through a dispute. Null beyond 2^53 - 1.
-       * @example 14895000
-       */
-      available_minor: number | null;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * Format: int64
-       * @description Funds held for running disputes. Null beyond 2^53 - 1.
-       * @example 0
-       */
-      held_minor: number | null;
-      /**
-       * Format: int64
-       * @description Funds in batches that are not paid out yet. Null beyond 2^53 - 1.
-       * @example 0
-       */
-      pending_settlement_minor: number | null;
-    };
-    /**
-     * @description One line of a journal.
-     * @example {
-     *       "id": "42-1",
-     *       "journal": "jrn_01kan4r8f5w3xt9qm2c6hy7bzd",
-     *       "kind": "capture",
-     *       "group": "pay_01kan3t5q8e4vs0x7ybd2m9fjh",
-     *       "amount_minor": 15000000,
-     *       "figure_after_minor": 15000000,
-     *       "posted_at": "2026-11-22T03:21:40Z"
-     *     }
-     */
-    BalanceEntry: {
-      /**
-       * Format: int64
-       * @description What it added to the figure; negative when it took away.
-       * @example 15000000
-       */
-      amount_minor: number;
-      /**
-       * Format: int64
-       * @description The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry.
-       * @example 15000000
-       */
-      figure_after_minor: number | null;
-      /**
-       * @description The payment or settlement it belongs to.
-       * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
-       */
-      group: string;
-      /** @example 42-1 */
-      id: string;
-      /** @example jrn_01kan4r8f5w3xt9qm2c6hy7bzd */
-      journal: string;
-      /**
-       * @description What happened: capture, refund, dispute_opened, settlement_formed …
-       * @example capture
-       */
-      kind: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      posted_at: string;
-    };
-    /** @description A page, and where the next one begins. */
-    BalanceEntryList: {
-      data: components["schemas"]["BalanceEntry"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    /** @enum {string} */
-    BalanceFigure: "available" | "held" | "pending_settlement";
-    Balances: {
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      as_of: string;
-      data: components["schemas"]["Balance"][];
-      environment: components["schemas"]["Environment"];
-    };
-    /**
-     * @description Of `bank_transfer`.
-     * @example {
-     *       "type": "bank_account",
-     *       "value": "8081264091",
-     *       "expires_at": "2026-11-22T03:45:00Z",
-     *       "bank_name": "Bank Nusantara",
-     *       "bank_code": "914",
-     *       "account_number": "8081264091",
-     *       "account_name": "TOKO MELATI",
-     *       "transfer_code": "GB41027753960184"
-     *     }
-     */
-    BankTransferInstructions: {
-      /** @example TOKO MELATI */
-      account_name: string;
-      account_number: string;
-      /** @example 914 */
-      bank_code: string;
-      /** @example Bank Nusantara */
-      bank_name: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:45:00Z
-       */
-      expires_at: string;
-      /** @description The payer gives it with the transfer. */
-      transfer_code: string;
-      /**
-       * @description discriminator enum property added by openapi-typescript
-       * @enum {string}
-       */
-      type: "bank_account";
-      /** @description The number of the account. */
-      value: string;
-    } & {
-      [key: string]: unknown;
-    };
-    CanceledPayment: {
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      canceled_at: string;
-      /** @description As you gave it. */
-      reason: string | null;
-      /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
-      reference: string;
-      /** @constant */
-      status: "canceled";
-    };
-    CancelPayment: {
-      /** @description Yours; returned in the answer. */
-      reason?: string | null;
-    };
-    ComputedDiagnosis: {
-      /** @enum {string} */
-      diagnosis:
-        | "right"
-        | "milliseconds"
-        | "upper_case"
-        | "base64"
-        | "prefix"
-        | "missing_dot"
-        | "body_only"
-        | "body_first"
-        | "hashed_body"
-        | "empty_body"
-        | "trailing_newline"
-        | "reserialised_body"
-        | "altered_body"
-        | "charset"
-        | "api_secret"
-        | "old_secret"
-        | "new_secret"
-        | "other_environment"
-        | "secret_empty"
-        | "secret_decoded"
-        | "secret_not_decoded"
-        | "secret_altered"
-        | "timestamp_missing"
-        | "unknown";
-      /** @description By which mistake your code came to another signature, in plain words. */
-      explanation: string;
-    };
-    /** @description A payment, as its creation answers. */
-    CreatedPayment: {
-      /**
-       * Format: int64
-       * @description Minor units of the currency.
-       * @example 15000000
-       */
-      amount_minor: number;
-      /**
-       * @description The page where the payer pays, whatever the method. Send them there, if you have no page of your own.
-       * @example https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v
-       */
-      checkout_url: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      /** @description As you gave it; null when you gave none. */
-      description: string | null;
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: date-time
-       * @description Until when it can be paid.
-       * @example 2026-11-22T03:45:00Z
-       */
-      expires_at: string;
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * Format: int64
-       * @description What the service costs you.
-       * @example 105000
-       */
-      fee_minor: number;
-      /**
-       * @description The acquirer that was chosen; null before one is.
-       * @example nusantara
-       */
-      gateway_code: string | null;
-      /** @description How the payer pays. Null under review and where no acquirer took the payment. */
-      instructions: components["schemas"]["Instructions"] | null;
-      metadata: components["schemas"]["Metadata"];
-      /**
-       * Format: int64
-       * @description The amount less the fee.
-       * @example 14895000
-       */
-      net_minor: number;
-      payment_method: components["schemas"]["PaymentMethod"];
-      /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
-      reference: string;
-      /**
-       * @description Your own identity of the order.
-       * @example order-1042
-       */
-      reference_id: string;
-      /**
-       * Format: int64
-       * @description What was given back so far.
-       * @example 0
-       */
-      refunded_minor: number;
-      /** @description As you gave it; null when you gave none. */
-      return_url: string | null;
-      risk: components["schemas"]["Risk"];
-      status: components["schemas"]["PaymentStatus"];
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      updated_at: string;
-    };
-    /** @description A refund, as its creation answers. */
-    CreatedRefund: {
-      /**
-       * Format: int64
-       * @description Minor units of the currency.
-       * @example 5000000
-       */
-      amount_minor: number;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * @description The payment that is refunded.
-       * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
-       */
-      payment_reference: string;
-      /**
-       * @description As you gave it.
-       * @example One bag arrived torn
-       */
-      reason: string | null;
-      /**
-       * Format: int64
-       * @description What of the payment can still be refunded.
-       * @example 10000000
-       */
-      remaining_refundable_minor: number;
-      status: components["schemas"]["RefundStatus"];
-      /** @example rfd_01kan5c9w2f8zr4h6t1n3yqekp */
-      uuid: string;
-    };
-    CreatePayment: {
-      /**
-       * Format: int64
-       * @description Minor units of the currency.
-       * @example 15000000
-       */
-      amount_minor: number;
-      /**
-       * @description https address that overrides the registered one for this payment.
-       * @example https://shop.example.com/webhooks/gerbang
-       */
-      callback_url?: string | null;
-      /**
-       * @description ISO 4217 code of a currency that is enabled for you.
-       * @example IDR
-       */
-      currency: string;
-      customer?: components["schemas"]["Customer"] | null;
-      /** @example Two bags of coffee */
-      description?: string | null;
-      /**
-       * Format: int32
-       * @description Seconds to pay in; 1800 when absent.
-       */
-      expires_in?: number | null;
-      metadata?: components["schemas"]["Metadata"] | null;
-      payment_method: components["schemas"]["PaymentMethod"];
-      /**
-       * @description Your own identity of the order, unique per merchant and environment.
-       * @example order-1042
-       */
-      reference_id: string;
-      /**
-       * @description https address to which the payer's browser goes back after paying by wallet or card.
-       * @example https://shop.example.com/orders/1042
-       */
-      return_url?: string | null;
-    };
-    CreatePaymentLink: {
-      /**
-       * Format: int64
-       * @description Minor units. Left out, the payer says how much.
-       * @example 15000000
-       */
-      amount_minor?: number | null;
-      /**
-       * @description ISO 4217 code of a currency that is enabled for you.
-       * @example IDR
-       */
-      currency: string;
-      /** @description True: the payer gives a name and an e-mail address. False when absent. */
-      customer_required?: boolean | null;
-      /**
-       * @description What it is for; the payer reads it.
-       * @example Two bags of coffee
-       */
-      description?: string | null;
-      /**
-       * Format: int32
-       * @description Seconds for which payers may begin to pay; it never ends when absent.
-       */
-      expires_in?: number | null;
-      /**
-       * Format: int64
-       * @description The most that a payer may say. Only without `amount_minor`.
-       * @example 500000000
-       */
-      maximum_minor?: number | null;
-      /** @description Your own pairs of texts; each of its payments has them. */
-      metadata?: components["schemas"]["Metadata"] | null;
-      /**
-       * Format: int64
-       * @description The least that a payer may say. Only without `amount_minor`.
-       * @example 500000
-       */
-      minimum_minor?: number | null;
-      /**
-       * Format: int32
-       * @description Seconds in which each of its payments can be paid; 1800 when absent.
-       */
-      payment_expires_in?: number | null;
-      /**
-       * @description Which methods the payer may choose; every active one when absent.
-       * @example [
-       *       "qris",
-       *       "va"
-       *     ]
-       */
-      payment_methods?: components["schemas"]["PaymentMethod"][] | null;
-      /**
-       * @description https address to which the payer's browser goes back after paying by wallet or card.
-       * @example https://shop.example.com/orders/1042
-       */
-      return_url?: string | null;
-      /** @description False: paid once. True: paid again and again, by anybody. */
-      reusable: boolean;
-    };
-    CreateRefund: {
-      /**
-       * Format: int64
-       * @description Minor units; the whole remainder when absent.
-       * @example 5000000
-       */
-      amount_minor?: number | null;
-      /**
-       * @description Must be the payment's, when given.
-       * @example IDR
-       */
-      currency?: string | null;
-      /**
-       * @description The payment to refund.
-       * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
-       */
-      payment_reference: string;
-      /**
-       * @description Kept in the audit trail.
-       * @example One bag arrived torn
-       */
-      reason?: string | null;
-    };
-    /** @description Who pays, as far as you know: it lowers the risk score. */
-    Customer: {
-      /** @example sari@example.com */
-      email?: string | null;
-      /** @example Sari Wulandari */
-      name?: string | null;
-      /** @example +6281234567890 */
-      phone?: string | null;
-    };
-    /**
-     * @description One attempt to deliver an event.
-     * @example {
-     *       "attempt": 1,
-     *       "started_at": "2026-11-22T03:21:40Z",
-     *       "duration_ms": 48,
-     *       "succeeded": true,
-     *       "status": 200,
-     *       "reason": null,
-     *       "address": "203.0.113.10",
-     *       "note": null,
-     *       "request": {
-     *         "url": "https://shop.example.com/webhooks/gerbang",
-     *         "headers": {
-     *           "content-type": "application/json"
-     *         },
-     *         "body": "{}"
-     *       },
-     *       "response": {
-     *         "headers": {
-     *           "content-length": "2"
-     *         },
-     *         "body": "ok",
-     *         "base64": false
-     *       }
-     *     }
-     */
-    DeliveryAttempt: {
-      /**
-       * @description The address connected to.
-       * @example 203.0.113.10
-       */
-      address: string | null;
-      /**
-       * Format: int64
-       * @description 1 for the first.
-       * @example 1
-       */
-      attempt: number;
-      /**
-       * Format: int64
-       * @example 48
-       */
-      duration_ms: number;
-      /** @description What was done on purpose in this attempt, in plain words: a sandbox misbehaved as it was told, or after a rotation the new secret's signature was tried alone. */
-      note: string | null;
-      /** @description Why it failed, in plain words. */
-      reason: string | null;
-      request: components["schemas"]["DeliveryRequest"];
-      /** @description Null when there was no answer. */
-      response: components["schemas"]["DeliveryResponse"] | null;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      started_at: string;
-      /**
-       * Format: int32
-       * @description Null when there was no answer.
-       * @example 200
-       */
-      status: number | null;
-      succeeded: boolean;
-    };
-    /** @description A page, and where the next one begins. */
-    DeliveryAttemptList: {
-      data: components["schemas"]["DeliveryAttempt"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    DeliveryDiagnosis: {
-      /** @description About `computed_signature`; null without one. */
-      computed: components["schemas"]["ComputedDiagnosis"] | null;
-      /** @enum {string} */
-      diagnosis:
-        | "genuine"
-        | "stale_timestamp"
-        | "reserialised_body"
-        | "trailing_newline"
-        | "altered_body"
-        | "old_secret"
-        | "other_environment"
-        | "api_secret"
-        | "headers_missing"
-        | "altered_headers"
-        | "unknown";
-      /** @description Whether it is ours, what was wrong and what to change, in plain words. */
-      explanation: string;
-    };
-    DeliveryRequest: {
-      /** @description The bytes that were sent: the event's own, unless a misbehaviour changed them. */
-      body: string;
-      headers: components["schemas"]["Headers"];
-      /** @example https://shop.example.com/webhooks/gerbang */
-      url: string;
-    };
-    /** @description What your receiver answered. */
-    DeliveryResponse: {
-      /** @description True when the body is not UTF-8, and `body` is base64. */
-      base64: boolean;
-      /** @description As far as it was kept: the first 16,384 bytes. */
-      body: string;
-      headers: components["schemas"]["Headers"];
-    };
-    /**
-     * @description `pending`: the next attempt is due or will be. `undelivered`: all attempts failed; it can be sent again by hand.
-     * @enum {string}
-     */
-    DeliveryState: "pending" | "delivered" | "undelivered";
-    DiagnoseDelivery: {
-      /** @description The raw body as it arrived. */
-      body: string;
-      /** @description What your own code computed for it, if that differs: then you are told by which mistake. */
-      computed_signature?: string | null;
-      headers: components["schemas"]["PastedHeaders"];
-      /**
-       * Format: int64
-       * @description When it arrived, in Unix seconds; now when absent.
-       */
-      received_at?: number | null;
-    };
-    /** @description A payment that its payer contests. While it runs the contested amount is held. */
-    Dispute: {
-      /**
-       * Format: int64
-       * @description What is contested and held, in minor units.
-       * @example 15000000
-       */
-      amount_minor: number;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: date-time
-       * @example 2026-11-30T08:30:00Z
-       */
-      evidence_due_at: string;
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * Format: date-time
-       * @example 2026-11-23T08:30:00Z
-       */
-      opened_at: string;
-      /** @description Null while it runs. */
-      outcome: components["schemas"]["DisputeOutcome"] | null;
-      /**
-       * @description The payment that is contested.
-       * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
-       */
-      payment_reference: string;
-      reason: components["schemas"]["DisputeReason"];
-      /**
-       * Format: date-time
-       * @description Null while it runs.
-       * @example 2026-11-22T03:15:00Z
-       */
-      resolved_at: string | null;
-      status: components["schemas"]["DisputeStatus"];
-      /** @example dsp_01kar8e1z6m2qy5tk7h4n9bwcf */
-      uuid: string;
-    };
-    /** @description An event of a dispute. The data of one that was triggered by hand have `sample: true`. */
-    DisputeEvent: {
-      /** @constant */
-      api_version: "v1";
-      /**
-       * Format: date-time
-       * @description When it happened. Events may arrive in another order.
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      data: components["schemas"]["Dispute"];
-      environment: components["schemas"]["Environment"];
-      /**
-       * @description The same on every retry: deduplicate on it.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      id: string;
-      /** @enum {string} */
-      type: "dispute.opened" | "dispute.updated" | "dispute.resolved";
-    };
-    /** @description A page, and where the next one begins. */
-    DisputeList: {
-      data: components["schemas"]["Dispute"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    /**
-     * @description How it was decided.
-     * @enum {string}
-     */
-    DisputeOutcome: "won" | "lost" | "withdrawn";
-    /**
-     * @description Why the payer contests the payment.
-     * @enum {string}
-     */
-    DisputeReason:
-      | "product_not_received"
-      | "product_unacceptable"
-      | "fraudulent"
-      | "duplicate"
-      | "credit_not_processed"
-      | "general";
-    /**
-     * @description `needs_response`: evidence is awaited. `under_review`: it is looked at. `won` and `withdrawn`: the held funds are released. `lost`: they are gone.
-     * @enum {string}
-     */
-    DisputeStatus: "needs_response" | "under_review" | "won" | "lost" | "withdrawn";
-    /**
-     * @description Sandbox and production never mix.
-     * @enum {string}
-     */
-    Environment: "sandbox" | "production";
-    /** @description The one envelope of every error. */
-    Error: {
-      error: components["schemas"]["ErrorBody"];
-    };
-    ErrorBody: {
-      code: components["schemas"]["ErrorCode"];
-      /** @description More about it, by code: `VALIDATION_ERROR` has the `field` and its `value`. */
-      details?: {
-        [key: string]: unknown;
-      };
-      /**
-       * @description For people; may change at any time.
-       * @example No such payment.
-       */
-      message: string;
-      /**
-       * @description Identity of the request; give it to support.
-       * @example req_01kan3t5pzh6c2nb8w4fy7gmsd
-       */
-      request_id: string;
-    };
-    /**
-     * @description Stable upper-case identifier; branch on it. The list may grow.
-     * @enum {string}
-     */
-    ErrorCode:
-      | "UNAUTHORIZED"
-      | "CLIENT_NOT_FOUND"
-      | "SIGNATURE_MISSING"
-      | "SIGNATURE_INVALID"
-      | "TIMESTAMP_OUT_OF_WINDOW"
-      | "SIGNATURE_REPLAYED"
-      | "FORBIDDEN"
-      | "PROOF_REQUIRED"
-      | "SECOND_FACTOR_REQUIRED"
-      | "ENVIRONMENT_MISMATCH"
-      | "MERCHANT_SUSPENDED"
-      | "MALFORMED_JSON"
-      | "MALFORMED_REQUEST"
-      | "VALIDATION_ERROR"
-      | "INVALID_AMOUNT"
-      | "CURRENCY_NOT_SUPPORTED"
-      | "CURRENCY_MISMATCH"
-      | "PAYMENT_METHOD_UNAVAILABLE"
-      | "REFERENCE_ID_DUPLICATE"
-      | "IDEMPOTENCY_KEY_REQUIRED"
-      | "IDEMPOTENCY_KEY_INVALID"
-      | "IDEMPOTENCY_CONFLICT"
-      | "IDEMPOTENCY_IN_PROGRESS"
-      | "PAYMENT_NOT_FOUND"
-      | "REFUND_NOT_FOUND"
-      | "PAYMENT_NOT_CANCELABLE"
-      | "PAYMENT_NOT_REFUNDABLE"
-      | "PAYMENT_NOT_PAYABLE"
-      | "DISPUTE_RESOLVED"
-      | "SETTLEMENT_CLOSED"
-      | "APPROVAL_CLOSED"
-      | "REFUND_EXCEEDS_PAYMENT"
-      | "PAYMENT_EXPIRED"
-      | "DISPUTE_LOCKED"
-      | "INSUFFICIENT_FUNDS"
-      | "WALLET_NOT_FOUND"
-      | "WALLET_FROZEN"
-      | "UNBALANCED_ENTRY"
-      | "NO_ROUTE_AVAILABLE"
-      | "GATEWAY_ERROR"
-      | "GATEWAY_TIMEOUT"
-      | "RISK_REJECTED"
-      | "RISK_REVIEW"
-      | "RATE_LIMITED"
-      | "INTERNAL_ERROR"
-      | "SERVICE_UNAVAILABLE"
-      | "OBJECT_NOT_FOUND"
-      | "ROUTE_NOT_FOUND"
-      | "METHOD_NOT_ALLOWED"
-      | "PAYLOAD_TOO_LARGE";
-    /** @description An event, and where its delivery stands. */
-    Event: {
-      /** @constant */
-      api_version: "v1";
-      /**
-       * Format: date-time
-       * @description When it happened. Events may arrive in another order.
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      /** @description The object as it was then; its shape is that of the webhook of this type. */
-      data:
-        | components["schemas"]["PaymentEventData"]
-        | components["schemas"]["Refund"]
-        | components["schemas"]["Settlement"]
-        | components["schemas"]["Dispute"];
-      /** @description Null when there was no address to send it to. */
-      delivery: components["schemas"]["EventDelivery"] | null;
-      environment: components["schemas"]["Environment"];
-      /**
-       * @description The same on every retry: deduplicate on it.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      id: string;
-      type: components["schemas"]["EventType"];
-    };
-    /** @description Where the delivery of an event stands. */
-    EventDelivery: {
-      /**
-       * Format: int64
-       * @description Attempts made so far.
-       * @example 1
-       */
-      attempts: number;
-      /**
-       * Format: date-time
-       * @description Null unless pending.
-       * @example 2026-11-22T03:15:00Z
-       */
-      next_attempt_at: string | null;
-      state: components["schemas"]["DeliveryState"];
-      /**
-       * @description Where it goes.
-       * @example https://shop.example.com/webhooks/gerbang
-       */
-      url: string;
-    };
-    /** @description A page, and where the next one begins. */
-    EventList: {
-      data: components["schemas"]["Event"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    /**
-     * @description The list will grow: ignore types that you do not know.
-     * @enum {string}
-     */
-    EventType:
-      | "payment.created"
-      | "payment.processing"
-      | "payment.succeeded"
-      | "payment.failed"
-      | "payment.expired"
-      | "payment.canceled"
-      | "refund.succeeded"
-      | "refund.failed"
-      | "settlement.created"
-      | "settlement.paid"
-      | "dispute.opened"
-      | "dispute.updated"
-      | "dispute.resolved";
-    FaultInjection: {
-      /**
-       * Format: int32
-       * @description Attempts left; null when unlimited.
-       * @example 3
-       */
-      for_next: number | null;
-      mode: components["schemas"]["FaultMode"];
-    };
-    /**
-     * @description `none`: deliveries are made as usual; `duplicate`: the delivery is sent twice at the same time, with the same headers; a failure of either copy counts; `reorder`: the delivery is held back for 3 seconds, and those that follow overtake it without being counted; `delay`: the delivery is held back for 5 seconds; `drop`: the delivery is not sent, counts as a failed attempt and is tried again by the schedule; `stale_timestamp`: the timestamp is 600 seconds old, and validly signed; `wrong_signature`: the signature is made with another secret; `unknown_type`: another event of type `sandbox.unheard_of` is sent before the delivery, validly signed; `byte_order`: the fields of the JSON come in another order, and that is what is signed; `slow_body`: the body arrives in pieces within 3 seconds.
-     * @enum {string}
-     */
-    FaultMode:
-      | "none"
-      | "duplicate"
-      | "reorder"
-      | "delay"
-      | "drop"
-      | "stale_timestamp"
-      | "wrong_signature"
-      | "unknown_type"
-      | "byte_order"
-      | "slow_body";
-    /** @description The batches that were formed just now; none when nothing waits. */
-    FormedSettlements: {
-      data: components["schemas"]["Settlement"][];
-    };
-    /**
-     * @description Headers by name.
-     * @example {
-     *       "content-type": "application/json"
-     *     }
-     */
-    Headers: {
-      [key: string]: string;
-    };
-    Health: {
-      dependencies: components["schemas"]["HealthDependencies"];
-      /** @description `production` only where production payments are taken. */
-      environment: components["schemas"]["Environment"];
-      /**
-       * @description Name of the service.
-       * @example gerbang
-       */
-      service: string;
-      /**
-       * @description `ok` when healthy.
-       * @enum {string}
-       */
-      status: "ok" | "unavailable";
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      time: string;
-      /**
-       * @description Version of the service.
-       * @example 0.1.0
-       */
-      version: string;
-    };
-    HealthDependencies: {
-      /**
-       * @description The ledger and its balances.
-       * @enum {string}
-       */
-      core_ledger: "ok" | "unavailable";
-      /**
-       * @description Reading and writing.
-       * @enum {string}
-       */
-      database: "ok" | "unavailable";
-    };
-    /** @description An event and its delivery, ready to be handed on. */
-    HeardEvent: {
-      /** @description The exact body of the delivery: hand on these bytes. */
-      body: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      /** @description The headers of the delivery, signed just now as its first attempt. */
-      headers: components["schemas"]["Headers"];
-      /** @example evt_01kan3t6b7r9md3kq5x1zc8evw */
-      id: string;
-      /**
-       * @description Type of the event.
-       * @example payment.succeeded
-       */
-      type: string;
-    };
-    HeardEvents: {
-      data: components["schemas"]["HeardEvent"][];
-      /**
-       * Format: date-time
-       * @description Set when events behind `after` are forgotten and cannot be told any more: those from before this moment, by the sandbox's clock.
-       * @example 2026-11-22T03:15:00Z
-       */
-      forgotten_before: string | null;
-      has_more: boolean;
-      /**
-       * @description The `after` to go on with once all of `data` are handed on. Events beyond it that were handed on go into `seen`.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      next_after: string;
-      /** @description Where it begins: what is there already beyond `next_after`, for the first `seen`. */
-      seen?: string[];
-    };
-    /** @description How the payer pays, by method. Each kind may gain fields, and more kinds may come. */
-    Instructions:
-      | components["schemas"]["QrInstructions"]
-      | components["schemas"]["VirtualAccountInstructions"]
-      | components["schemas"]["BankTransferInstructions"]
-      | components["schemas"]["RedirectInstructions"];
-    /**
-     * @description Your own pairs of texts, returned as they were sent.
-     * @example {
-     *       "order": "1042",
-     *       "channel": "web"
-     *     }
-     */
-    Metadata: {
-      [key: string]: string;
-    };
-    /** @description No fields. */
-    Nothing: Record<string, never>;
-    OpenDispute: {
-      /**
-       * Format: int64
-       * @description Minor units; all that was not refunded when absent.
-       * @example 15000000
-       */
-      amount_minor?: number | null;
-      reason: components["schemas"]["DisputeReason"];
-    };
-    /** @description The headers as they arrived, names in any case. */
-    PastedHeaders: {
-      [key: string]: string;
-    };
-    /** @description A payment, as it stands. */
-    Payment: {
-      /**
-       * Format: int64
-       * @description Minor units of the currency.
-       * @example 15000000
-       */
-      amount_minor: number;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: date-time
-       * @description Until when it can be paid. Present while it is pending.
-       * @example 2026-11-22T03:45:00Z
-       */
-      expires_at?: string;
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * Format: int64
-       * @description What the service costs you.
-       * @example 105000
-       */
-      fee_minor: number;
-      /**
-       * @description The acquirer that was chosen; null before one is.
-       * @example nusantara
-       */
-      gateway_code: string | null;
-      /** @description How the payer pays. Present while it is pending. */
-      instructions?: components["schemas"]["Instructions"] | null;
-      /**
-       * Format: int64
-       * @description The amount less the fee.
-       * @example 14895000
-       */
-      net_minor: number;
-      /**
-       * Format: date-time
-       * @description Present once it is paid.
-       * @example 2026-11-22T03:21:40Z
-       */
-      paid_at?: string;
-      /**
-       * @description The payment link that it came by. Present where it came by one.
-       * @example lnk_01kan1v8c3x6tq9zm4b7e2wyhd
-       */
-      payment_link?: string;
-      payment_method: components["schemas"]["PaymentMethod"];
-      /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
-      reference: string;
-      /**
-       * @description Your own identity of the order.
-       * @example order-1042
-       */
-      reference_id: string;
-      /**
-       * Format: int64
-       * @description What was given back so far.
-       * @example 0
-       */
-      refunded_minor: number;
-      /** @description Present once the payment has succeeded. */
-      settlement?: components["schemas"]["PaymentSettlement"];
-      status: components["schemas"]["PaymentStatus"];
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      updated_at: string;
-    };
-    /** @description An event of a payment. The data of one that was triggered by hand have `sample: true`. */
-    PaymentEvent: {
-      /** @constant */
-      api_version: "v1";
-      /**
-       * Format: date-time
-       * @description When it happened. Events may arrive in another order.
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      data: components["schemas"]["PaymentEventData"];
-      environment: components["schemas"]["Environment"];
-      /**
-       * @description The same on every retry: deduplicate on it.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      id: string;
-      /** @enum {string} */
-      type:
-        | "payment.created"
-        | "payment.processing"
-        | "payment.succeeded"
-        | "payment.failed"
-        | "payment.expired"
-        | "payment.canceled";
-    };
-    /**
-     * @description The payment as it was.
-     * @example {
-     *       "reference": "pay_01kan3t5q8e4vs0x7ybd2m9fjh",
-     *       "status": "succeeded",
-     *       "amount_minor": 15000000,
-     *       "currency": "IDR",
-     *       "exponent": 2,
-     *       "fee_minor": 105000,
-     *       "net_minor": 14895000,
-     *       "payment_method": "qris",
-     *       "reference_id": "order-1042",
-     *       "gateway_code": "nusantara",
-     *       "paid_at": "2026-11-22T03:21:40Z",
-     *       "metadata": {
-     *         "order": "1042",
-     *         "channel": "web"
-     *       }
-     *     }
-     */
-    PaymentEventData: {
-      /**
-       * Format: int64
-       * @description Minor units of the currency.
-       * @example 15000000
-       */
-      amount_minor: number;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      /**
-       * Format: date-time
-       * @description Until when it can be paid. Present while it is pending.
-       * @example 2026-11-22T03:45:00Z
-       */
-      expires_at?: string;
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * Format: int64
-       * @description What the service costs you.
-       * @example 105000
-       */
-      fee_minor: number;
-      /**
-       * @description The acquirer that was chosen; null before one is.
-       * @example nusantara
-       */
-      gateway_code: string | null;
-      /** @description How the payer pays. Present while it is pending. */
-      instructions?: components["schemas"]["Instructions"] | null;
-      metadata: components["schemas"]["Metadata"];
-      /**
-       * Format: int64
-       * @description The amount less the fee.
-       * @example 14895000
-       */
-      net_minor: number;
-      /**
-       * Format: date-time
-       * @description Present once it is paid.
-       * @example 2026-11-22T03:21:40Z
-       */
-      paid_at?: string;
-      /**
-       * @description The payment link that it came by. Present where it came by one.
-       * @example lnk_01kan1v8c3x6tq9zm4b7e2wyhd
-       */
-      payment_link?: string;
-      payment_method: components["schemas"]["PaymentMethod"];
-      /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
-      reference: string;
-      /**
-       * @description Your own identity of the order.
-       * @example order-1042
-       */
-      reference_id: string;
-      status: components["schemas"]["PaymentStatus"];
-    };
-    /** @description A payment link, as it stands. */
-    PaymentLink: {
-      /**
-       * Format: int64
-       * @description Minor units; null where the payer says how much.
-       * @example 15000000
-       */
-      amount_minor: number | null;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      /** @description Whether the payer gives a name and an e-mail address. */
-      customer_required: boolean;
-      /**
-       * Format: date-time
-       * @description Null while you have not closed it.
-       * @example 2026-11-22T03:15:00Z
-       */
-      deactivated_at: string | null;
-      /**
-       * @description As you gave it; null when you gave none.
-       * @example Two bags of coffee
-       */
-      description: string | null;
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: date-time
-       * @description Null: never.
-       * @example 2026-11-22T03:15:00Z
-       */
-      expires_at: string | null;
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * Format: int64
-       * @description The most that a payer may say; null where you gave none.
-       * @example 15000000
-       */
-      maximum_minor: number | null;
-      metadata: components["schemas"]["Metadata"];
-      /**
-       * Format: int64
-       * @description The least that a payer may say; null where you gave none.
-       * @example 15000000
-       */
-      minimum_minor: number | null;
-      /**
-       * Format: int64
-       * @description Seconds in which each of its payments can be paid.
-       */
-      payment_expires_in: number;
-      /** @description As you gave them; null: every active one. */
-      payment_methods: components["schemas"]["PaymentMethod"][] | null;
-      /**
-       * @description Of a link that is paid once: the payment that is open, or has paid it. Null where there is none, and always of a reusable link: `GET /v1/payments?payment_link=` lists its payments.
-       * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
-       */
-      payment_reference: string | null;
-      /** @description As you gave it; null when you gave none. */
-      return_url: string | null;
-      /** @description False: paid once. */
-      reusable: boolean;
-      status: components["schemas"]["PaymentLinkStatus"];
-      /**
-       * @description The page where it is paid. Send it, print it, or draw it as a QR code.
-       * @example https://pay.example.com/pay/l/01k9w7h2x4q6tn0ejr8zb5vcym5kq2w8zr4h6t1n3yq0ejr8zb5v
-       */
-      url: string;
-      /** @example lnk_01kan1v8c3x6tq9zm4b7e2wyhd */
-      uuid: string;
-    };
-    /** @description A page, and where the next one begins. */
-    PaymentLinkList: {
-      data: components["schemas"]["PaymentLink"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    /**
-     * @description `active`: payers may begin to pay. `paid`: it was to be paid once, and is. `expired`: its time is over. `deactivated`: you closed it.
-     * @enum {string}
-     */
-    PaymentLinkStatus: "active" | "paid" | "expired" | "deactivated";
-    /** @description A page, and where the next one begins. */
-    PaymentList: {
-      data: components["schemas"]["Payment"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    /**
-     * @description How the payer pays.
-     * @example qris
-     * @enum {string}
-     */
-    PaymentMethod: "qris" | "va" | "card" | "ewallet" | "bank_transfer";
-    /** @description When a payment becomes money on your account. */
-    PaymentSettlement: {
-      /**
-       * Format: date
-       * @description The day of the payout: of its batch once it is in one, before that as things stand. Null while no batch can take it: in a running dispute, below the minimum payout, or with a frozen wallet.
-       * @example 2026-11-23
-       */
-      estimated_date: string | null;
-      /**
-       * @description `pending`: in no batch yet.
-       * @enum {string}
-       */
-      status: "pending" | "processing" | "paid";
-    };
-    /**
-     * @description `pending`: awaits the payer. `processing`: the acquirer works on it. `succeeded`: paid and in your books. `failed`, `expired`, `canceled`: never paid. `partially_refunded`, `refunded`: paid, and given back in part or as a whole.
-     * @enum {string}
-     */
-    PaymentStatus:
-      | "pending"
-      | "processing"
-      | "succeeded"
-      | "failed"
-      | "expired"
-      | "canceled"
-      | "partially_refunded"
-      | "refunded";
-    /**
-     * @description Of `qris`.
-     * @example {
-     *       "type": "qr_string",
-     *       "value": "00020101021226710019ID.CO.NUSANTARA.WWW011893600914010421037802150000000001042100303UMI51440014ID.CO.QRIS.WWW0215ID10260001042100303UMI5204599953033605409150000.005802ID5911TOKO MELATI6007JAKARTA6105101106229012501KAN3T5Q8E4VS0X7YBD2M9FJ6304BD37",
-     *       "expires_at": "2026-11-22T03:45:00Z",
-     *       "qr_string": "00020101021226710019ID.CO.NUSANTARA.WWW011893600914010421037802150000000001042100303UMI51440014ID.CO.QRIS.WWW0215ID10260001042100303UMI5204599953033605409150000.005802ID5911TOKO MELATI6007JAKARTA6105101106229012501KAN3T5Q8E4VS0X7YBD2M9FJ6304BD37"
-     *     }
-     */
-    QrInstructions: {
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:45:00Z
-       */
-      expires_at: string;
-      /** @description The same text: draw it as a QR code. */
-      qr_string: string;
-      /**
-       * @description discriminator enum property added by openapi-typescript
-       * @enum {string}
-       */
-      type: "qr_string";
-      /** @description The text of the QR code. */
-      value: string;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description What your receiver answered. */
-    ReceivedAnswer: {
-      /** @description The first 500 bytes of the answer's body, as text. */
-      body: string | null;
-      /**
-       * Format: int64
-       * @example 12
-       */
-      duration_ms: number;
-      /** @description Of the answer: the first 20, each value up to 150 characters. */
-      headers: components["schemas"]["Headers"] | null;
-      /** @description In plain words; null when the check was passed. */
-      reason: string | null;
-      /**
-       * Format: int32
-       * @description Null when no answer came.
-       * @example 200
-       */
-      status: number | null;
-    };
-    ReceiverCheck: {
-      /** @description How to do it right, and where the guide says so. */
-      guide: string;
-      name: components["schemas"]["ReceiverCheckName"];
-      passed: boolean;
-      received: components["schemas"]["ReceivedAnswer"];
-      sent: components["schemas"]["SentDelivery"];
-    };
-    /** @enum {string} */
-    ReceiverCheckName:
-      | "accepts_genuine"
-      | "refuses_bad_signature"
-      | "refuses_altered_body"
-      | "refuses_old_timestamp"
-      | "accepts_unknown_type"
-      | "accepts_duplicate"
-      | "accepts_duplicate_at_once"
-      | "accepts_any_order"
-      | "accepts_late"
-      | "accepts_retry"
-      | "accepts_slow_body"
-      | "answers_in_time"
-      | "tolerates_byte_order";
-    /**
-     * @description Of `card` and `ewallet`.
-     * @example {
-     *       "type": "redirect",
-     *       "value": "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v",
-     *       "expires_at": "2026-11-22T03:45:00Z",
-     *       "redirect_url": "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v"
-     *     }
-     */
-    RedirectInstructions: {
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:45:00Z
-       */
-      expires_at: string;
-      /** @description The same address: send the payer's browser there. */
-      redirect_url: string;
-      /**
-       * @description discriminator enum property added by openapi-typescript
-       * @enum {string}
-       */
-      type: "redirect";
-      /** @description The address of the page. */
-      value: string;
-    } & {
-      [key: string]: unknown;
-    };
-    /** @description A refund, as it stands. */
-    Refund: {
-      /**
-       * Format: int64
-       * @description Minor units of the currency.
-       * @example 5000000
-       */
-      amount_minor: number;
-      /**
-       * Format: date-time
-       * @description Null while it is pending.
-       * @example 2026-11-22T03:15:00Z
-       */
-      completed_at: string | null;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * @description The payment that is refunded.
-       * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
-       */
-      payment_reference: string;
-      status: components["schemas"]["RefundStatus"];
-      /** @example rfd_01kan5c9w2f8zr4h6t1n3yqekp */
-      uuid: string;
-    };
-    /** @description An event of a refund. The data of one that was triggered by hand have `sample: true`. */
-    RefundEvent: {
-      /** @constant */
-      api_version: "v1";
-      /**
-       * Format: date-time
-       * @description When it happened. Events may arrive in another order.
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      data: components["schemas"]["Refund"];
-      environment: components["schemas"]["Environment"];
-      /**
-       * @description The same on every retry: deduplicate on it.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      id: string;
-      /** @enum {string} */
-      type: "refund.succeeded" | "refund.failed";
-    };
-    /** @description A page, and where the next one begins. */
-    RefundList: {
-      data: components["schemas"]["Refund"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    /**
-     * @description `pending`: the acquirer has not answered yet; the funds are reversed already. `failed`: no funds moved.
-     * @enum {string}
-     */
-    RefundStatus: "pending" | "succeeded" | "failed";
-    RequestDiagnosis: {
-      /** @enum {string} */
-      diagnosis:
-        | "genuine"
-        | "clock"
-        | "milliseconds"
-        | "fraction_timestamp"
-        | "timestamp_format"
-        | "header_swapped"
-        | "upper_case"
-        | "base64"
-        | "prefix"
-        | "missing_dot"
-        | "body_only"
-        | "body_first"
-        | "hashed_body"
-        | "empty_for_body"
-        | "body_for_empty"
-        | "trailing_newline"
-        | "reserialised_body"
-        | "charset"
-        | "webhook_secret"
-        | "old_secret"
-        | "other_credential"
-        | "client_id"
-        | "secret_decoded"
-        | "secret_altered"
-        | "unknown"
-        | "rfc9421_demanded"
-        | "created_window"
-        | "expired"
-        | "component_differs"
-        | "base_form"
-        | "base_unknown"
-        | "header_malformed"
-        | "not_by_client"
-        | "signed_twice"
-        | "signature_absent"
-        | "signature_length"
-        | "parameter_missing"
-        | "parameter_wrong"
-        | "component_missing"
-        | "component_unknown"
-        | "component_parameter"
-        | "component_twice"
-        | "component_absent"
-        | "component_value"
-        | "digest_malformed"
-        | "digest_unknown"
-        | "digest_differs";
-      /** @description What was wrong and what to change, in plain words. */
-      explanation: string;
-      /** @description Of a request signed by RFC 9421: the text that should have been signed; cut after 4000 characters. */
-      signature_base?: string;
-      /** @description Of a request signed by RFC 9421: the component, parameter or header that it is about. */
-      subject?: string;
-    };
-    ResendEvents: {
-      /** @description These events, all or none. */
-      event_ids?: string[] | null;
-      /**
-       * @description Instead of `event_ids`: the events since this moment; YYYY-MM-DD or a timestamp.
-       * @example 2026-11-22
-       */
-      since?: string | null;
-      /**
-       * @description With `since`: only events after this one. Send `next_cursor` of the page before.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      starting_after?: string | null;
-      /**
-       * @description With `since`: which of them; `undelivered` when absent.
-       * @enum {string|null}
-       */
-      state?: "undelivered" | "delivered" | "all" | null;
-    };
-    ResentEvents: {
-      /** @description True when there are more than the 1,000 that one call takes. */
-      has_more: boolean;
-      /** @description `starting_after` of the call that goes on. */
-      next_cursor: string | null;
-      /**
-       * Format: int32
-       * @description Events for which a try is due now.
-       * @example 1
-       */
-      resent: number;
-    };
-    ResolveDispute: {
-      outcome: components["schemas"]["DisputeOutcome"];
-    };
-    /** @description What fraud detection made of it. */
-    Risk: {
-      /**
-       * @description `review`: a person decides.
-       * @enum {string}
-       */
-      decision: "approve" | "review" | "reject";
-      /**
-       * Format: int32
-       * @description 0 is no risk that we see.
-       * @example 0
-       */
-      score: number;
-    };
-    SandboxClock: {
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: date-time
-       * @description The time in your sandbox.
-       * @example 2026-11-22T03:15:00Z
-       */
-      now: string;
-      /**
-       * Format: int64
-       * @description How far it is ahead of the real time.
-       * @example 3600
-       */
-      offset_seconds: number;
-    };
-    Scorecard: {
-      checks: components["schemas"]["ReceiverCheck"][];
-      /** @description Every check was passed. */
-      passed: boolean;
-    };
-    /** @description The delivery that decided, as it was sent. */
-    SentDelivery: {
-      body: string;
-      headers: components["schemas"]["Headers"];
-    };
-    /** @description A batch of payments that is paid out as one transfer. */
-    Settlement: {
-      /**
-       * @description The bank's reference of the transfer; null until it is paid.
-       * @example TRF20261122001
-       */
-      bank_reference: string | null;
-      /**
-       * @description ISO 4217 code.
-       * @example IDR
-       */
-      currency: string;
-      environment: components["schemas"]["Environment"];
-      /**
-       * Format: int32
-       * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
-       * @example 2
-       */
-      exponent: number;
-      /**
-       * Format: int64
-       * @description Fees.
-       * @example 105000
-       */
-      fee_minor: number;
-      /**
-       * Format: int64
-       * @description Payments and credited receipts.
-       * @example 15000000
-       */
-      gross_minor: number;
-      /**
-       * Format: int64
-       * @description What is paid out: gross less fees and refunds.
-       * @example 9895000
-       */
-      net_minor: number;
-      /**
-       * Format: date-time
-       * @description Null until it is paid.
-       * @example 2026-11-22T18:00:00Z
-       */
-      paid_at: string | null;
-      /**
-       * Format: int64
-       * @description Payments in it.
-       * @example 1
-       */
-      payment_count: number;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T17:00:00Z
-       */
-      period_end: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-21T17:00:00Z
-       */
-      period_start: string;
-      /**
-       * Format: int64
-       * @description Refunds and lost disputes.
-       * @example 5000000
-       */
-      refund_minor: number;
-      status: components["schemas"]["SettlementStatus"];
-      /** @example set_01kaq0m7d3x5jv8ce2w9gr4tbs */
-      uuid: string;
-    };
-    /** @description An event of a settlement. The data of one that was triggered by hand have `sample: true`. */
-    SettlementEvent: {
-      /** @constant */
-      api_version: "v1";
-      /**
-       * Format: date-time
-       * @description When it happened. Events may arrive in another order.
-       * @example 2026-11-22T03:15:00Z
-       */
-      created_at: string;
-      data: components["schemas"]["Settlement"];
-      environment: components["schemas"]["Environment"];
-      /**
-       * @description The same on every retry: deduplicate on it.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      id: string;
-      /** @enum {string} */
-      type: "settlement.created" | "settlement.paid";
-    };
-    /** @description A page, and where the next one begins. */
-    SettlementList: {
-      data: components["schemas"]["Settlement"][];
-      /** @description True when there is a further page. */
-      has_more: boolean;
-      /** @description `starting_after` of the next page; null when there is none. */
-      next_cursor: string | null;
-    };
-    /**
-     * @description `processing`: formed, awaits the bank. `failed`: the bank returned it, and its funds wait for another batch.
-     * @enum {string}
-     */
-    SettlementStatus: "processing" | "paid" | "failed";
-    SimulatePayment: {
-      /**
-       * @description What the acquirer reports.
-       * @enum {string}
-       */
-      outcome: "processing" | "succeeded" | "failed";
-    };
-    SimulateRefund: {
-      /**
-       * @description What the acquirer reports.
-       * @enum {string}
-       */
-      outcome: "succeeded" | "failed";
-    };
-    /** @description CSV. */
-    Statement: string;
-    SwitchFaultInjection: {
-      /**
-       * Format: int32
-       * @description For so many attempts of delivery; until it is switched off when absent.
-       */
-      for_next?: number | null;
-      mode: components["schemas"]["FaultMode"];
-    };
-    TriggeredEvent: {
-      /**
-       * @description Identity of the event that is on its way.
-       * @example evt_01kan3t6b7r9md3kq5x1zc8evw
-       */
-      event_id: string;
-      type: components["schemas"]["EventType"];
-    };
-    TriggerEvent: {
-      type: components["schemas"]["EventType"];
-    };
-    /** @description The health object and the error, in one. */
-    Unhealthy: {
-      dependencies: components["schemas"]["HealthDependencies"];
-      /** @description `production` only where production payments are taken. */
-      environment: components["schemas"]["Environment"];
-      error: components["schemas"]["ErrorBody"];
-      /**
-       * @description Name of the service.
-       * @example gerbang
-       */
-      service: string;
-      /**
-       * @description `ok` when healthy.
-       * @enum {string}
-       */
-      status: "ok" | "unavailable";
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:15:00Z
-       */
-      time: string;
-      /**
-       * @description Version of the service.
-       * @example 0.1.0
-       */
-      version: string;
-    };
-    /**
-     * @description Of `va`: an account for this payment alone.
-     * @example {
-     *       "type": "va_number",
-     *       "value": "8808126409113752",
-     *       "expires_at": "2026-11-22T03:45:00Z",
-     *       "bank_name": "Bank Nusantara",
-     *       "bank_code": "914",
-     *       "account_number": "8808126409113752",
-     *       "account_name": "TOKO MELATI"
-     *     }
-     */
-    VirtualAccountInstructions: {
-      /** @example TOKO MELATI */
-      account_name: string;
-      account_number: string;
-      /** @example 914 */
-      bank_code: string;
-      /** @example Bank Nusantara */
-      bank_name: string;
-      /**
-       * Format: date-time
-       * @example 2026-11-22T03:45:00Z
-       */
-      expires_at: string;
-      /**
-       * @description discriminator enum property added by openapi-typescript
-       * @enum {string}
-       */
-      type: "va_number";
-      /** @description The number of the virtual account. */
-      value: string;
-    } & {
-      [key: string]: unknown;
-    };
-  };
-  responses: {
-    /** @description `GATEWAY_ERROR`: The provider answered with an error. Repeat with the same Idempotency-Key. */
-    GatewayError: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `GATEWAY_TIMEOUT`: The provider did not answer in time. The outcome is not known yet; check the status. */
-    GatewayTimeout: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `INTERNAL_ERROR`: Something unexpected went wrong on our side. Retry later with the same Idempotency-Key. */
-    InternalError: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /**
-     * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-     *
-     *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-     */
-    KeyTaken: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `MALFORMED_JSON`: The body must be one JSON object in UTF-8 without duplicate keys, as application/json. */
-    MalformedJson: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `MALFORMED_REQUEST`: The request is not valid HTTP. */
-    MalformedRequest: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /**
-     * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
-     *
-     *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
-     *
-     *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
-     */
-    NotAcceptable: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /**
-     * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
-     *
-     *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
-     */
-    NotAllowed: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /**
-     * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
-     *
-     *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
-     *
-     *     `ENVIRONMENT_MISMATCH`: This object belongs to the other environment. Use the matching key.
-     */
-    NotAllowedHere: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /**
-     * @description `UNAUTHORIZED`: Send `Authorization: Bearer <client_id>`.
-     *
-     *     `CLIENT_NOT_FOUND`: This client_id is unknown or revoked. Check it in the portal under API keys.
-     *
-     *     `SIGNATURE_MISSING`: Send X-Timestamp and X-Signature, or Signature-Input and Signature (RFC 9421).
-     *
-     *     `SIGNATURE_INVALID`: The signature does not match. Sign timestamp + '.' + the exact bytes of the body with your secret; lower-case hex.
-     *
-     *     `TIMESTAMP_OUT_OF_WINDOW`: X-Timestamp is more than 300 seconds from our clock. Synchronise your clock and sign again.
-     *
-     *     `SIGNATURE_REPLAYED`: This signature was already used, whatever its answer was. Another timestamp within the window (RFC 9421: another nonce) makes a request new: sign anew for every attempt.
-     */
-    NotAuthenticated: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `OBJECT_NOT_FOUND`: No such object. */
-    ObjectNotFound: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `PAYLOAD_TOO_LARGE`: The body may have at most 262144 bytes. */
-    PayloadTooLarge: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `PAYMENT_NOT_FOUND`: No such payment. */
-    PaymentNotFound: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `RATE_LIMITED`: Too many requests. Wait for the seconds in Retry-After. */
-    RateLimited: {
-      headers: {
-        "Retry-After": components["headers"]["RetryAfter"];
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `REFUND_NOT_FOUND`: No such refund. */
-    RefundNotFound: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `RISK_REVIEW`: The payment awaits manual review; the result comes by webhook. */
-    RiskReview: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `SERVICE_UNAVAILABLE`: The service cannot answer now. Retry shortly with the same Idempotency-Key. */
-    ServiceUnavailable: {
-      headers: {
-        "Retry-After": components["headers"]["RetryAfter"];
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-    /** @description `VALIDATION_ERROR`: A field breaks the rules; see details.field. */
-    ValidationError: {
-      headers: {
-        "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-        "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-        "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-        "X-Request-Id": components["headers"]["XRequestId"];
-        [name: string]: unknown;
-      };
-      content: {
-        "application/json": components["schemas"]["Error"];
-      };
-    };
-  };
-  parameters: {
-    /** @description ISO 4217 code. */
-    Currency: string;
-    /** @description `uuid` of the dispute. */
-    DisputeUuid: string;
-    /** @description `id` of the event. */
-    EventId: string;
-    /** @description Objects on a page. */
-    Limit: number;
-    /** @description `uuid` of the payment link. */
-    PaymentLinkUuid: string;
-    /** @description `reference` of the payment. */
-    PaymentReference: string;
-    /** @description `uuid` of the refund. */
-    RefundUuid: string;
-    /** @description `request_id` of the refused request. */
-    RequestId: string;
-    /** @description `uuid` of the batch. */
-    SettlementUuid: string;
-  };
-  requestBodies: never;
-  headers: {
-    /** @description Seconds to wait. */
-    RetryAfter: number;
-    /** @description `true` when this is the stored answer of an earlier request with the same key. */
-    XIdempotentReplay: "true";
-    /** @description Requests allowed in the window. */
-    XRateLimitLimit: number;
-    /** @description Requests left in it. */
-    XRateLimitRemaining: number;
-    /** @description Unix time at which it ends. */
-    XRateLimitReset: number;
-    /** @description Identity of this request. */
-    XRequestId: string;
-  };
-  pathItems: never;
+    schemas: {
+        AdvanceClock: {
+            /**
+             * Format: int32
+             * @description How far; at most 366 days.
+             * @example 3600
+             */
+            seconds: number;
+        };
+        /**
+         * @description What is yours in one currency.
+         * @example {
+         *       "currency": "IDR",
+         *       "exponent": 2,
+         *       "available_minor": 14895000,
+         *       "held_minor": 0,
+         *       "pending_settlement_minor": 0
+         *     }
+         */
+        Balance: {
+            /**
+             * Format: int64
+             * @description Funds that can be settled. Below zero only through a dispute. Null beyond 2^53 - 1.
+             * @example 14895000
+             */
+            available_minor: number | null;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * Format: int64
+             * @description Funds held for running disputes. Null beyond 2^53 - 1.
+             * @example 0
+             */
+            held_minor: number | null;
+            /**
+             * Format: int64
+             * @description Funds in batches that are not paid out yet. Null beyond 2^53 - 1.
+             * @example 0
+             */
+            pending_settlement_minor: number | null;
+        };
+        /**
+         * @description One line of a journal.
+         * @example {
+         *       "id": "42-1",
+         *       "journal": "jrn_01kan4r8f5w3xt9qm2c6hy7bzd",
+         *       "kind": "capture",
+         *       "group": "pay_01kan3t5q8e4vs0x7ybd2m9fjh",
+         *       "amount_minor": 15000000,
+         *       "figure_after_minor": 15000000,
+         *       "posted_at": "2026-11-22T03:21:40Z"
+         *     }
+         */
+        BalanceEntry: {
+            /**
+             * Format: int64
+             * @description What it added to the figure; negative when it took away.
+             * @example 15000000
+             */
+            amount_minor: number;
+            /**
+             * Format: int64
+             * @description The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry.
+             * @example 15000000
+             */
+            figure_after_minor: number | null;
+            /**
+             * @description The payment or settlement it belongs to.
+             * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
+             */
+            group: string;
+            /** @example 42-1 */
+            id: string;
+            /** @example jrn_01kan4r8f5w3xt9qm2c6hy7bzd */
+            journal: string;
+            /**
+             * @description What happened: capture, refund, dispute_opened, settlement_formed …
+             * @example capture
+             */
+            kind: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            posted_at: string;
+        };
+        /** @description A page, and where the next one begins. */
+        BalanceEntryList: {
+            data: components["schemas"]["BalanceEntry"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /** @enum {string} */
+        BalanceFigure: "available" | "held" | "pending_settlement";
+        Balances: {
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            as_of: string;
+            data: components["schemas"]["Balance"][];
+            environment: components["schemas"]["Environment"];
+        };
+        /**
+         * @description Of `bank_transfer`.
+         * @example {
+         *       "type": "bank_account",
+         *       "value": "8081264091",
+         *       "expires_at": "2026-11-22T03:45:00Z",
+         *       "bank_name": "Bank Nusantara",
+         *       "bank_code": "914",
+         *       "account_number": "8081264091",
+         *       "account_name": "TOKO MELATI",
+         *       "transfer_code": "GB41027753960184"
+         *     }
+         */
+        BankTransferInstructions: {
+            /** @example TOKO MELATI */
+            account_name: string;
+            account_number: string;
+            /** @example 914 */
+            bank_code: string;
+            /** @example Bank Nusantara */
+            bank_name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:45:00Z
+             */
+            expires_at: string;
+            /** @description The payer gives it with the transfer. */
+            transfer_code: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bank_account";
+            /** @description The number of the account. */
+            value: string;
+        } & {
+            [key: string]: unknown;
+        };
+        CanceledPayment: {
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            canceled_at: string;
+            /** @description As you gave it. */
+            reason: string | null;
+            /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
+            reference: string;
+            /** @constant */
+            status: "canceled";
+        };
+        CancelPayment: {
+            /** @description Yours; returned in the answer. */
+            reason?: string | null;
+        };
+        ComputedDiagnosis: {
+            /** @enum {string} */
+            diagnosis: "right" | "milliseconds" | "upper_case" | "base64" | "prefix" | "missing_dot" | "body_only" | "body_first" | "hashed_body" | "empty_body" | "trailing_newline" | "reserialised_body" | "altered_body" | "charset" | "api_secret" | "old_secret" | "new_secret" | "other_environment" | "secret_empty" | "secret_decoded" | "secret_not_decoded" | "secret_altered" | "timestamp_missing" | "unknown";
+            /** @description By which mistake your code came to another signature, in plain words. */
+            explanation: string;
+        };
+        /** @description A payment, as its creation answers. */
+        CreatedPayment: {
+            /**
+             * Format: int64
+             * @description Minor units of the currency.
+             * @example 15000000
+             */
+            amount_minor: number;
+            /**
+             * @description The page where the payer pays, whatever the method. Send them there, if you have no page of your own.
+             * @example https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v
+             */
+            checkout_url: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            /** @description As you gave it; null when you gave none. */
+            description: string | null;
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: date-time
+             * @description Until when it can be paid.
+             * @example 2026-11-22T03:45:00Z
+             */
+            expires_at: string;
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * Format: int64
+             * @description What the service costs you.
+             * @example 105000
+             */
+            fee_minor: number;
+            /**
+             * @description The acquirer that was chosen; null before one is.
+             * @example nusantara
+             */
+            gateway_code: string | null;
+            /** @description How the payer pays. Null under review and where no acquirer took the payment. */
+            instructions: components["schemas"]["Instructions"] | null;
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: int64
+             * @description The amount less the fee.
+             * @example 14895000
+             */
+            net_minor: number;
+            payment_method: components["schemas"]["PaymentMethod"];
+            /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
+            reference: string;
+            /**
+             * @description Your own identity of the order.
+             * @example order-1042
+             */
+            reference_id: string;
+            /**
+             * Format: int64
+             * @description What was given back so far.
+             * @example 0
+             */
+            refunded_minor: number;
+            /** @description As you gave it; null when you gave none. */
+            return_url: string | null;
+            risk: components["schemas"]["Risk"];
+            status: components["schemas"]["PaymentStatus"];
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            updated_at: string;
+        };
+        /** @description A refund, as its creation answers. */
+        CreatedRefund: {
+            /**
+             * Format: int64
+             * @description Minor units of the currency.
+             * @example 5000000
+             */
+            amount_minor: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * @description The payment that is refunded.
+             * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
+             */
+            payment_reference: string;
+            /**
+             * @description As you gave it.
+             * @example One bag arrived torn
+             */
+            reason: string | null;
+            /**
+             * Format: int64
+             * @description What of the payment can still be refunded.
+             * @example 10000000
+             */
+            remaining_refundable_minor: number;
+            status: components["schemas"]["RefundStatus"];
+            /** @example rfd_01kan5c9w2f8zr4h6t1n3yqekp */
+            uuid: string;
+        };
+        CreatePayment: {
+            /**
+             * Format: int64
+             * @description Minor units of the currency.
+             * @example 15000000
+             */
+            amount_minor: number;
+            /**
+             * @description https address that overrides the registered one for this payment.
+             * @example https://shop.example.com/webhooks/gerbang
+             */
+            callback_url?: string | null;
+            /**
+             * @description ISO 4217 code of a currency that is enabled for you.
+             * @example IDR
+             */
+            currency: string;
+            customer?: components["schemas"]["Customer"] | null;
+            /** @example Two bags of coffee */
+            description?: string | null;
+            /**
+             * Format: int32
+             * @description Seconds to pay in; 1800 when absent.
+             */
+            expires_in?: number | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+            payment_method: components["schemas"]["PaymentMethod"];
+            /**
+             * @description Your own identity of the order, unique per merchant and environment.
+             * @example order-1042
+             */
+            reference_id: string;
+            /**
+             * @description https address to which the payer's browser goes back after paying by wallet or card.
+             * @example https://shop.example.com/orders/1042
+             */
+            return_url?: string | null;
+        };
+        CreatePaymentLink: {
+            /**
+             * Format: int64
+             * @description Minor units. Left out, the payer says how much.
+             * @example 15000000
+             */
+            amount_minor?: number | null;
+            /**
+             * @description ISO 4217 code of a currency that is enabled for you.
+             * @example IDR
+             */
+            currency: string;
+            /** @description True: the payer gives a name and an e-mail address. False when absent. */
+            customer_required?: boolean | null;
+            /**
+             * @description What it is for; the payer reads it.
+             * @example Two bags of coffee
+             */
+            description?: string | null;
+            /**
+             * Format: int32
+             * @description Seconds for which payers may begin to pay; it never ends when absent.
+             */
+            expires_in?: number | null;
+            /**
+             * Format: int64
+             * @description The most that a payer may say. Only without `amount_minor`.
+             * @example 500000000
+             */
+            maximum_minor?: number | null;
+            /** @description Your own pairs of texts; each of its payments has them. */
+            metadata?: components["schemas"]["Metadata"] | null;
+            /**
+             * Format: int64
+             * @description The least that a payer may say. Only without `amount_minor`.
+             * @example 500000
+             */
+            minimum_minor?: number | null;
+            /**
+             * Format: int32
+             * @description Seconds in which each of its payments can be paid; 1800 when absent.
+             */
+            payment_expires_in?: number | null;
+            /**
+             * @description Which methods the payer may choose; every active one when absent.
+             * @example [
+             *       "qris",
+             *       "va"
+             *     ]
+             */
+            payment_methods?: components["schemas"]["PaymentMethod"][] | null;
+            /**
+             * @description https address to which the payer's browser goes back after paying by wallet or card.
+             * @example https://shop.example.com/orders/1042
+             */
+            return_url?: string | null;
+            /** @description False: paid once. True: paid again and again, by anybody. */
+            reusable: boolean;
+        };
+        CreateRefund: {
+            /**
+             * Format: int64
+             * @description Minor units; the whole remainder when absent.
+             * @example 5000000
+             */
+            amount_minor?: number | null;
+            /**
+             * @description Must be the payment's, when given.
+             * @example IDR
+             */
+            currency?: string | null;
+            /**
+             * @description The payment to refund.
+             * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
+             */
+            payment_reference: string;
+            /**
+             * @description Kept in the audit trail.
+             * @example One bag arrived torn
+             */
+            reason?: string | null;
+        };
+        /** @description Who pays, as far as you know: it lowers the risk score. */
+        Customer: {
+            /** @example sari@example.com */
+            email?: string | null;
+            /** @example Sari Wulandari */
+            name?: string | null;
+            /** @example +6281234567890 */
+            phone?: string | null;
+        };
+        /**
+         * @description One attempt to deliver an event.
+         * @example {
+         *       "attempt": 1,
+         *       "started_at": "2026-11-22T03:21:40Z",
+         *       "duration_ms": 48,
+         *       "succeeded": true,
+         *       "status": 200,
+         *       "reason": null,
+         *       "address": "203.0.113.10",
+         *       "note": null,
+         *       "request": {
+         *         "url": "https://shop.example.com/webhooks/gerbang",
+         *         "headers": {
+         *           "content-type": "application/json"
+         *         },
+         *         "body": "{}"
+         *       },
+         *       "response": {
+         *         "headers": {
+         *           "content-length": "2"
+         *         },
+         *         "body": "ok",
+         *         "base64": false
+         *       }
+         *     }
+         */
+        DeliveryAttempt: {
+            /**
+             * @description The address connected to.
+             * @example 203.0.113.10
+             */
+            address: string | null;
+            /**
+             * Format: int64
+             * @description 1 for the first.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * Format: int64
+             * @example 48
+             */
+            duration_ms: number;
+            /** @description What was done on purpose in this attempt, in plain words: a sandbox misbehaved as it was told, or after a rotation the new secret's signature was tried alone. */
+            note: string | null;
+            /** @description Why it failed, in plain words. */
+            reason: string | null;
+            request: components["schemas"]["DeliveryRequest"];
+            /** @description Null when there was no answer. */
+            response: components["schemas"]["DeliveryResponse"] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            started_at: string;
+            /**
+             * Format: int32
+             * @description Null when there was no answer.
+             * @example 200
+             */
+            status: number | null;
+            succeeded: boolean;
+        };
+        /** @description A page, and where the next one begins. */
+        DeliveryAttemptList: {
+            data: components["schemas"]["DeliveryAttempt"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        DeliveryDiagnosis: {
+            /** @description About `computed_signature`; null without one. */
+            computed: components["schemas"]["ComputedDiagnosis"] | null;
+            /** @enum {string} */
+            diagnosis: "genuine" | "stale_timestamp" | "reserialised_body" | "trailing_newline" | "altered_body" | "old_secret" | "other_environment" | "api_secret" | "headers_missing" | "altered_headers" | "unknown";
+            /** @description Whether it is ours, what was wrong and what to change, in plain words. */
+            explanation: string;
+        };
+        DeliveryRequest: {
+            /** @description The bytes that were sent: the event's own, unless a misbehaviour changed them. */
+            body: string;
+            headers: components["schemas"]["Headers"];
+            /** @example https://shop.example.com/webhooks/gerbang */
+            url: string;
+        };
+        /** @description What your receiver answered. */
+        DeliveryResponse: {
+            /** @description True when the body is not UTF-8, and `body` is base64. */
+            base64: boolean;
+            /** @description As far as it was kept: the first 16,384 bytes. */
+            body: string;
+            headers: components["schemas"]["Headers"];
+        };
+        /**
+         * @description `pending`: the next attempt is due or will be. `undelivered`: all attempts failed; it can be sent again by hand.
+         * @enum {string}
+         */
+        DeliveryState: "pending" | "delivered" | "undelivered";
+        DiagnoseDelivery: {
+            /** @description The raw body as it arrived. */
+            body: string;
+            /** @description What your own code computed for it, if that differs: then you are told by which mistake. */
+            computed_signature?: string | null;
+            headers: components["schemas"]["PastedHeaders"];
+            /**
+             * Format: int64
+             * @description When it arrived, in Unix seconds; now when absent.
+             */
+            received_at?: number | null;
+        };
+        /** @description A payment that its payer contests. While it runs the contested amount is held. */
+        Dispute: {
+            /**
+             * Format: int64
+             * @description What is contested and held, in minor units.
+             * @example 15000000
+             */
+            amount_minor: number;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: date-time
+             * @example 2026-11-30T08:30:00Z
+             */
+            evidence_due_at: string;
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-23T08:30:00Z
+             */
+            opened_at: string;
+            /** @description Null while it runs. */
+            outcome: components["schemas"]["DisputeOutcome"] | null;
+            /**
+             * @description The payment that is contested.
+             * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
+             */
+            payment_reference: string;
+            reason: components["schemas"]["DisputeReason"];
+            /**
+             * Format: date-time
+             * @description Null while it runs.
+             * @example 2026-11-22T03:15:00Z
+             */
+            resolved_at: string | null;
+            status: components["schemas"]["DisputeStatus"];
+            /** @example dsp_01kar8e1z6m2qy5tk7h4n9bwcf */
+            uuid: string;
+        };
+        /** @description An event of a dispute. The data of one that was triggered by hand have `sample: true`. */
+        DisputeEvent: {
+            /** @constant */
+            api_version: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened. Events may arrive in another order.
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            data: components["schemas"]["Dispute"];
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same on every retry: deduplicate on it.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            id: string;
+            /** @enum {string} */
+            type: "dispute.opened" | "dispute.updated" | "dispute.resolved";
+        };
+        /** @description A page, and where the next one begins. */
+        DisputeList: {
+            data: components["schemas"]["Dispute"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description How it was decided.
+         * @enum {string}
+         */
+        DisputeOutcome: "won" | "lost" | "withdrawn";
+        /**
+         * @description Why the payer contests the payment.
+         * @enum {string}
+         */
+        DisputeReason: "product_not_received" | "product_unacceptable" | "fraudulent" | "duplicate" | "credit_not_processed" | "general";
+        /**
+         * @description `needs_response`: evidence is awaited. `under_review`: it is looked at. `won` and `withdrawn`: the held funds are released. `lost`: they are gone.
+         * @enum {string}
+         */
+        DisputeStatus: "needs_response" | "under_review" | "won" | "lost" | "withdrawn";
+        /**
+         * @description Sandbox and production never mix.
+         * @enum {string}
+         */
+        Environment: "sandbox" | "production";
+        /** @description The one envelope of every error. */
+        Error: {
+            error: components["schemas"]["ErrorBody"];
+        };
+        ErrorBody: {
+            code: components["schemas"]["ErrorCode"];
+            /** @description More about it, by code: `VALIDATION_ERROR` has the `field` and its `value`. */
+            details?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description For people; may change at any time.
+             * @example No such payment.
+             */
+            message: string;
+            /**
+             * @description Identity of the request; give it to support.
+             * @example req_01kan3t5pzh6c2nb8w4fy7gmsd
+             */
+            request_id: string;
+        };
+        /**
+         * @description Stable upper-case identifier; branch on it. The list may grow.
+         * @enum {string}
+         */
+        ErrorCode: "UNAUTHORIZED" | "CLIENT_NOT_FOUND" | "SIGNATURE_MISSING" | "SIGNATURE_INVALID" | "TIMESTAMP_OUT_OF_WINDOW" | "SIGNATURE_REPLAYED" | "FORBIDDEN" | "PROOF_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "ENVIRONMENT_MISMATCH" | "MERCHANT_SUSPENDED" | "MALFORMED_JSON" | "MALFORMED_REQUEST" | "VALIDATION_ERROR" | "INVALID_AMOUNT" | "CURRENCY_NOT_SUPPORTED" | "CURRENCY_MISMATCH" | "PAYMENT_METHOD_UNAVAILABLE" | "REFERENCE_ID_DUPLICATE" | "IDEMPOTENCY_KEY_REQUIRED" | "IDEMPOTENCY_KEY_INVALID" | "IDEMPOTENCY_CONFLICT" | "IDEMPOTENCY_IN_PROGRESS" | "PAYMENT_NOT_FOUND" | "REFUND_NOT_FOUND" | "PAYMENT_NOT_CANCELABLE" | "PAYMENT_NOT_REFUNDABLE" | "PAYMENT_NOT_PAYABLE" | "DISPUTE_RESOLVED" | "SETTLEMENT_CLOSED" | "APPROVAL_CLOSED" | "REFUND_EXCEEDS_PAYMENT" | "PAYMENT_EXPIRED" | "DISPUTE_LOCKED" | "INSUFFICIENT_FUNDS" | "WALLET_NOT_FOUND" | "WALLET_FROZEN" | "UNBALANCED_ENTRY" | "NO_ROUTE_AVAILABLE" | "GATEWAY_ERROR" | "GATEWAY_TIMEOUT" | "RISK_REJECTED" | "RISK_REVIEW" | "RATE_LIMITED" | "INTERNAL_ERROR" | "SERVICE_UNAVAILABLE" | "OBJECT_NOT_FOUND" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "PAYLOAD_TOO_LARGE";
+        /** @description An event, and where its delivery stands. */
+        Event: {
+            /** @constant */
+            api_version: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened. Events may arrive in another order.
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            /** @description The object as it was then; its shape is that of the webhook of this type. */
+            data: components["schemas"]["PaymentEventData"] | components["schemas"]["Refund"] | components["schemas"]["Settlement"] | components["schemas"]["Dispute"];
+            /** @description Null when there was no address to send it to. */
+            delivery: components["schemas"]["EventDelivery"] | null;
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same on every retry: deduplicate on it.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            id: string;
+            type: components["schemas"]["EventType"];
+        };
+        /** @description Where the delivery of an event stands. */
+        EventDelivery: {
+            /**
+             * Format: int64
+             * @description Attempts made so far.
+             * @example 1
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description Null unless pending.
+             * @example 2026-11-22T03:15:00Z
+             */
+            next_attempt_at: string | null;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * @description Where it goes.
+             * @example https://shop.example.com/webhooks/gerbang
+             */
+            url: string;
+        };
+        /** @description A page, and where the next one begins. */
+        EventList: {
+            data: components["schemas"]["Event"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description The list will grow: ignore types that you do not know.
+         * @enum {string}
+         */
+        EventType: "payment.created" | "payment.processing" | "payment.succeeded" | "payment.failed" | "payment.expired" | "payment.canceled" | "refund.succeeded" | "refund.failed" | "settlement.created" | "settlement.paid" | "dispute.opened" | "dispute.updated" | "dispute.resolved";
+        FaultInjection: {
+            /**
+             * Format: int32
+             * @description Attempts left; null when unlimited.
+             * @example 3
+             */
+            for_next: number | null;
+            mode: components["schemas"]["FaultMode"];
+        };
+        /**
+         * @description `none`: deliveries are made as usual; `duplicate`: the delivery is sent twice at the same time, with the same headers; a failure of either copy counts; `reorder`: the delivery is held back for 3 seconds, and those that follow overtake it without being counted; `delay`: the delivery is held back for 5 seconds; `drop`: the delivery is not sent, counts as a failed attempt and is tried again by the schedule; `stale_timestamp`: the timestamp is 600 seconds old, and validly signed; `wrong_signature`: the signature is made with another secret; `unknown_type`: another event of type `sandbox.unheard_of` is sent before the delivery, validly signed; `byte_order`: the fields of the JSON come in another order, and that is what is signed; `slow_body`: the body arrives in pieces within 3 seconds.
+         * @enum {string}
+         */
+        FaultMode: "none" | "duplicate" | "reorder" | "delay" | "drop" | "stale_timestamp" | "wrong_signature" | "unknown_type" | "byte_order" | "slow_body";
+        /** @description The batches that were formed just now; none when nothing waits. */
+        FormedSettlements: {
+            data: components["schemas"]["Settlement"][];
+        };
+        /**
+         * @description Headers by name.
+         * @example {
+         *       "content-type": "application/json"
+         *     }
+         */
+        Headers: {
+            [key: string]: string;
+        };
+        Health: {
+            dependencies: components["schemas"]["HealthDependencies"];
+            /** @description `production` only where production payments are taken. */
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description Name of the service.
+             * @example gerbang
+             */
+            service: string;
+            /**
+             * @description `ok` when healthy.
+             * @enum {string}
+             */
+            status: "ok" | "unavailable";
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            time: string;
+            /**
+             * @description Version of the service.
+             * @example 0.1.0
+             */
+            version: string;
+        };
+        HealthDependencies: {
+            /**
+             * @description The ledger and its balances.
+             * @enum {string}
+             */
+            core_ledger: "ok" | "unavailable";
+            /**
+             * @description Reading and writing.
+             * @enum {string}
+             */
+            database: "ok" | "unavailable";
+        };
+        /** @description An event and its delivery, ready to be handed on. */
+        HeardEvent: {
+            /** @description The exact body of the delivery: hand on these bytes. */
+            body: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            /** @description The headers of the delivery, signed just now as its first attempt. */
+            headers: components["schemas"]["Headers"];
+            /** @example evt_01kan3t6b7r9md3kq5x1zc8evw */
+            id: string;
+            /**
+             * @description Type of the event.
+             * @example payment.succeeded
+             */
+            type: string;
+        };
+        HeardEvents: {
+            data: components["schemas"]["HeardEvent"][];
+            /**
+             * Format: date-time
+             * @description Set when events behind `after` are forgotten and cannot be told any more: those from before this moment, by the sandbox's clock.
+             * @example 2026-11-22T03:15:00Z
+             */
+            forgotten_before: string | null;
+            has_more: boolean;
+            /**
+             * @description The `after` to go on with once all of `data` are handed on. Events beyond it that were handed on go into `seen`.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            next_after: string;
+            /** @description Where it begins: what is there already beyond `next_after`, for the first `seen`. */
+            seen?: string[];
+        };
+        /** @description How the payer pays, by method. Each kind may gain fields, and more kinds may come. */
+        Instructions: components["schemas"]["QrInstructions"] | components["schemas"]["VirtualAccountInstructions"] | components["schemas"]["BankTransferInstructions"] | components["schemas"]["RedirectInstructions"];
+        /**
+         * @description Your own pairs of texts, returned as they were sent.
+         * @example {
+         *       "order": "1042",
+         *       "channel": "web"
+         *     }
+         */
+        Metadata: {
+            [key: string]: string;
+        };
+        /** @description No fields. */
+        Nothing: Record<string, never>;
+        OpenDispute: {
+            /**
+             * Format: int64
+             * @description Minor units; all that was not refunded when absent.
+             * @example 15000000
+             */
+            amount_minor?: number | null;
+            reason: components["schemas"]["DisputeReason"];
+        };
+        /** @description The headers as they arrived, names in any case. */
+        PastedHeaders: {
+            [key: string]: string;
+        };
+        /** @description A payment, as it stands. */
+        Payment: {
+            /**
+             * Format: int64
+             * @description Minor units of the currency.
+             * @example 15000000
+             */
+            amount_minor: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: date-time
+             * @description Until when it can be paid. Present while it is pending.
+             * @example 2026-11-22T03:45:00Z
+             */
+            expires_at?: string;
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * Format: int64
+             * @description What the service costs you.
+             * @example 105000
+             */
+            fee_minor: number;
+            /**
+             * @description The acquirer that was chosen; null before one is.
+             * @example nusantara
+             */
+            gateway_code: string | null;
+            /** @description How the payer pays. Present while it is pending. */
+            instructions?: components["schemas"]["Instructions"] | null;
+            /**
+             * Format: int64
+             * @description The amount less the fee.
+             * @example 14895000
+             */
+            net_minor: number;
+            /**
+             * Format: date-time
+             * @description Present once it is paid.
+             * @example 2026-11-22T03:21:40Z
+             */
+            paid_at?: string;
+            /**
+             * @description The payment link that it came by. Present where it came by one.
+             * @example lnk_01kan1v8c3x6tq9zm4b7e2wyhd
+             */
+            payment_link?: string;
+            payment_method: components["schemas"]["PaymentMethod"];
+            /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
+            reference: string;
+            /**
+             * @description Your own identity of the order.
+             * @example order-1042
+             */
+            reference_id: string;
+            /**
+             * Format: int64
+             * @description What was given back so far.
+             * @example 0
+             */
+            refunded_minor: number;
+            /** @description Present once the payment has succeeded. */
+            settlement?: components["schemas"]["PaymentSettlement"];
+            status: components["schemas"]["PaymentStatus"];
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            updated_at: string;
+        };
+        /** @description An event of a payment. The data of one that was triggered by hand have `sample: true`. */
+        PaymentEvent: {
+            /** @constant */
+            api_version: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened. Events may arrive in another order.
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            data: components["schemas"]["PaymentEventData"];
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same on every retry: deduplicate on it.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            id: string;
+            /** @enum {string} */
+            type: "payment.created" | "payment.processing" | "payment.succeeded" | "payment.failed" | "payment.expired" | "payment.canceled";
+        };
+        /**
+         * @description The payment as it was.
+         * @example {
+         *       "reference": "pay_01kan3t5q8e4vs0x7ybd2m9fjh",
+         *       "status": "succeeded",
+         *       "amount_minor": 15000000,
+         *       "currency": "IDR",
+         *       "exponent": 2,
+         *       "fee_minor": 105000,
+         *       "net_minor": 14895000,
+         *       "payment_method": "qris",
+         *       "reference_id": "order-1042",
+         *       "gateway_code": "nusantara",
+         *       "paid_at": "2026-11-22T03:21:40Z",
+         *       "metadata": {
+         *         "order": "1042",
+         *         "channel": "web"
+         *       }
+         *     }
+         */
+        PaymentEventData: {
+            /**
+             * Format: int64
+             * @description Minor units of the currency.
+             * @example 15000000
+             */
+            amount_minor: number;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            /**
+             * Format: date-time
+             * @description Until when it can be paid. Present while it is pending.
+             * @example 2026-11-22T03:45:00Z
+             */
+            expires_at?: string;
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * Format: int64
+             * @description What the service costs you.
+             * @example 105000
+             */
+            fee_minor: number;
+            /**
+             * @description The acquirer that was chosen; null before one is.
+             * @example nusantara
+             */
+            gateway_code: string | null;
+            /** @description How the payer pays. Present while it is pending. */
+            instructions?: components["schemas"]["Instructions"] | null;
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: int64
+             * @description The amount less the fee.
+             * @example 14895000
+             */
+            net_minor: number;
+            /**
+             * Format: date-time
+             * @description Present once it is paid.
+             * @example 2026-11-22T03:21:40Z
+             */
+            paid_at?: string;
+            /**
+             * @description The payment link that it came by. Present where it came by one.
+             * @example lnk_01kan1v8c3x6tq9zm4b7e2wyhd
+             */
+            payment_link?: string;
+            payment_method: components["schemas"]["PaymentMethod"];
+            /** @example pay_01kan3t5q8e4vs0x7ybd2m9fjh */
+            reference: string;
+            /**
+             * @description Your own identity of the order.
+             * @example order-1042
+             */
+            reference_id: string;
+            status: components["schemas"]["PaymentStatus"];
+        };
+        /** @description A payment link, as it stands. */
+        PaymentLink: {
+            /**
+             * Format: int64
+             * @description Minor units; null where the payer says how much.
+             * @example 15000000
+             */
+            amount_minor: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            /** @description Whether the payer gives a name and an e-mail address. */
+            customer_required: boolean;
+            /**
+             * Format: date-time
+             * @description Null while you have not closed it.
+             * @example 2026-11-22T03:15:00Z
+             */
+            deactivated_at: string | null;
+            /**
+             * @description As you gave it; null when you gave none.
+             * @example Two bags of coffee
+             */
+            description: string | null;
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: date-time
+             * @description Null: never.
+             * @example 2026-11-22T03:15:00Z
+             */
+            expires_at: string | null;
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * Format: int64
+             * @description The most that a payer may say; null where you gave none.
+             * @example 15000000
+             */
+            maximum_minor: number | null;
+            metadata: components["schemas"]["Metadata"];
+            /**
+             * Format: int64
+             * @description The least that a payer may say; null where you gave none.
+             * @example 15000000
+             */
+            minimum_minor: number | null;
+            /**
+             * Format: int64
+             * @description Seconds in which each of its payments can be paid.
+             */
+            payment_expires_in: number;
+            /** @description As you gave them; null: every active one. */
+            payment_methods: components["schemas"]["PaymentMethod"][] | null;
+            /**
+             * @description Of a link that is paid once: the payment that is open, or has paid it. Null where there is none, and always of a reusable link: `GET /v1/payments?payment_link=` lists its payments.
+             * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
+             */
+            payment_reference: string | null;
+            /** @description As you gave it; null when you gave none. */
+            return_url: string | null;
+            /** @description False: paid once. */
+            reusable: boolean;
+            status: components["schemas"]["PaymentLinkStatus"];
+            /**
+             * @description The page where it is paid. Send it, print it, or draw it as a QR code.
+             * @example https://pay.example.com/pay/l/01k9w7h2x4q6tn0ejr8zb5vcym5kq2w8zr4h6t1n3yq0ejr8zb5v
+             */
+            url: string;
+            /** @example lnk_01kan1v8c3x6tq9zm4b7e2wyhd */
+            uuid: string;
+        };
+        /** @description A page, and where the next one begins. */
+        PaymentLinkList: {
+            data: components["schemas"]["PaymentLink"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description `active`: payers may begin to pay. `paid`: it was to be paid once, and is. `expired`: its time is over. `deactivated`: you closed it.
+         * @enum {string}
+         */
+        PaymentLinkStatus: "active" | "paid" | "expired" | "deactivated";
+        /** @description A page, and where the next one begins. */
+        PaymentList: {
+            data: components["schemas"]["Payment"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description How the payer pays.
+         * @example qris
+         * @enum {string}
+         */
+        PaymentMethod: "qris" | "va" | "card" | "ewallet" | "bank_transfer";
+        /** @description When a payment becomes money on your account. */
+        PaymentSettlement: {
+            /**
+             * Format: date
+             * @description The day of the payout: of its batch once it is in one, before that as things stand. Null while no batch can take it: in a running dispute, below the minimum payout, or with a frozen wallet.
+             * @example 2026-11-23
+             */
+            estimated_date: string | null;
+            /**
+             * @description `pending`: in no batch yet.
+             * @enum {string}
+             */
+            status: "pending" | "processing" | "paid";
+        };
+        /**
+         * @description `pending`: awaits the payer. `processing`: the acquirer works on it. `succeeded`: paid and in your books. `failed`, `expired`, `canceled`: never paid. `partially_refunded`, `refunded`: paid, and given back in part or as a whole.
+         * @enum {string}
+         */
+        PaymentStatus: "pending" | "processing" | "succeeded" | "failed" | "expired" | "canceled" | "partially_refunded" | "refunded";
+        /**
+         * @description Of `qris`.
+         * @example {
+         *       "type": "qr_string",
+         *       "value": "00020101021226710019ID.CO.NUSANTARA.WWW011893600914010421037802150000000001042100303UMI51440014ID.CO.QRIS.WWW0215ID10260001042100303UMI5204599953033605409150000.005802ID5911TOKO MELATI6007JAKARTA6105101106229012501KAN3T5Q8E4VS0X7YBD2M9FJ6304BD37",
+         *       "expires_at": "2026-11-22T03:45:00Z",
+         *       "qr_string": "00020101021226710019ID.CO.NUSANTARA.WWW011893600914010421037802150000000001042100303UMI51440014ID.CO.QRIS.WWW0215ID10260001042100303UMI5204599953033605409150000.005802ID5911TOKO MELATI6007JAKARTA6105101106229012501KAN3T5Q8E4VS0X7YBD2M9FJ6304BD37"
+         *     }
+         */
+        QrInstructions: {
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:45:00Z
+             */
+            expires_at: string;
+            /** @description The same text: draw it as a QR code. */
+            qr_string: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "qr_string";
+            /** @description The text of the QR code. */
+            value: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description What your receiver answered. */
+        ReceivedAnswer: {
+            /** @description The first 500 bytes of the answer's body, as text. */
+            body: string | null;
+            /**
+             * Format: int64
+             * @example 12
+             */
+            duration_ms: number;
+            /** @description Of the answer: the first 20, each value up to 150 characters. */
+            headers: components["schemas"]["Headers"] | null;
+            /** @description In plain words; null when the check was passed. */
+            reason: string | null;
+            /**
+             * Format: int32
+             * @description Null when no answer came.
+             * @example 200
+             */
+            status: number | null;
+        };
+        ReceiverCheck: {
+            /** @description How to do it right, and where the guide says so. */
+            guide: string;
+            name: components["schemas"]["ReceiverCheckName"];
+            passed: boolean;
+            received: components["schemas"]["ReceivedAnswer"];
+            sent: components["schemas"]["SentDelivery"];
+        };
+        /** @enum {string} */
+        ReceiverCheckName: "accepts_genuine" | "refuses_bad_signature" | "refuses_altered_body" | "refuses_old_timestamp" | "accepts_unknown_type" | "accepts_duplicate" | "accepts_duplicate_at_once" | "accepts_any_order" | "accepts_late" | "accepts_retry" | "accepts_slow_body" | "answers_in_time" | "tolerates_byte_order";
+        /**
+         * @description Of `card` and `ewallet`.
+         * @example {
+         *       "type": "redirect",
+         *       "value": "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v",
+         *       "expires_at": "2026-11-22T03:45:00Z",
+         *       "redirect_url": "https://pay.example.com/pay/5kq2w8zr4h6t1n3yq0ejr8zb5v"
+         *     }
+         */
+        RedirectInstructions: {
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:45:00Z
+             */
+            expires_at: string;
+            /** @description The same address: send the payer's browser there. */
+            redirect_url: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "redirect";
+            /** @description The address of the page. */
+            value: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A refund, as it stands. */
+        Refund: {
+            /**
+             * Format: int64
+             * @description Minor units of the currency.
+             * @example 5000000
+             */
+            amount_minor: number;
+            /**
+             * Format: date-time
+             * @description Null while it is pending.
+             * @example 2026-11-22T03:15:00Z
+             */
+            completed_at: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * @description The payment that is refunded.
+             * @example pay_01kan3t5q8e4vs0x7ybd2m9fjh
+             */
+            payment_reference: string;
+            status: components["schemas"]["RefundStatus"];
+            /** @example rfd_01kan5c9w2f8zr4h6t1n3yqekp */
+            uuid: string;
+        };
+        /** @description An event of a refund. The data of one that was triggered by hand have `sample: true`. */
+        RefundEvent: {
+            /** @constant */
+            api_version: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened. Events may arrive in another order.
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            data: components["schemas"]["Refund"];
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same on every retry: deduplicate on it.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            id: string;
+            /** @enum {string} */
+            type: "refund.succeeded" | "refund.failed";
+        };
+        /** @description A page, and where the next one begins. */
+        RefundList: {
+            data: components["schemas"]["Refund"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description `pending`: the acquirer has not answered yet; the funds are reversed already. `failed`: no funds moved.
+         * @enum {string}
+         */
+        RefundStatus: "pending" | "succeeded" | "failed";
+        RequestDiagnosis: {
+            /** @enum {string} */
+            diagnosis: "genuine" | "clock" | "milliseconds" | "fraction_timestamp" | "timestamp_format" | "header_swapped" | "upper_case" | "base64" | "prefix" | "missing_dot" | "body_only" | "body_first" | "hashed_body" | "empty_for_body" | "body_for_empty" | "trailing_newline" | "reserialised_body" | "charset" | "webhook_secret" | "old_secret" | "other_credential" | "client_id" | "secret_decoded" | "secret_altered" | "unknown" | "rfc9421_demanded" | "created_window" | "expired" | "component_differs" | "base_form" | "base_unknown" | "header_malformed" | "not_by_client" | "signed_twice" | "signature_absent" | "signature_length" | "parameter_missing" | "parameter_wrong" | "component_missing" | "component_unknown" | "component_parameter" | "component_twice" | "component_absent" | "component_value" | "digest_malformed" | "digest_unknown" | "digest_differs";
+            /** @description What was wrong and what to change, in plain words. */
+            explanation: string;
+            /** @description Of a request signed by RFC 9421: the text that should have been signed; cut after 4000 characters. */
+            signature_base?: string;
+            /** @description Of a request signed by RFC 9421: the component, parameter or header that it is about. */
+            subject?: string;
+        };
+        ResendEvents: {
+            /** @description These events, all or none. */
+            event_ids?: string[] | null;
+            /**
+             * @description Instead of `event_ids`: the events since this moment; YYYY-MM-DD or a timestamp.
+             * @example 2026-11-22
+             */
+            since?: string | null;
+            /**
+             * @description With `since`: only events after this one. Send `next_cursor` of the page before.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            starting_after?: string | null;
+            /**
+             * @description With `since`: which of them; `undelivered` when absent.
+             * @enum {string|null}
+             */
+            state?: "undelivered" | "delivered" | "all" | null;
+        };
+        ResentEvents: {
+            /** @description True when there are more than the 1,000 that one call takes. */
+            has_more: boolean;
+            /** @description `starting_after` of the call that goes on. */
+            next_cursor: string | null;
+            /**
+             * Format: int32
+             * @description Events for which a try is due now.
+             * @example 1
+             */
+            resent: number;
+        };
+        ResolveDispute: {
+            outcome: components["schemas"]["DisputeOutcome"];
+        };
+        /** @description What fraud detection made of it. */
+        Risk: {
+            /**
+             * @description `review`: a person decides.
+             * @enum {string}
+             */
+            decision: "approve" | "review" | "reject";
+            /**
+             * Format: int32
+             * @description 0 is no risk that we see.
+             * @example 0
+             */
+            score: number;
+        };
+        SandboxClock: {
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: date-time
+             * @description The time in your sandbox.
+             * @example 2026-11-22T03:15:00Z
+             */
+            now: string;
+            /**
+             * Format: int64
+             * @description How far it is ahead of the real time.
+             * @example 3600
+             */
+            offset_seconds: number;
+        };
+        Scorecard: {
+            checks: components["schemas"]["ReceiverCheck"][];
+            /** @description Every check was passed. */
+            passed: boolean;
+        };
+        /** @description The delivery that decided, as it was sent. */
+        SentDelivery: {
+            body: string;
+            headers: components["schemas"]["Headers"];
+        };
+        /** @description A batch of payments that is paid out as one transfer. */
+        Settlement: {
+            /**
+             * @description The bank's reference of the transfer; null until it is paid.
+             * @example TRF20261122001
+             */
+            bank_reference: string | null;
+            /**
+             * @description ISO 4217 code.
+             * @example IDR
+             */
+            currency: string;
+            environment: components["schemas"]["Environment"];
+            /**
+             * Format: int32
+             * @description Decimal places of the currency: with 2, `150000` is 1,500.00.
+             * @example 2
+             */
+            exponent: number;
+            /**
+             * Format: int64
+             * @description Fees.
+             * @example 105000
+             */
+            fee_minor: number;
+            /**
+             * Format: int64
+             * @description Payments and credited receipts.
+             * @example 15000000
+             */
+            gross_minor: number;
+            /**
+             * Format: int64
+             * @description What is paid out: gross less fees and refunds.
+             * @example 9895000
+             */
+            net_minor: number;
+            /**
+             * Format: date-time
+             * @description Null until it is paid.
+             * @example 2026-11-22T18:00:00Z
+             */
+            paid_at: string | null;
+            /**
+             * Format: int64
+             * @description Payments in it.
+             * @example 1
+             */
+            payment_count: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T17:00:00Z
+             */
+            period_end: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T17:00:00Z
+             */
+            period_start: string;
+            /**
+             * Format: int64
+             * @description Refunds and lost disputes.
+             * @example 5000000
+             */
+            refund_minor: number;
+            status: components["schemas"]["SettlementStatus"];
+            /** @example set_01kaq0m7d3x5jv8ce2w9gr4tbs */
+            uuid: string;
+        };
+        /** @description An event of a settlement. The data of one that was triggered by hand have `sample: true`. */
+        SettlementEvent: {
+            /** @constant */
+            api_version: "v1";
+            /**
+             * Format: date-time
+             * @description When it happened. Events may arrive in another order.
+             * @example 2026-11-22T03:15:00Z
+             */
+            created_at: string;
+            data: components["schemas"]["Settlement"];
+            environment: components["schemas"]["Environment"];
+            /**
+             * @description The same on every retry: deduplicate on it.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            id: string;
+            /** @enum {string} */
+            type: "settlement.created" | "settlement.paid";
+        };
+        /** @description A page, and where the next one begins. */
+        SettlementList: {
+            data: components["schemas"]["Settlement"][];
+            /** @description True when there is a further page. */
+            has_more: boolean;
+            /** @description `starting_after` of the next page; null when there is none. */
+            next_cursor: string | null;
+        };
+        /**
+         * @description `processing`: formed, awaits the bank. `failed`: the bank returned it, and its funds wait for another batch.
+         * @enum {string}
+         */
+        SettlementStatus: "processing" | "paid" | "failed";
+        SimulatePayment: {
+            /**
+             * @description What the acquirer reports.
+             * @enum {string}
+             */
+            outcome: "processing" | "succeeded" | "failed";
+        };
+        SimulateRefund: {
+            /**
+             * @description What the acquirer reports.
+             * @enum {string}
+             */
+            outcome: "succeeded" | "failed";
+        };
+        /** @description CSV. */
+        Statement: string;
+        SwitchFaultInjection: {
+            /**
+             * Format: int32
+             * @description For so many attempts of delivery; until it is switched off when absent.
+             */
+            for_next?: number | null;
+            mode: components["schemas"]["FaultMode"];
+        };
+        TriggeredEvent: {
+            /**
+             * @description Identity of the event that is on its way.
+             * @example evt_01kan3t6b7r9md3kq5x1zc8evw
+             */
+            event_id: string;
+            type: components["schemas"]["EventType"];
+        };
+        TriggerEvent: {
+            type: components["schemas"]["EventType"];
+        };
+        /** @description The health object and the error, in one. */
+        Unhealthy: {
+            dependencies: components["schemas"]["HealthDependencies"];
+            /** @description `production` only where production payments are taken. */
+            environment: components["schemas"]["Environment"];
+            error: components["schemas"]["ErrorBody"];
+            /**
+             * @description Name of the service.
+             * @example gerbang
+             */
+            service: string;
+            /**
+             * @description `ok` when healthy.
+             * @enum {string}
+             */
+            status: "ok" | "unavailable";
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:15:00Z
+             */
+            time: string;
+            /**
+             * @description Version of the service.
+             * @example 0.1.0
+             */
+            version: string;
+        };
+        /**
+         * @description Of `va`: an account for this payment alone.
+         * @example {
+         *       "type": "va_number",
+         *       "value": "8808126409113752",
+         *       "expires_at": "2026-11-22T03:45:00Z",
+         *       "bank_name": "Bank Nusantara",
+         *       "bank_code": "914",
+         *       "account_number": "8808126409113752",
+         *       "account_name": "TOKO MELATI"
+         *     }
+         */
+        VirtualAccountInstructions: {
+            /** @example TOKO MELATI */
+            account_name: string;
+            account_number: string;
+            /** @example 914 */
+            bank_code: string;
+            /** @example Bank Nusantara */
+            bank_name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-22T03:45:00Z
+             */
+            expires_at: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "va_number";
+            /** @description The number of the virtual account. */
+            value: string;
+        } & {
+            [key: string]: unknown;
+        };
+    };
+    responses: {
+        /** @description `GATEWAY_ERROR`: The provider answered with an error. Repeat with the same Idempotency-Key. */
+        GatewayError: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `GATEWAY_TIMEOUT`: The provider did not answer in time. The outcome is not known yet; check the status. */
+        GatewayTimeout: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `INTERNAL_ERROR`: Something unexpected went wrong on our side. Retry later with the same Idempotency-Key. */
+        InternalError: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+         *
+         *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+         */
+        KeyTaken: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `MALFORMED_JSON`: The body must be one JSON object in UTF-8 without duplicate keys, as application/json. */
+        MalformedJson: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `MALFORMED_REQUEST`: The request is not valid HTTP. */
+        MalformedRequest: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
+         *
+         *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
+         *
+         *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
+         */
+        NotAcceptable: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
+         *
+         *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
+         */
+        NotAllowed: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
+         *
+         *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
+         *
+         *     `ENVIRONMENT_MISMATCH`: This object belongs to the other environment. Use the matching key.
+         */
+        NotAllowedHere: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
+         * @description `UNAUTHORIZED`: Send `Authorization: Bearer <client_id>`.
+         *
+         *     `CLIENT_NOT_FOUND`: This client_id is unknown or revoked. Check it in the portal under API keys.
+         *
+         *     `SIGNATURE_MISSING`: Send X-Timestamp and X-Signature, or Signature-Input and Signature (RFC 9421).
+         *
+         *     `SIGNATURE_INVALID`: The signature does not match. Sign timestamp + '.' + the exact bytes of the body with your secret; lower-case hex.
+         *
+         *     `TIMESTAMP_OUT_OF_WINDOW`: X-Timestamp is more than 300 seconds from our clock. Synchronise your clock and sign again.
+         *
+         *     `SIGNATURE_REPLAYED`: This signature was already used, whatever its answer was. Another timestamp within the window (RFC 9421: another nonce) makes a request new: sign anew for every attempt.
+         */
+        NotAuthenticated: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `OBJECT_NOT_FOUND`: No such object. */
+        ObjectNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `PAYLOAD_TOO_LARGE`: The body may have at most 262144 bytes. */
+        PayloadTooLarge: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `PAYMENT_NOT_FOUND`: No such payment. */
+        PaymentNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `RATE_LIMITED`: Too many requests. Wait for the seconds in Retry-After. */
+        RateLimited: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `REFUND_NOT_FOUND`: No such refund. */
+        RefundNotFound: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `RISK_REVIEW`: The payment awaits manual review; the result comes by webhook. */
+        RiskReview: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `SERVICE_UNAVAILABLE`: The service cannot answer now. Retry shortly with the same Idempotency-Key. */
+        ServiceUnavailable: {
+            headers: {
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `VALIDATION_ERROR`: A field breaks the rules; see details.field. */
+        ValidationError: {
+            headers: {
+                "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description ISO 4217 code. */
+        Currency: string;
+        /** @description `uuid` of the dispute. */
+        DisputeUuid: string;
+        /** @description `id` of the event. */
+        EventId: string;
+        /** @description Objects on a page. */
+        Limit: number;
+        /** @description `uuid` of the payment link. */
+        PaymentLinkUuid: string;
+        /** @description `reference` of the payment. */
+        PaymentReference: string;
+        /** @description `uuid` of the refund. */
+        RefundUuid: string;
+        /** @description `request_id` of the refused request. */
+        RequestId: string;
+        /** @description `uuid` of the batch. */
+        SettlementUuid: string;
+    };
+    requestBodies: never;
+    headers: {
+        /** @description Seconds to wait. */
+        RetryAfter: number;
+        /** @description `true` when this is the stored answer of an earlier request with the same key. */
+        XIdempotentReplay: "true";
+        /** @description Requests allowed in the window. */
+        XRateLimitLimit: number;
+        /** @description Requests left in it. */
+        XRateLimitRemaining: number;
+        /** @description Unix time at which it ends. */
+        XRateLimitReset: number;
+        /** @description Identity of this request. */
+        XRequestId: string;
+    };
+    pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  getBalances: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The balances as of now. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Balances"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listBalanceEntries: {
-    parameters: {
-      query?: {
-        /** @description Which figure to explain; `available` when absent. */
-        figure?: components["schemas"]["BalanceFigure"];
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description `id` of the last entry received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-      };
-      header?: never;
-      path: {
-        /** @description ISO 4217 code. */
-        currency: components["parameters"]["Currency"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of entries, newest first. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["BalanceEntryList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listDisputes: {
-    parameters: {
-      query?: {
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Only disputes about this payment. */
-        payment_reference?: string;
-        /** @description `uuid` of the last dispute received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-        /** @description Only disputes of this status. */
-        status?: components["schemas"]["DisputeStatus"];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of disputes. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["DisputeList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getDispute: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the dispute. */
-        uuid: components["parameters"]["DisputeUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The dispute. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Dispute"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listEvents: {
-    parameters: {
-      query?: {
-        /** @description YYYY-MM-DD or a timestamp; inclusive. */
-        created_from?: string;
-        /** @description YYYY-MM-DD (the whole day) or a timestamp; inclusive. */
-        created_to?: string;
-        /** @description Where the delivery stands; `none`: there was no address to send it to. */
-        delivery?: "pending" | "delivered" | "undelivered" | "none";
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description `id` of the last event received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-        /** @description Only events of this type. */
-        type?: components["schemas"]["EventType"];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of events. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["EventList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getEvent: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `id` of the event. */
-        id: components["parameters"]["EventId"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The event. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Event"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listEventDeliveries: {
-    parameters: {
-      query?: {
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description `attempt` of the last one received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-      };
-      header?: never;
-      path: {
-        /** @description `id` of the event. */
-        id: components["parameters"]["EventId"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of attempts. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["DeliveryAttemptList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  resendEvent: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `id` of the event. */
-        id: components["parameters"]["EventId"];
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["Nothing"];
-      };
-    };
-    responses: {
-      /** @description The event; its delivery is due. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Event"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  resendEvents: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ResendEvents"];
-      };
-    };
-    responses: {
-      /** @description How many are due now. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["ResentEvents"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getHealth: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description All is well. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Health"];
-        };
-      };
-      400: components["responses"]["MalformedRequest"];
-      429: components["responses"]["RateLimited"];
-      /** @description The same object, beside the error. */
-      503: {
-        headers: {
-          "Retry-After": components["headers"]["RetryAfter"];
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Unhealthy"];
-        };
-      };
-    };
-  };
-  listPaymentLinks: {
-    parameters: {
-      query?: {
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description `uuid` of the last link received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-        /** @description Only links of this status. */
-        status?: components["schemas"]["PaymentLinkStatus"];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of links. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PaymentLinkList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  createPaymentLink: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["CreatePaymentLink"];
-      };
-    };
-    responses: {
-      /** @description Status 200: a replay of the stored answer. */
-      "2XX": {
-        headers: {
-          "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PaymentLink"];
-        };
-      };
-      /** @description The link, with its address. */
-      201: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PaymentLink"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      /**
-       * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
-       *
-       *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
-       *
-       *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
-       *
-       *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
-       *
-       *     `CURRENCY_NOT_SUPPORTED`: This currency is not enabled for the merchant.
-       *
-       *     `PAYMENT_METHOD_UNAVAILABLE`: This payment method is not active for the merchant or currency.
-       */
-      422: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getPaymentLink: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the payment link. */
-        uuid: components["parameters"]["PaymentLinkUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The link. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PaymentLink"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  deactivatePaymentLink: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the payment link. */
-        uuid: components["parameters"]["PaymentLinkUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["Nothing"];
-      };
-    };
-    responses: {
-      /** @description The link, closed. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PaymentLink"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `PAYMENT_NOT_PAYABLE`: It does not await this step, now or any more; see details.status.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listPayments: {
-    parameters: {
-      query?: {
-        /** @description YYYY-MM-DD or a timestamp; inclusive. */
-        created_from?: string;
-        /** @description YYYY-MM-DD (the whole day) or a timestamp; inclusive. */
-        created_to?: string;
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Only payments that came by this payment link. */
-        payment_link?: string;
-        /** @description Only payments by this method. */
-        payment_method?: components["schemas"]["PaymentMethod"];
-        /** @description Your own identity of the order: finds one payment or none. */
-        reference_id?: string;
-        /** @description `reference` of the last payment received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-        /** @description Only payments of this status. */
-        status?: components["schemas"]["PaymentStatus"];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of payments. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["PaymentList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  createPayment: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["CreatePayment"];
-      };
-    };
-    responses: {
-      /** @description Status 200: a replay of the stored answer. */
-      "2XX": {
-        headers: {
-          "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CreatedPayment"];
-        };
-      };
-      /** @description The payment, with the instructions for the payer. */
-      201: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CreatedPayment"];
-        };
-      };
-      202: components["responses"]["RiskReview"];
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `REFERENCE_ID_DUPLICATE`: Another payment already uses this reference_id.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      /**
-       * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
-       *
-       *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
-       *
-       *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
-       *
-       *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
-       *
-       *     `CURRENCY_NOT_SUPPORTED`: This currency is not enabled for the merchant.
-       *
-       *     `PAYMENT_METHOD_UNAVAILABLE`: This payment method is not active for the merchant or currency.
-       *
-       *     `RISK_REJECTED`: The payment was rejected by fraud detection.
-       */
-      422: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      502: components["responses"]["GatewayError"];
-      /**
-       * @description `SERVICE_UNAVAILABLE`: The service cannot answer now. Retry shortly with the same Idempotency-Key.
-       *
-       *     `NO_ROUTE_AVAILABLE`: No healthy provider serves this method and currency now. Retry later with the same key.
-       */
-      503: {
-        headers: {
-          "Retry-After": components["headers"]["RetryAfter"];
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      504: components["responses"]["GatewayTimeout"];
-    };
-  };
-  getPayment: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `reference` of the payment. */
-        reference: components["parameters"]["PaymentReference"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The payment. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Payment"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["PaymentNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  cancelPayment: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `reference` of the payment. */
-        reference: components["parameters"]["PaymentReference"];
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["CancelPayment"];
-      };
-    };
-    responses: {
-      /** @description The payment is canceled. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CanceledPayment"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["PaymentNotFound"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `PAYMENT_NOT_CANCELABLE`: Only a pending payment can be canceled; a succeeded one is refunded instead.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listRefunds: {
-    parameters: {
-      query?: {
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Only refunds of this payment. */
-        payment_reference?: string;
-        /** @description `uuid` of the last refund received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-        /** @description Only refunds of this status. */
-        status?: components["schemas"]["RefundStatus"];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of refunds. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RefundList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  createRefund: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["CreateRefund"];
-      };
-    };
-    responses: {
-      /** @description Status 200: a replay of the stored answer. */
-      "2XX": {
-        headers: {
-          "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CreatedRefund"];
-        };
-      };
-      /** @description The refund; its funds are reversed. */
-      201: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["CreatedRefund"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      /**
-       * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
-       *
-       *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
-       *
-       *     `ENVIRONMENT_MISMATCH`: This object belongs to the other environment. Use the matching key.
-       *
-       *     `WALLET_FROZEN`: The wallet is frozen. Contact support.
-       */
-      403: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      /**
-       * @description `PAYMENT_NOT_FOUND`: No such payment.
-       *
-       *     `WALLET_NOT_FOUND`: No wallet of this currency exists.
-       */
-      404: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `PAYMENT_NOT_REFUNDABLE`: The payment has not succeeded, has expired or is in dispute.
-       *
-       *     `DISPUTE_LOCKED`: The funds are held by a running dispute.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      /**
-       * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
-       *
-       *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
-       *
-       *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
-       *
-       *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
-       *
-       *     `CURRENCY_MISMATCH`: The currency differs from that of the object referred to.
-       *
-       *     `REFUND_EXCEEDS_PAYMENT`: The refunds would exceed the payment; see details.remaining_refundable_minor.
-       *
-       *     `INSUFFICIENT_FUNDS`: The available balance is not enough.
-       */
-      422: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getRefund: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the refund. */
-        uuid: components["parameters"]["RefundUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The refund. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Refund"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["RefundNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getSandboxClock: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The clock. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SandboxClock"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  advanceSandboxClock: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["AdvanceClock"];
-      };
-    };
-    responses: {
-      /** @description The clock after it. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SandboxClock"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  resolveDispute: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the dispute. */
-        uuid: components["parameters"]["DisputeUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["ResolveDispute"];
-      };
-    };
-    responses: {
-      /** @description The dispute after it. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Dispute"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `DISPUTE_RESOLVED`: The dispute no longer awaits this step; read its status first.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listenToEvents: {
-    parameters: {
-      query?: {
-        /** @description Everything up to this event was handed on. Absent: nothing is given but where to begin, which is now. */
-        after?: string;
-        /** @description What was handed on beyond `after`: at most 200 ids with commas between them. */
-        seen?: string;
-        /** @description Seconds to wait for an event. */
-        wait?: number;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The events that came, oldest first; none when the time was up. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["HeardEvents"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  triggerEvent: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["TriggerEvent"];
-      };
-    };
-    responses: {
-      /** @description The event was recorded and will be delivered. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["TriggeredEvent"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  openDispute: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `reference` of the payment. */
-        reference: components["parameters"]["PaymentReference"];
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["OpenDispute"];
-      };
-    };
-    responses: {
-      /** @description Status 200: a replay of the stored answer. */
-      "2XX": {
-        headers: {
-          "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Dispute"];
-        };
-      };
-      /** @description The dispute; the amount is held. */
-      201: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Dispute"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["PaymentNotFound"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `PAYMENT_NOT_REFUNDABLE`: The payment has not succeeded, has expired or is in dispute.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      /**
-       * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
-       *
-       *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
-       *
-       *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
-       *
-       *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
-       */
-      422: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  simulatePayment: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `reference` of the payment. */
-        reference: components["parameters"]["PaymentReference"];
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["SimulatePayment"];
-      };
-    };
-    responses: {
-      /** @description The payment after it. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Payment"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["PaymentNotFound"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `PAYMENT_EXPIRED`: The payment has expired. Create a new one.
-       *
-       *     `PAYMENT_NOT_PAYABLE`: It does not await this step, now or any more; see details.status.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  simulateRefund: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the refund. */
-        uuid: components["parameters"]["RefundUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["SimulateRefund"];
-      };
-    };
-    responses: {
-      /** @description The refund after it. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Refund"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["RefundNotFound"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `PAYMENT_NOT_PAYABLE`: It does not await this step, now or any more; see details.status.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  diagnoseRequest: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `request_id` of the refused request. */
-        request_id: components["parameters"]["RequestId"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What was wrong. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["RequestDiagnosis"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  paySettlement: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the batch. */
-        uuid: components["parameters"]["SettlementUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["Nothing"];
-      };
-    };
-    responses: {
-      /** @description The batch after it. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Settlement"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      /**
-       * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
-       *
-       *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
-       *
-       *     `ENVIRONMENT_MISMATCH`: This object belongs to the other environment. Use the matching key.
-       *
-       *     `WALLET_FROZEN`: The wallet is frozen. Contact support.
-       */
-      403: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      404: components["responses"]["ObjectNotFound"];
-      /**
-       * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
-       *
-       *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
-       *
-       *     `SETTLEMENT_CLOSED`: The batch is paid or returned already; read its status first.
-       */
-      409: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Error"];
-        };
-      };
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  runSettlements: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["Nothing"];
-      };
-    };
-    responses: {
-      /** @description The batches formed. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["FormedSettlements"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  diagnoseDelivery: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["DiagnoseDelivery"];
-      };
-    };
-    responses: {
-      /** @description What was found. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["DeliveryDiagnosis"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  testReceiver: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: {
-      content: {
-        "application/json": components["schemas"]["Nothing"];
-      };
-    };
-    responses: {
-      /** @description The scorecard. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Scorecard"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getFaultInjection: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description What holds now. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["FaultInjection"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  switchFaultInjection: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        "application/json": components["schemas"]["SwitchFaultInjection"];
-      };
-    };
-    responses: {
-      /** @description What holds now. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["FaultInjection"];
-        };
-      };
-      400: components["responses"]["MalformedJson"];
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      409: components["responses"]["KeyTaken"];
-      413: components["responses"]["PayloadTooLarge"];
-      422: components["responses"]["NotAcceptable"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  listSettlements: {
-    parameters: {
-      query?: {
-        /** @description Only batches in this currency. */
-        currency?: string;
-        /** @description YYYY-MM-DD or a timestamp; compares `period_end`, inclusive. */
-        date_from?: string;
-        /** @description YYYY-MM-DD (the whole day) or a timestamp; compares `period_end`, inclusive. */
-        date_to?: string;
-        /** @description Objects on a page. */
-        limit?: components["parameters"]["Limit"];
-        /** @description `uuid` of the last batch received. Send `next_cursor` of the page before. */
-        starting_after?: string;
-        /** @description Only batches of this status. */
-        status?: components["schemas"]["SettlementStatus"];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page of batches. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["SettlementList"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowed"];
-      422: components["responses"]["ValidationError"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getSettlement: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the batch. */
-        uuid: components["parameters"]["SettlementUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The batch. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "application/json": components["schemas"]["Settlement"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
-  getSettlementStatement: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description `uuid` of the batch. */
-        uuid: components["parameters"]["SettlementUuid"];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Comma-separated values, the names of the columns first. */
-      200: {
-        headers: {
-          "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
-          "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
-          "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
-          "X-Request-Id": components["headers"]["XRequestId"];
-          [name: string]: unknown;
-        };
-        content: {
-          "text/csv": components["schemas"]["Statement"];
-        };
-      };
-      401: components["responses"]["NotAuthenticated"];
-      403: components["responses"]["NotAllowedHere"];
-      404: components["responses"]["ObjectNotFound"];
-      429: components["responses"]["RateLimited"];
-      500: components["responses"]["InternalError"];
-      503: components["responses"]["ServiceUnavailable"];
-    };
-  };
+    getBalances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The balances as of now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Balances"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listBalanceEntries: {
+        parameters: {
+            query?: {
+                /** @description Which figure to explain; `available` when absent. */
+                figure?: components["schemas"]["BalanceFigure"];
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `id` of the last entry received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description ISO 4217 code. */
+                currency: components["parameters"]["Currency"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries, newest first. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BalanceEntryList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listDisputes: {
+        parameters: {
+            query?: {
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only disputes about this payment. */
+                payment_reference?: string;
+                /** @description `uuid` of the last dispute received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+                /** @description Only disputes of this status. */
+                status?: components["schemas"]["DisputeStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of disputes. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DisputeList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getDispute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the dispute. */
+                uuid: components["parameters"]["DisputeUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dispute. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispute"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description YYYY-MM-DD or a timestamp; inclusive. */
+                created_from?: string;
+                /** @description YYYY-MM-DD (the whole day) or a timestamp; inclusive. */
+                created_to?: string;
+                /** @description Where the delivery stands; `none`: there was no address to send it to. */
+                delivery?: "pending" | "delivered" | "undelivered" | "none";
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `id` of the last event received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+                /** @description Only events of this type. */
+                type?: components["schemas"]["EventType"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of events. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `id` of the event. */
+                id: components["parameters"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listEventDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `attempt` of the last one received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description `id` of the event. */
+                id: components["parameters"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of attempts. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAttemptList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resendEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `id` of the event. */
+                id: components["parameters"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The event; its delivery is due. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resendEvents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResendEvents"];
+            };
+        };
+        responses: {
+            /** @description How many are due now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResentEvents"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All is well. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            429: components["responses"]["RateLimited"];
+            /** @description The same object, beside the error. */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Unhealthy"];
+                };
+            };
+        };
+    };
+    listPaymentLinks: {
+        parameters: {
+            query?: {
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `uuid` of the last link received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+                /** @description Only links of this status. */
+                status?: components["schemas"]["PaymentLinkStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of links. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentLinkList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createPaymentLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePaymentLink"];
+            };
+        };
+        responses: {
+            /** @description Status 200: a replay of the stored answer. */
+            "2XX": {
+                headers: {
+                    "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentLink"];
+                };
+            };
+            /** @description The link, with its address. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentLink"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            /**
+             * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
+             *
+             *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
+             *
+             *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
+             *
+             *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
+             *
+             *     `CURRENCY_NOT_SUPPORTED`: This currency is not enabled for the merchant.
+             *
+             *     `PAYMENT_METHOD_UNAVAILABLE`: This payment method is not active for the merchant or currency.
+             */
+            422: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPaymentLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the payment link. */
+                uuid: components["parameters"]["PaymentLinkUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentLink"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deactivatePaymentLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the payment link. */
+                uuid: components["parameters"]["PaymentLinkUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The link, closed. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentLink"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `PAYMENT_NOT_PAYABLE`: It does not await this step, now or any more; see details.status.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listPayments: {
+        parameters: {
+            query?: {
+                /** @description YYYY-MM-DD or a timestamp; inclusive. */
+                created_from?: string;
+                /** @description YYYY-MM-DD (the whole day) or a timestamp; inclusive. */
+                created_to?: string;
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only payments that came by this payment link. */
+                payment_link?: string;
+                /** @description Only payments by this method. */
+                payment_method?: components["schemas"]["PaymentMethod"];
+                /** @description Your own identity of the order: finds one payment or none. */
+                reference_id?: string;
+                /** @description `reference` of the last payment received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+                /** @description Only payments of this status. */
+                status?: components["schemas"]["PaymentStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of payments. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePayment"];
+            };
+        };
+        responses: {
+            /** @description Status 200: a replay of the stored answer. */
+            "2XX": {
+                headers: {
+                    "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedPayment"];
+                };
+            };
+            /** @description The payment, with the instructions for the payer. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedPayment"];
+                };
+            };
+            202: components["responses"]["RiskReview"];
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `REFERENCE_ID_DUPLICATE`: Another payment already uses this reference_id.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            /**
+             * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
+             *
+             *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
+             *
+             *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
+             *
+             *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
+             *
+             *     `CURRENCY_NOT_SUPPORTED`: This currency is not enabled for the merchant.
+             *
+             *     `PAYMENT_METHOD_UNAVAILABLE`: This payment method is not active for the merchant or currency.
+             *
+             *     `RISK_REJECTED`: The payment was rejected by fraud detection.
+             */
+            422: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            502: components["responses"]["GatewayError"];
+            /**
+             * @description `SERVICE_UNAVAILABLE`: The service cannot answer now. Retry shortly with the same Idempotency-Key.
+             *
+             *     `NO_ROUTE_AVAILABLE`: No healthy provider serves this method and currency now. Retry later with the same key.
+             */
+            503: {
+                headers: {
+                    "Retry-After": components["headers"]["RetryAfter"];
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    getPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `reference` of the payment. */
+                reference: components["parameters"]["PaymentReference"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["PaymentNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `reference` of the payment. */
+                reference: components["parameters"]["PaymentReference"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelPayment"];
+            };
+        };
+        responses: {
+            /** @description The payment is canceled. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CanceledPayment"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["PaymentNotFound"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `PAYMENT_NOT_CANCELABLE`: Only a pending payment can be canceled; a succeeded one is refunded instead.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listRefunds: {
+        parameters: {
+            query?: {
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only refunds of this payment. */
+                payment_reference?: string;
+                /** @description `uuid` of the last refund received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+                /** @description Only refunds of this status. */
+                status?: components["schemas"]["RefundStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of refunds. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createRefund: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateRefund"];
+            };
+        };
+        responses: {
+            /** @description Status 200: a replay of the stored answer. */
+            "2XX": {
+                headers: {
+                    "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedRefund"];
+                };
+            };
+            /** @description The refund; its funds are reversed. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedRefund"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            /**
+             * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
+             *
+             *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
+             *
+             *     `ENVIRONMENT_MISMATCH`: This object belongs to the other environment. Use the matching key.
+             *
+             *     `WALLET_FROZEN`: The wallet is frozen. Contact support.
+             */
+            403: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description `PAYMENT_NOT_FOUND`: No such payment.
+             *
+             *     `WALLET_NOT_FOUND`: No wallet of this currency exists.
+             */
+            404: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `PAYMENT_NOT_REFUNDABLE`: The payment has not succeeded, has expired or is in dispute.
+             *
+             *     `DISPUTE_LOCKED`: The funds are held by a running dispute.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            /**
+             * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
+             *
+             *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
+             *
+             *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
+             *
+             *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
+             *
+             *     `CURRENCY_MISMATCH`: The currency differs from that of the object referred to.
+             *
+             *     `REFUND_EXCEEDS_PAYMENT`: The refunds would exceed the payment; see details.remaining_refundable_minor.
+             *
+             *     `INSUFFICIENT_FUNDS`: The available balance is not enough.
+             */
+            422: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getRefund: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the refund. */
+                uuid: components["parameters"]["RefundUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The refund. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["RefundNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSandboxClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The clock. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxClock"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    advanceSandboxClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdvanceClock"];
+            };
+        };
+        responses: {
+            /** @description The clock after it. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxClock"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    resolveDispute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the dispute. */
+                uuid: components["parameters"]["DisputeUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveDispute"];
+            };
+        };
+        responses: {
+            /** @description The dispute after it. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispute"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `DISPUTE_RESOLVED`: The dispute no longer awaits this step; read its status first.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listenToEvents: {
+        parameters: {
+            query?: {
+                /** @description Everything up to this event was handed on. Absent: nothing is given but where to begin, which is now. */
+                after?: string;
+                /** @description What was handed on beyond `after`: at most 200 ids with commas between them. */
+                seen?: string;
+                /** @description Seconds to wait for an event. */
+                wait?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events that came, oldest first; none when the time was up. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeardEvents"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    triggerEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriggerEvent"];
+            };
+        };
+        responses: {
+            /** @description The event was recorded and will be delivered. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggeredEvent"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    openDispute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `reference` of the payment. */
+                reference: components["parameters"]["PaymentReference"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenDispute"];
+            };
+        };
+        responses: {
+            /** @description Status 200: a replay of the stored answer. */
+            "2XX": {
+                headers: {
+                    "X-Idempotent-Replay": components["headers"]["XIdempotentReplay"];
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispute"];
+                };
+            };
+            /** @description The dispute; the amount is held. */
+            201: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispute"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["PaymentNotFound"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `PAYMENT_NOT_REFUNDABLE`: The payment has not succeeded, has expired or is in dispute.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            /**
+             * @description `VALIDATION_ERROR`: A field breaks the rules; see details.field.
+             *
+             *     `IDEMPOTENCY_KEY_REQUIRED`: Send an Idempotency-Key header: one key for one intent, the same on each retry.
+             *
+             *     `IDEMPOTENCY_KEY_INVALID`: Idempotency-Key must be 8 to 255 ASCII characters.
+             *
+             *     `INVALID_AMOUNT`: amount_minor must be a positive integer within the limit for one transaction.
+             */
+            422: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    simulatePayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `reference` of the payment. */
+                reference: components["parameters"]["PaymentReference"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulatePayment"];
+            };
+        };
+        responses: {
+            /** @description The payment after it. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["PaymentNotFound"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `PAYMENT_EXPIRED`: The payment has expired. Create a new one.
+             *
+             *     `PAYMENT_NOT_PAYABLE`: It does not await this step, now or any more; see details.status.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    simulateRefund: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the refund. */
+                uuid: components["parameters"]["RefundUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulateRefund"];
+            };
+        };
+        responses: {
+            /** @description The refund after it. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refund"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["RefundNotFound"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `PAYMENT_NOT_PAYABLE`: It does not await this step, now or any more; see details.status.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    diagnoseRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `request_id` of the refused request. */
+                request_id: components["parameters"]["RequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was wrong. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestDiagnosis"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    paySettlement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the batch. */
+                uuid: components["parameters"]["SettlementUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The batch after it. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settlement"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            /**
+             * @description `FORBIDDEN`: This credential lacks the scope for the call. Use one that has it.
+             *
+             *     `MERCHANT_SUSPENDED`: This merchant account is suspended. Contact support.
+             *
+             *     `ENVIRONMENT_MISMATCH`: This object belongs to the other environment. Use the matching key.
+             *
+             *     `WALLET_FROZEN`: The wallet is frozen. Contact support.
+             */
+            403: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            404: components["responses"]["ObjectNotFound"];
+            /**
+             * @description `IDEMPOTENCY_CONFLICT`: This Idempotency-Key was used for a different request. Use a new key.
+             *
+             *     `IDEMPOTENCY_IN_PROGRESS`: The first request with this key is still running. Retry later with the same key.
+             *
+             *     `SETTLEMENT_CLOSED`: The batch is paid or returned already; read its status first.
+             */
+            409: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    runSettlements: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The batches formed. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FormedSettlements"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    diagnoseDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DiagnoseDelivery"];
+            };
+        };
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDiagnosis"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testReceiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Nothing"];
+            };
+        };
+        responses: {
+            /** @description The scorecard. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scorecard"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getFaultInjection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What holds now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultInjection"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    switchFaultInjection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwitchFaultInjection"];
+            };
+        };
+        responses: {
+            /** @description What holds now. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FaultInjection"];
+                };
+            };
+            400: components["responses"]["MalformedJson"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            409: components["responses"]["KeyTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            422: components["responses"]["NotAcceptable"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSettlements: {
+        parameters: {
+            query?: {
+                /** @description Only batches in this currency. */
+                currency?: string;
+                /** @description YYYY-MM-DD or a timestamp; compares `period_end`, inclusive. */
+                date_from?: string;
+                /** @description YYYY-MM-DD (the whole day) or a timestamp; compares `period_end`, inclusive. */
+                date_to?: string;
+                /** @description Objects on a page. */
+                limit?: components["parameters"]["Limit"];
+                /** @description `uuid` of the last batch received. Send `next_cursor` of the page before. */
+                starting_after?: string;
+                /** @description Only batches of this status. */
+                status?: components["schemas"]["SettlementStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of batches. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettlementList"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowed"];
+            422: components["responses"]["ValidationError"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSettlement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the batch. */
+                uuid: components["parameters"]["SettlementUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settlement"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSettlementStatement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `uuid` of the batch. */
+                uuid: components["parameters"]["SettlementUuid"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Comma-separated values, the names of the columns first. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["XRateLimitLimit"];
+                    "X-RateLimit-Remaining": components["headers"]["XRateLimitRemaining"];
+                    "X-RateLimit-Reset": components["headers"]["XRateLimitReset"];
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": components["schemas"]["Statement"];
+                };
+            };
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["NotAllowedHere"];
+            404: components["responses"]["ObjectNotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
 }
