@@ -35,7 +35,8 @@ export const rules = {
     "fields": {
       "reason": {
         "most": 255,
-        "pattern": "^[^\\u0000]*$"
+        "pattern": "^[^\\u0000]*$",
+        "problem": "must be Unicode text without NUL"
       }
     }
   },
@@ -48,7 +49,8 @@ export const rules = {
         "most": 9007199254740991
       },
       "currency": {
-        "pattern": "^[A-Z]{3}$"
+        "pattern": "^[A-Z]{3}$",
+        "problem": "must be a code of ISO 4217"
       },
       "payment_method": {
         "options": [
@@ -62,11 +64,13 @@ export const rules = {
       "reference_id": {
         "least": 1,
         "most": 64,
-        "pattern": "^[^\\u0000]*$"
+        "pattern": "^[^\\u0000]*$",
+        "problem": "must be Unicode text without NUL"
       },
       "description": {
         "most": 255,
-        "pattern": "^[^\\u0000]*$"
+        "pattern": "^[^\\u0000]*$",
+        "problem": "must be Unicode text without NUL"
       },
       "expires_in": {
         "type": "integer",
@@ -79,25 +83,30 @@ export const rules = {
           "name": {
             "least": 1,
             "most": 120,
-            "pattern": "^[^\\u0000]*$"
+            "pattern": "^[^\\u0000]*$",
+            "problem": "must be Unicode text without NUL"
           },
           "email": {
             "least": 3,
             "most": 254,
-            "pattern": "^[^@\\u0000]*@[^@\\u0000]*$"
+            "pattern": "^[^@\\u0000]*@[^@\\u0000]*$",
+            "problem": "must have exactly one @"
           },
           "phone": {
-            "pattern": "^\\+\\d{8,15}$"
+            "pattern": "^\\+\\d{8,15}$",
+            "problem": "must be + and 8 to 15 digits"
           }
         }
       },
       "callback_url": {
         "most": 2048,
-        "pattern": "^[hH][tT][tT][pP][sS]://[^\\s\\\\\\u0000-\\u001f\\u007f]+$"
+        "pattern": "^[hH][tT][tT][pP][sS]://[^\\s\\\\\\u0000-\\u001f\\u007f]+$",
+        "problem": "The address must begin with https:// and have no spaces."
       },
       "return_url": {
         "most": 2048,
-        "pattern": "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$"
+        "pattern": "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$",
+        "problem": "must be an https address"
       },
       "metadata": {
         "type": "object",
@@ -107,11 +116,13 @@ export const rules = {
           "names": {
             "least": 1,
             "most": 40,
-            "pattern": "^[^\\u0000]*$"
+            "pattern": "^[^\\u0000]*$",
+            "problem": "must be Unicode text without NUL"
           },
           "values": {
             "most": 500,
-            "pattern": "^[^\\u0000]*$"
+            "pattern": "^[^\\u0000]*$",
+            "problem": "must be Unicode text without NUL"
           }
         }
       }
@@ -142,11 +153,13 @@ export const rules = {
         "most": 9007199254740991
       },
       "currency": {
-        "pattern": "^[A-Z]{3}$"
+        "pattern": "^[A-Z]{3}$",
+        "problem": "must be a code of ISO 4217"
       },
       "description": {
         "most": 255,
-        "pattern": "^[^\\u0000]*$"
+        "pattern": "^[^\\u0000]*$",
+        "problem": "must be Unicode text without NUL"
       },
       "reusable": {
         "type": "boolean"
@@ -180,7 +193,8 @@ export const rules = {
       },
       "return_url": {
         "most": 2048,
-        "pattern": "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$"
+        "pattern": "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$",
+        "problem": "must be an https address"
       },
       "metadata": {
         "type": "object",
@@ -190,11 +204,13 @@ export const rules = {
           "names": {
             "least": 1,
             "most": 40,
-            "pattern": "^[^\\u0000]*$"
+            "pattern": "^[^\\u0000]*$",
+            "problem": "must be Unicode text without NUL"
           },
           "values": {
             "most": 500,
-            "pattern": "^[^\\u0000]*$"
+            "pattern": "^[^\\u0000]*$",
+            "problem": "must be Unicode text without NUL"
           }
         }
       }
@@ -207,9 +223,7 @@ export const rules = {
   "CreateRefund": {
     "type": "object",
     "fields": {
-      "payment_reference": {
-        "pattern": "^pay_[0-7][0-9a-hjkmnp-tv-z]{25}$"
-      },
+      "payment_reference": {},
       "amount_minor": {
         "type": "integer",
         "least": 1,
@@ -217,10 +231,12 @@ export const rules = {
       },
       "reason": {
         "most": 255,
-        "pattern": "^[^\\u0000]*$"
+        "pattern": "^[^\\u0000]*$",
+        "problem": "must be Unicode text without NUL"
       },
       "currency": {
-        "pattern": "^[A-Z]{3}$"
+        "pattern": "^[A-Z]{3}$",
+        "problem": "must be a code of ISO 4217"
       }
     },
     "required": [
@@ -238,17 +254,20 @@ export const rules = {
           "names": {
             "least": 1,
             "most": 100,
-            "pattern": "^[^\\u0000]*$"
+            "pattern": "^[^\\u0000]*$",
+            "problem": "must be Unicode text without NUL"
           },
           "values": {
             "most": 2000,
-            "pattern": "^[^\\u0000]*$"
+            "pattern": "^[^\\u0000]*$",
+            "problem": "must be Unicode text without NUL"
           }
         }
       },
       "body": {
         "most": 131072,
-        "pattern": "^[^\\u0000]*$"
+        "pattern": "^[^\\u0000]*$",
+        "problem": "must be Unicode text without NUL"
       },
       "received_at": {
         "type": "integer",
@@ -258,7 +277,8 @@ export const rules = {
       "computed_signature": {
         "least": 1,
         "most": 200,
-        "pattern": "^[^\\u0000]*$"
+        "pattern": "^[^\\u0000]*$",
+        "problem": "must be Unicode text without NUL"
       }
     },
     "required": [
@@ -300,12 +320,11 @@ export const rules = {
         "type": "array",
         "least": 1,
         "most": 100,
-        "items": {
-          "pattern": "^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$"
-        }
+        "items": {}
       },
       "since": {
-        "pattern": "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ)?$"
+        "pattern": "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ)?$",
+        "problem": "must be a date or a time in UTC, such as 2026-11-01 or 2026-11-01T00:00:00Z"
       },
       "state": {
         "options": [
@@ -314,9 +333,7 @@ export const rules = {
           "all"
         ]
       },
-      "starting_after": {
-        "pattern": "^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$"
-      }
+      "starting_after": {}
     }
   },
   "ResolveDispute": {
