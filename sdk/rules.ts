@@ -107,7 +107,7 @@ export interface Rule {
   others?: { names: Rule; values: Rule };
 }
 
-export const rules = ${JSON.stringify(Object.fromEntries(named), undefined, 2)} as const;
+export const rules = ${JSON.stringify(Object.fromEntries(named))} as const;
 
 export type BodyName = keyof typeof rules;
 `;
