@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
-import { whileAllowed } from "./books.routes.ts";
+import { whileAllowed } from "../ledger/exports.ts";
 
 let service: TestService;
 let client: Client;
