@@ -58,12 +58,14 @@ import { whatIfEndpoints } from "./operator/what-if.routes.ts";
 import { webhookEndpoints } from "./operator/webhooks.routes.ts";
 import { paymentEndpoints } from "./payments/payments.routes.ts";
 import { refundEndpoints } from "./refunds/refunds.routes.ts";
+import { DeviceCodes } from "./people/device-codes.ts";
 import { Mail } from "./people/mail.ts";
-import { invitationPage } from "./people/relying-party.ts";
+import { invitationPage, portalRoot } from "./people/relying-party.ts";
 import type { Surface } from "./people/sessions.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import { deliveryEndpoints } from "./portal/deliveries.routes.ts";
+import { deviceEndpoints } from "./portal/device-codes.routes.ts";
 import type { PortalEndpoint } from "./portal/endpoint.ts";
 import { evidenceEndpoints } from "./portal/evidence.routes.ts";
 import { idempotencyEndpoints } from "./portal/idempotency.routes.ts";
@@ -279,6 +281,12 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     }),
     ...insightsEndpoints(rooms),
     ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...deviceEndpoints({
+      devices: new DeviceCodes({ database, clock, credentials: merchants.credentials }),
+      directory,
+      baseUrl: () => `${address.root}/v1`,
+      portalUrl: () => `${portalRoot(address.root)}/portal`,
+    }),
     ...bookPagesEndpoints(database),
     ...searchEndpoints({
       database,

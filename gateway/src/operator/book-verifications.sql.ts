@@ -165,7 +165,7 @@ export function verificationOfRow(row: Row): Verification {
     stoppedBy: (row.stopped_by as string | null) ?? undefined,
     journals: row.journals as bigint,
     journalsInAll: row.journals_in_all as bigint,
-    journalsMs: Number(row.journals_ms as bigint),
+    journalsMs: Number(row.journals_ms),
     checks: row.checks as number,
     checksInAll: row.checks_in_all as number,
     rows: row.rows_held as bigint,
