@@ -19,9 +19,7 @@ const ingredients = [
   "portal/builds.ts",
   "portal/public/favicon.svg",
   "portal/src/colours.css",
-  "portal/src/code/call.ts",
-  "portal/src/code/curl.ts",
-  "portal/src/code/go.ts",
+  ...["call", "curl", "go", "php", "python", "typescript"].map((name) => `portal/src/code/${name}.ts`),
   "package-lock.json",
 ];
 

@@ -1,7 +1,7 @@
 // An example in PHP, on the client of one file. Pure.
 import { written } from "../../../portal/src/code/call.ts";
-import { type Argument, clientCallOf } from "./client-call.ts";
-import { CLIENT_ID, type Example, ROOT } from "./request.ts";
+import type { Argument, ClientCall } from "./client-call.ts";
+import { CLIENT_ID, ROOT } from "./request.ts";
 
 const text = (value: string): string => `'${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 
@@ -18,8 +18,8 @@ function argument(one: Argument): string {
   });
 }
 
-export function phpOf(example: Example): string {
-  const { name, arguments: given, answer, isList } = clientCallOf(example);
+export function phpOf(clientCall: ClientCall): string {
+  const { name, arguments: given, answer, isList } = clientCall;
   const call = `$gerbang->${name.join("->")}(${given.map(argument).join(", ")})`;
   return [
     "<?php",

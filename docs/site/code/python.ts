@@ -1,7 +1,7 @@
 // An example in Python, on the client of one file. Pure.
 import { quoted, written } from "../../../portal/src/code/call.ts";
-import { type Argument, clientCallOf } from "./client-call.ts";
-import { CLIENT_ID, type Example, ROOT } from "./request.ts";
+import type { Argument, ClientCall } from "./client-call.ts";
+import { CLIENT_ID, ROOT } from "./request.ts";
 
 /** Values as Python writes them: JSON has them in lower case. */
 const values: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
@@ -23,8 +23,8 @@ function argument(one: Argument): string[] {
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-export function pythonOf(example: Example): string {
-  const { name, arguments: given, answer, isList } = clientCallOf(example);
+export function pythonOf(clientCall: ClientCall): string {
+  const { name, arguments: given, answer, isList } = clientCall;
   const parts = given.flatMap(argument);
   const short = parts.join(", ");
   const inside =

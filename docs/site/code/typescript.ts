@@ -1,7 +1,7 @@
 // An example in TypeScript, on the client library. Pure.
 import { quoted, written } from "../../../portal/src/code/call.ts";
-import { type Argument, clientCallOf } from "./client-call.ts";
-import { CLIENT_ID, type Example, ROOT } from "./request.ts";
+import type { Argument, ClientCall } from "./client-call.ts";
+import { CLIENT_ID, ROOT } from "./request.ts";
 
 const name = (field: string): string => `${/^[A-Za-z_]\w*$/.test(field) ? field : quoted(field)}: `;
 
@@ -11,8 +11,8 @@ function argument(one: Argument): string {
   return written(one.value, { text: quoted, name, open: "{", close: "}", trailing: true, indent: "  " });
 }
 
-export function typescriptOf(example: Example): string {
-  const { name: path, arguments: given, answer, isList } = clientCallOf(example);
+export function typescriptOf(clientCall: ClientCall): string {
+  const { name: path, arguments: given, answer, isList } = clientCall;
   const call = `gerbang.${path.join(".")}(${given.map(argument).join(", ")})`;
   return [
     `import Gerbang from ${quoted("@gerbang/sdk")};`,
