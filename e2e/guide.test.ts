@@ -88,6 +88,16 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     expect(output).not.toContain('"error"');
   });
 
+  test("every command of the guide to the payer's page runs: a payment has a page, in the language of its payer", () => {
+    const [, exports, call] = blocks("docs/guides/getting-started.md");
+    const script = ["set -e", exports, call, ...blocks("docs/guides/payers-page.md")];
+    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
+    const output = execFileSync("bash", ["-c", script.join("\n")], { cwd: place, env, encoding: "utf8" });
+    expect(output).toContain('<html lang="id">');
+    expect(output).toContain("Two bags of coffee");
+    expect(output).toContain("Lewat ATM");
+  });
+
   test("the vector of the guide to RFC 9421 is right", () => {
     const text = readFileSync(join(root, "docs/guides/signing.md"), "utf8");
     const [, base = ""] = /```\n("@method": POST\n[^]*?)\n```/.exec(text) ?? [];

@@ -1,6 +1,6 @@
-// Goal: what the operator's guide tells people to type works. Method: type it, word for word, in a shell, beside a service in
-// which a merchant has answered a dispute.
-import { execFileSync, spawnSync } from "node:child_process";
+// Goal: what the operators' guides tell people to type works. Method: type it, word for word, in a shell, beside a service in
+// which a merchant has answered a dispute, and has a batch to be paid out.
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,10 +11,18 @@ import { Service } from "./kit/service.ts";
 
 const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
 const program = fileURLToPath(new URL("../gateway/bin/gerbang.js", import.meta.url));
-const guide = readFileSync(new URL("../docs/guides/operator.md", import.meta.url), "utf8");
-const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block ?? "");
+/** The guides that share a shell, in the order in which they are read, and their sections with the commands of each. */
+const guides = ["operator", "operator-api"] as const;
+const sections = guides.flatMap((name) => {
+  const text = readFileSync(new URL(`../docs/guides/${name}.md`, import.meta.url), "utf8");
+  return text.split(/^#+ /m).flatMap((section) => {
+    const [heading = ""] = section.split("\n", 1);
+    const commands = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
+    return commands.length === 0 ? [] : [{ heading: `${name}: ${heading}`, commands: commands.join("\n") }];
+  });
+});
 
-describe.runIf(shell)("the operator's guide", () => {
+describe.runIf(shell)("the operators' guides", () => {
   let place: string;
   let service: Service;
   beforeAll(async () => {
@@ -24,6 +32,10 @@ describe.runIf(shell)("the operator's guide", () => {
     const { demo } = service;
     const client = new Client(demo);
     const sale = { amount_minor: 150_000, currency: "IDR", payment_method: "qris", reference_id: "order-1234" };
+    const big = { ...sale, amount_minor: 15_000_000, reference_id: "settled" };
+    const { reference: settled } = (await client.post("/v1/payments", big)).json;
+    await client.post(`/v1/sandbox/payments/${settled}/simulate`, { outcome: "succeeded" });
+    await client.post("/v1/sandbox/settlements/run", {});
     const { reference: sold } = (await client.post("/v1/payments", sale)).json;
     await client.post(`/v1/sandbox/payments/${sold}/simulate`, { outcome: "succeeded" });
     await client.post("/v1/payments", { ...sale, reference_id: "judge", customer: { email: "a@review.test" } });
@@ -43,42 +55,61 @@ describe.runIf(shell)("the operator's guide", () => {
   test("every command of it runs", { timeout: 90_000 }, () => {
     // The same words in a folder that is no checkout.
     const npx = `npx() { shift; '${process.execPath}' '${program}' "$@"; }`;
-    const script = ["set -e", npx, ...blocks.map((block) => `${block}\necho; echo "--- next"`)].join("\n");
+    const script = ["set -e", npx, ...sections.map((one) => `echo; echo "--- ${one.heading}"\n${one.commands}`)].join(
+      "\n",
+    );
     const env = { PATH: process.env.PATH ?? "" };
-    const output = execFileSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
-    const answers = output.split("--- next");
-    expect(answers[1]).toContain("/console/sign-in#link=");
-    expect(answers[2]).toContain("/console/invitation#");
-    expect(answers[3]).toContain('"invitation_id"');
-    expect(answers[4]).toContain('"name":"sari","role":"support"');
-    expect(answers[4]).toContain('"gateway_code":"nusantara"');
-    expect(answers[5]).toContain('"actor":"environment"');
-    expect(answers[6]).toContain('"kind":"review","about":');
-    expect(answers[7]).toContain('"sign":"sandbox_asked_for_review"');
-    expect(answers[7]).toContain('"qr_string"');
-    expect(answers[8]).toContain('"title":"order-1234"');
-    expect(answers[8]).toContain('"kind":"journalled"');
-    expect(answers[9]).toContain('"reason":"Paid twice, ticket 4711"');
-    expect(answers[10]).toContain('"opening_minor":0');
-    expect(answers[10]).toContain("closing,,,,");
-    expect(answers[11]).toContain('"account":"acquirer:nusantara:receivable"');
-    expect(answers[12]).toContain('"figure_after_minor"');
-    expect(answers[13]).toContain('"has_more":false');
-    expect(answers[14]).toContain('"statement":"It came."');
-    expect(answers[14]).toContain('"outcome":"won"');
+    const ran = spawnSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
+    expect(ran.status, `${ran.stdout.slice(-1_000)}\n${ran.stderr}`).toBe(0);
+    const output = ran.stdout;
+    const told = new Map(
+      output.split("\n--- ").map((part) => [part.slice(0, part.indexOf("\n")), part.slice(part.indexOf("\n"))]),
+    );
+    const day = (heading: string) => expect(told.get(`operator: ${heading}`), heading);
+    day("The first sign-in").toContain("/console/sign-in#link=");
+    day("The first sign-in").toContain("/console/invitation#");
+    day("In the morning").toContain('"kind":"review","about":');
+    day("In the morning").toContain('"period":"day","environment":"sandbox"');
+    day("A review").toContain('"sign":"sandbox_asked_for_review"');
+    day("A review").toContain('"qr_string"');
+    day("A dispute").toContain('"statement":"It came."');
+    day("A dispute").toContain('"outcome":"won"');
     expect(readFileSync(join(place, "file-1"), "utf8")).toBe("delivered");
-    expect(answers[15]).toContain('"payments":');
-    expect(answers[15]).toContain('"active":true');
-    expect(answers[16]).toContain('"moves":');
-    expect(answers[17]).toContain('"id":"cendana_qris"');
-    expect(answers[18]).toContain('"restores":1');
-    expect(output).toContain('"actions":{"refund_payment":{"above_minor":{"IDR":50000}}');
-    expect(output).toContain('"objection":null');
-    expect(output).toContain('"status":"executed","summary":"Refund 600.00 IDR');
-    expect(output).toContain('"decided_by":"budi"');
-    expect(output).toContain('"period":"day","environment":"sandbox"');
-    expect(output).toContain("event: begin");
-    expect(output).toContain('"name":"MASTER_KEY","value":null,"secret":true');
-    expect(output).not.toContain('"error"');
+    day("Late money, and records that disagree").toContain('"has_more":false');
+    day("A merchant calls").toContain('"title":"order-1234"');
+    day("A merchant calls").toContain('"kind":"journalled"');
+    day("A refund, and two operators").toContain('"reason":"Paid twice, ticket 4711"');
+    day("A refund, and two operators").toContain('"actions":{"refund_payment":{"above_minor":{"IDR":50000}}');
+    day("A refund, and two operators").toContain('"objection":null');
+    day("A refund, and two operators").toContain('"status":"executed","summary":"Refund 600.00 IDR');
+    day("A refund, and two operators").toContain('"decided_by":"budi"');
+    day("An acquirer fails").toContain('"gateway_code":"nusantara"');
+    day("An acquirer fails").toContain('"moves":');
+    day("An acquirer fails").toContain('"active":true');
+    day("An acquirer fails").toContain('"restores":1');
+    day("A new merchant").toContain('"secret":"');
+    day("A new merchant").toContain('"invitation_id"');
+    day("Settlements").toContain("BIFAST-20261123");
+    day("The ledger").toContain('"account":"acquirer:nusantara:receivable"');
+    day("The ledger").toContain('"journals_in_all":');
+    day("The ledger").toMatch(/; end of .*: \d+ journals$/m);
+    day("The ledger").toContain('"opening_minor":0');
+    day("Telling everybody that something happens").toContain('"message":"Cards are taken as usual."');
+    day("Who did what").toContain('"actor":"environment"');
+    day("Operators and tokens").toContain('"name":"nightly-report"');
+    day("A new release").toContain('"name":"MASTER_KEY","value":null,"secret":true');
+    const api = (heading: string) => expect(told.get(`operator-api: ${heading}`), heading);
+    api("Tokens and roles").toContain('"name":"sari","role":"support"');
+    api("Finding a payment").toContain('"kind":"journalled"');
+    api("Why this number?").toContain('"figure_after_minor"');
+    api("Why this number?").toContain("closing,,,,");
+    api("A whole book").toContain('"clean":true');
+    api("Changing the routing rules").toContain('"payments":');
+    api("Testing an acquirer against another").toContain('"id":"cendana_qris"');
+    api("Rolling back").toContain('"restores":1');
+    api("Enabling another currency").toContain('"USD"');
+    api("Two operators for one change").toContain('"activate_routing":{}');
+    api("The wall and the system").toContain("event: begin");
+    for (const [heading, answer] of told) expect(answer, heading).not.toContain('"error"');
   });
 });

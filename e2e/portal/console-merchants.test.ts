@@ -1,5 +1,6 @@
 // Goal: an operator makes a merchant and runs it from the console: its settings, its keys, its payouts and its ledger.
 // Method: a real browser at the operators' listener; axe on each page, light and dark.
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { exponentOf as exponentOfService, isCurrency } from "../../gateway/src/ground/money.ts";
 import { exponentOf } from "../../portal/src/console/pages/merchants/exponents.ts";
@@ -162,6 +163,61 @@ test("what the bank said about a batch is recorded, by a second operator where t
   expect([approved.status, approved.json.status]).toEqual([200, "executed"]);
   await open(at.settlement(other.id, "sandbox", other.settlement));
   await page.getByText("TRF-0002").waitFor();
+});
+
+test("a batch that the bank returned is recorded, its money is available again, and its statement stays to be read", async () => {
+  const { id, settlement } = await merchantWithBatch('Toko, "Senja"');
+  const admin = await portal.operator("admin");
+  const { page, open } = admin;
+  const book = `/merchants/${id}/books/sandbox`;
+  const available = async (): Promise<number> => {
+    const { currencies } = (await portal.service.askOperator(book)).json;
+    const accounts = currencies[0].accounts as { account: string; balance_minor: number }[];
+    return -(accounts.find(({ account }) => account === "merchant:available")?.balance_minor ?? 0);
+  };
+  const before = await available();
+  const batch = (await portal.service.askOperator(`${book}/settlements/${settlement}/record`)).json.settlement;
+
+  // The statement, line by line: it adds up to the batch.
+  await open(at.settlement(id, "sandbox", settlement));
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  const [head = "", ...lines] = readFileSync(await download.path(), "utf8")
+    .trimEnd()
+    .split("\r\n");
+  const column = (name: string): number => head.split(",").indexOf(name);
+  const net = (line: string | undefined): number => Number(line?.split(",")[column("net_minor")]);
+  const total = lines.pop();
+  expect(lines.length).toBeGreaterThan(0);
+  expect(lines.map((line) => line.split(",")[column("kind")])).toContain("payment");
+  expect(lines.reduce((sum, line) => sum + net(line), 0)).toBe(batch.net_minor);
+  expect([total?.split(",")[1], net(total)]).toEqual([settlement, batch.net_minor]);
+
+  // By keyboard: what it does to the book is read first, and Escape leaves it as it is.
+  const returned = page.getByRole("button", { name: "Record that the bank returned it" });
+  await returned.focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("merchant:settling").waitFor();
+  await admin.look("console-settlement-return");
+  expect(await faults(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await available()).toBe(before);
+  await returned.focus();
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("button", { name: "Record it" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("The batch is recorded as returned.").waitFor();
+  await page.getByRole("table", { name: "The batch as an equation" }).getByText("given back by the bank").waitFor();
+  expect(await available()).toBe(before + (batch.net_minor as number));
+  // What the bank said is said: nothing more is offered, and the statement still is.
+  expect(await page.getByRole("button", { name: /^Record that the bank/ }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Download CSV" }).count()).toBe(1);
+  const { data } = (await portal.service.askOperator("/audit?limit=1")).json;
+  expect(data[0]).toMatchObject({ actor: admin.email, path: expect.stringMatching(/\/return$/), status: 200 });
 });
 
 test("a book is verified on the phone, and a viewer who may change nothing is offered nothing", async () => {

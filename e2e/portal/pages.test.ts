@@ -18,6 +18,7 @@ type At = Member["place"];
 const addresses: Record<Exclude<PathName, "start">, (place: At, things: Things) => string> = {
   signIn: paths.signIn,
   invitation: paths.invitation,
+  device: paths.device,
   account: paths.account,
   accountPassword: paths.accountPassword,
   accountAuthenticator: paths.accountAuthenticator,

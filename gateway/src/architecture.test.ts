@@ -111,7 +111,7 @@ const owners: Record<string, RegExp> = {
   ledger: /^(journals|entries|balances|book_heads)$/,
   events: /^(events|deliveries|delivery_attempts|retention_watermarks|retained_events)$/,
   people:
-    /^(persons|memberships|recovery_codes|passkeys|passkey_challenges|sign_in_links|sessions|invitations|operators|operator_invitations|sign_in_failures|people_audit)$/,
+    /^(persons|memberships|recovery_codes|passkeys|passkey_challenges|sign_in_links|device_codes|sessions|invitations|operators|operator_invitations|sign_in_failures|people_audit)$/,
   payments: /^(payments|payer_keys)$/,
   acquiring: /^(acquirer_operations|reconciliation_exceptions|receipts)$/,
   links: /^payment_links$/,
@@ -124,7 +124,7 @@ const owners: Record<string, RegExp> = {
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator:
-    /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies)$/,
+    /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies|book_verifications)$/,
   insights: /^(payment_hours|payment_totals|roll_ups)$/,
   telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../test/kit.ts";
 import { SECOND, systemClock } from "./ground/clock.ts";
 import { uuidOf } from "./ground/ids.ts";
+import { DeviceCodes } from "./people/device-codes.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
 import type { Database, Statement } from "./store/database.ts";
 import { expiredAt } from "./retention.ts";
@@ -102,8 +103,11 @@ test("sessions, links, challenges and failures of signing in go once they are ov
   for (let n = 0; n < 2; n++) await app.people.sessions.begin(joined.personId, origin);
   await app.people.makeLink(joined.personId, "sign_in");
   await app.people.passkeys.signInOptions(origin);
+  const database = openDatabase(service.database);
+  const devices = new DeviceCodes({ database, clock: systemClock, credentials: app.merchants.credentials });
+  await devices.begin({ name: "laptop", environment: "sandbox" }, origin);
   await expect(app.people.signIn({ email: person.email, password: "wrong" }, origin)).rejects.toThrow();
-  const tables = ["sessions", "sign_in_links", "passkey_challenges", "sign_in_failures"];
+  const tables = ["sessions", "sign_in_links", "passkey_challenges", "sign_in_failures", "device_codes"];
   const counts = (): Promise<number[]> =>
     asOwner(service.database, async (owner) => {
       const found: number[] = [];
@@ -112,10 +116,9 @@ test("sessions, links, challenges and failures of signing in go once they are ov
     });
   await sweep();
   // Nor by a clock that is far ahead.
-  const database = openDatabase(service.database);
   for (const statement of peopleExpiredAt(systemClock.now() + 30 * 86_400 * SECOND)) await database.query(statement);
   await database.end();
-  expect(await counts()).toEqual([2, 1, 1, 2]);
+  expect(await counts()).toEqual([2, 1, 1, 2, 1]);
   await asOwner(service.database, async (owner) => {
     await owner.query(`with oldest as (select session_id from sessions limit 1)
       update sessions set created_at = now() - interval '9 days' where session_id in (select session_id from oldest)`);
@@ -123,8 +126,11 @@ test("sessions, links, challenges and failures of signing in go once they are ov
       "update sign_in_links set created_at = now() - interval '3 days', expires_at = now() - interval '2 days'",
     );
     await owner.query("update passkey_challenges set expires_at = now() - interval '1 second'");
+    await owner.query(
+      "update device_codes set created_at = now() - interval '3 hours', expires_at = now() - interval '2 hours'",
+    );
     await owner.query("update sign_in_failures set window_start = window_start - 7200");
   });
   await sweep();
-  expect(await counts()).toEqual([1, 0, 0, 0]);
+  expect(await counts()).toEqual([1, 0, 0, 0, 0]);
 });

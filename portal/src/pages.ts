@@ -3,10 +3,11 @@ import type { FunctionComponent } from "react";
 
 export type Load = () => Promise<{ Page: FunctionComponent }>;
 
-/** For everybody. */
+/** For everybody, and what stands alone. */
 export const guestPages: Record<string, Load> = {
   "/sign-in": () => import("./pages/sign-in.tsx"),
   "/invitation": () => import("./pages/invitation.tsx"),
+  "/device": () => import("./pages/device.tsx"),
 };
 
 /** For somebody who is signed in. */

@@ -9,6 +9,7 @@ export const paths = {
   start: () => "/",
   signIn: () => "/sign-in",
   invitation: () => "/invitation",
+  device: () => "/device",
   account: () => "/account",
   accountPassword: () => "/account/password",
   accountAuthenticator: () => "/account/authenticator",

@@ -35,7 +35,8 @@ export async function answerAccess(
   parts: AccessParts,
 ): Promise<Reply> {
   const { door, audit } = parts;
-  if (endpoint.method !== "GET") door.refuseForeign(request);
+  const fromProgram = endpoint.for === "guest" && endpoint.forPrograms === true && !door.isFromPage(request);
+  if (endpoint.method !== "GET" && !fromProgram) door.refuseForeign(request);
   const guest = (): GuestCall => guestCall(endpoint, request, reply, parts);
   if (endpoint.for === "guest") return endpoint.handle(guest());
   const signedIn = await door.person(request);

@@ -38,6 +38,11 @@ export class PersonDoor {
     });
   }
 
+  /** Whether a browser sent it for a page. Every browser says so of what is no GET, and no page can keep it from that. */
+  isFromPage({ headers }: FastifyRequest): boolean {
+    return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined || headers.cookie !== undefined;
+  }
+
   /** The token of the session that a request carries. */
   token(request: FastifyRequest): string | undefined {
     return tokenOf(request.headers.cookie, this.cookie);

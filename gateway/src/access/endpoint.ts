@@ -44,6 +44,8 @@ export interface Shaped<Body, Query> extends Described {
 /** For everybody, signed in or not. */
 export interface GuestEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "guest";
+  /** True where programs ask too, which say nothing of a page. What a browser sends has to come from one of our pages all the same. */
+  forPrograms?: true;
   handle(call: GuestCall<Body, Query>): Promise<Reply>;
 }
 

@@ -52,16 +52,28 @@ export class Credentials {
 
   /**
    * A new key pair; several live ones are normal. Undefined when there is no such merchant. With `max`, throws VALIDATION_ERROR when the book
-   * has so many that are good.
+   * has so many that are good. `also` is done in the same transaction: when it throws, there is no key.
    */
-  async create(book: Book, terms: Partial<CredentialTerms> = {}, max?: number): Promise<NewCredential | undefined> {
+  async create(
+    book: Book,
+    terms: Partial<CredentialTerms> = {},
+    max?: number,
+    also?: (query: Query, made: NewCredential) => Promise<void>,
+  ): Promise<NewCredential | undefined> {
     const { clock, touched } = this.parts;
     let made: NewCredential | undefined;
     await touched(book.merchantId, async (query) => {
       if (max !== undefined) await refuseBeyond(query, book, clock.now(), max);
       made = await this.insert(query, book, terms);
+      await also?.(query, made);
     });
     return made;
+  }
+
+  /** Throws VALIDATION_ERROR when a book has so many that are good. */
+  async refuseFull(book: Book, max: number): Promise<void> {
+    const { database, clock } = this.parts;
+    await refuseBeyond((statement) => database.query(statement), book, clock.now(), max);
   }
 
   /** Changes a credential that is not revoked, in every process within a second. Undefined when the book has none of this id. */

@@ -507,6 +507,45 @@ describe("other changes", () => {
     const { json } = await approve(asked.json.approval.uuid as string, by("budi"));
     expect(json.result.body).toMatchObject({ version, active: true });
   });
+
+  test("rules are rolled back when two say so, and meanwhile those before decide", async () => {
+    await demand({});
+    const rules = [{ gateway_code: "merapi", priority: 1, weight: 1 }];
+    const { version } = (await ask("POST", "/routing/rules", { ...by("sari"), body: { rules } })).json;
+    await ask("POST", `/routing/rules/${version}/activate`, by("sari"));
+    await demand({ activate_routing: {} });
+    const deciding = async (): Promise<unknown> =>
+      (await ask("GET", "/routing/activations?limit=1")).json.data[0].version;
+    const asked = await ask("POST", "/routing/rules/1/roll-back", { ...by("sari"), body: { note: "Merapi is slow" } });
+    expect(asked.status, asked.text).toBe(202);
+    askedSchema.parse(asked.json);
+    expect(asked.json.approval).toMatchObject({
+      action: "activate_routing",
+      status: "waiting",
+      summary: expect.stringMatching(
+        new RegExp(`^Let the \\d+ rules of version 1 decide again, as a new version; now it is version ${version}$`),
+      ),
+    });
+    expect(await deciding()).toBe(version);
+    const uuid = asked.json.approval.uuid as string;
+    // Neither whoever asked, nor a role that may not roll back.
+    for (const name of ["sari", "sita"]) expect((await approve(uuid, by(name))).status).toBe(403);
+    expect(await deciding()).toBe(version);
+    const { json } = await approve(uuid, by("budi"));
+    expect(json).toMatchObject({ status: "executed", decided_by: "budi" });
+    expect(json.result).toMatchObject({
+      status: 201,
+      body: { restores: 1, active: true, note: "Merapi is slow", activated_by: "sari" },
+    });
+    expect(await deciding()).toBe(json.result.body.version);
+    // Once: approved again nothing is rolled back a second time.
+    expect(outcomeOf(await approve(uuid, by("wati")))).toBe("409 APPROVAL_CLOSED");
+    expect(await deciding()).toBe(json.result.body.version);
+    // A version that there is not is refused when it is asked for, and nobody has to look at it.
+    expect(outcomeOf(await ask("POST", "/routing/rules/999999/roll-back", { ...by("sari"), body: {} }))).toBe(
+      "404 OBJECT_NOT_FOUND",
+    );
+  });
 });
 
 describe("a process that stops in the middle of an approved change", () => {

@@ -29,7 +29,7 @@ import {
   searchedPaymentsSchema,
   summaryView,
 } from "./payments.schema.ts";
-import { type PaymentSearch, selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
+import { type PaymentSearch, isIndexed, selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
 
 export interface OperatorPaymentParts {
   database: Database;
@@ -93,7 +93,10 @@ function listEndpoint(database: Database): OperatorEndpoint {
 /** A page of what a search finds, as far as everything was looked at that is newer than its end. */
 async function searched(database: Database, search: PaymentSearch, limit: number): Promise<Reply> {
   // In this order: what is made in between can only move the end towards now.
-  const [rows = [], [stop] = []] = await database.pipeline([selectSearched(search, limit), selectSearchedTo(search)]);
+  const [rows = [], [stop] = []] = await database.pipeline([
+    selectSearched(search, limit),
+    ...(isIndexed(search) ? [] : [selectSearchedTo(search)]),
+  ]);
   const end = stop?.payment_id as string | undefined;
   const found = rows.filter((row) => end === undefined || (row.payment_id as string) >= end);
   const shown = found.slice(0, limit);

@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The rows of the guide's table: the operation, and whether viewer, support and admin may do it. */
-const guide = readFileSync(new URL("../../../docs/guides/operator.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../../docs/guides/operator-api.md", import.meta.url), "utf8");
 const told = new Map(
   [...guide.matchAll(/^\| `(\w+)` [^|]*\| (yes|no) \| (yes|no) \| (yes|no) \|$/gm)].map(([, name = "", ...cells]) => [
     name,

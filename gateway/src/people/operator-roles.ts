@@ -1,7 +1,7 @@
 // The operators' roles, from the least to the most, and what one may do that another may not. Pure.
 
 /**
- * A viewer reads. Support decides what comes up in a day and moves no money, opens no door and changes no setting; `docs/guides/operator.md` lists
+ * A viewer reads. Support decides what comes up in a day and moves no money, hands out no access and changes no setting; `docs/guides/operator-api.md` lists
  * it. An admin does everything.
  */
 export const operatorRoles = ["viewer", "support", "admin"] as const;

@@ -1,6 +1,7 @@
-// What this room forgets: sessions and links that are over, open challenges, and failures of the past.
+// What this room forgets: sessions and links that are over, open challenges, device codes, and failures of the past.
 import type { Micros } from "../ground/clock.ts";
 import type { Statement } from "../store/database.ts";
+import { deleteOldDeviceCodes } from "./device-codes.sql.ts";
 import { deleteOldChallenges } from "./passkeys.sql.ts";
 import { deleteOldSessions } from "./sessions.sql.ts";
 import { deleteOldLinks } from "./sign-in-links.sql.ts";
@@ -13,5 +14,6 @@ export function peopleExpiredAt(realNow: Micros): Statement[] {
     deleteOldLinks(realNow),
     deleteOldChallenges(realNow),
     deleteOldFailures(realNow),
+    deleteOldDeviceCodes(realNow),
   ];
 }

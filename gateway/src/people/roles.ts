@@ -66,3 +66,13 @@ export function actionsOf(role: MemberRole, environment: Environment): ReadonlyS
     }),
   );
 }
+
+/**
+ * The scopes of a key that its maker may not do themselves: nobody comes by a key to what their role does not allow. What nobody may do in the
+ * environment is beyond nobody.
+ */
+export function scopesBeyond(role: MemberRole, environment: Environment, asked: readonly string[]): Scope[] {
+  const own = actionsOf(role, environment);
+  const possible = actionsOf("owner", environment);
+  return scopes.filter((scope) => asked.includes(scope) && !own.has(scope) && possible.has(scope));
+}

@@ -8,6 +8,8 @@ const WINDOW_SECONDS = 900;
 /** So many fail for an account, or from an address, before anyone waits. An office shares one address. */
 const FREE_OF_ACCOUNT = 5;
 const FREE_OF_ADDRESS = 30;
+const TOO_MANY_SIGN_INS =
+  "Too many sign-ins have failed. Wait for the seconds in Retry-After, or ask for a link to reset it.";
 
 /** Who tries: the account by its e-mail address, whether there is one or not, and the address that the request came from. */
 export interface Attempt {
@@ -34,10 +36,13 @@ type Counts = { name: string; failures: number }[];
 export class SignInThrottle {
   private readonly database: Database;
   private readonly clock: Clock;
+  private readonly message: string;
 
-  constructor(database: Database, clock: Clock) {
+  /** `message`: what whoever has to wait is told. */
+  constructor(database: Database, clock: Clock, message = TOO_MANY_SIGN_INS) {
     this.database = database;
     this.clock = clock;
+    this.message = message;
   }
 
   /**
@@ -71,7 +76,7 @@ export class SignInThrottle {
     const left = start + WINDOW_SECONDS - Math.floor(this.clock.now() / SECOND);
     throw new Fault("RATE_LIMITED", {
       retryAfterSeconds: Math.max(1, left),
-      message: "Too many sign-ins have failed. Wait for the seconds in Retry-After, or ask for a link to reset it.",
+      message: this.message,
     });
   }
 }

@@ -3,13 +3,13 @@ import type { Clock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
-import type { Book } from "../merchants/books.ts";
+import type { Book, Environment } from "../merchants/books.ts";
 import { type Credentials, LIVE_MAX } from "../merchants/credentials.ts";
 import type { Credential, CredentialTerms } from "../merchants/credentials.sql.ts";
-import { type Principal, type Scope, scopes } from "../merchants/directory.ts";
+import { scopes } from "../merchants/directory.ts";
 import type { LastUses } from "../merchants/last-uses.ts";
 import { isClientId } from "../operator/merchants.schema.ts";
-import { type MemberRole, actionsOf } from "../people/roles.ts";
+import { type MemberRole, scopesBeyond } from "../people/roles.ts";
 import {
   changeKeySchema,
   createKeySchema,
@@ -84,10 +84,11 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       body: createKeySchema,
       success: { status: 201, description: "The key with its secret.", schema: createdKeySchema },
       errors: [],
-      async handle({ principal, role, book, body }) {
-        const own = scopes.filter((scope) => !isBeyond(principal, scope));
-        refuseBeyond(principal, role, body.scopes ?? own);
-        const made = await credentials.create(book, { ...termsOf(body, clock), scopes: body.scopes ?? own }, LIVE_MAX);
+      async handle({ role, book, body }) {
+        const beyond = scopesBeyond(role, book.environment, scopes);
+        const asked = body.scopes ?? scopes.filter((scope) => !beyond.includes(scope));
+        refuseBeyond(role, book.environment, asked);
+        const made = await credentials.create(book, { ...termsOf(body, clock), scopes: asked }, LIVE_MAX);
         assert(made, "the merchant of a member is there");
         const key = await required(credentials, book, made.clientId);
         return reply(201, { ...keyView(key, clock.now()), secret: made.secret });
@@ -106,8 +107,8 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       body: rollKeySchema,
       success: { status: 201, description: "The new key with its secret.", schema: createdKeySchema },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ principal, role, book, params, body }) {
-        refuseBeyond(principal, role, (await required(credentials, book, idOf(params))).scopes);
+      async handle({ role, book, params, body }) {
+        refuseBeyond(role, book.environment, (await required(credentials, book, idOf(params))).scopes);
         const made = await credentials.roll(book, idOf(params), body.overlap_seconds ?? DAY);
         if (!made) throw noKey();
         const key = await required(credentials, book, made.clientId);
@@ -131,9 +132,9 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       body: changeKeySchema,
       success: { status: 200, description: "The key after the change.", schema: keySchema },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ principal, role, book, params, body }) {
+      async handle({ role, book, params, body }) {
         const { scopes: before } = await required(credentials, book, idOf(params));
-        refuseBeyond(principal, role, body.scopes?.filter((scope) => !before.includes(scope)) ?? []);
+        refuseBeyond(role, book.environment, body.scopes?.filter((scope) => !before.includes(scope)) ?? []);
         const key = await credentials.change(book, idOf(params), termsOf(body, clock));
         if (!key) throw noKey();
         return reply(200, keyView(key, clock.now()));
@@ -158,16 +159,10 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
   ];
 }
 
-/** Whether a person would give a key what they may not do themselves. What nobody may do there is beyond nobody. */
-function isBeyond({ scopes: own, book }: Principal, scope: Scope): boolean {
-  return !own.has(scope) && actionsOf("owner", book.environment).has(scope);
-}
-
 /** Nobody comes by a key to what their role does not allow. Throws FORBIDDEN. */
-function refuseBeyond(principal: Principal, role: MemberRole, asked: readonly string[]): void {
-  const beyond = scopes.filter((scope) => asked.includes(scope) && isBeyond(principal, scope));
+export function refuseBeyond(role: MemberRole, environment: Environment, asked: readonly string[]): void {
+  const beyond = scopesBeyond(role, environment, asked);
   if (beyond.length === 0) return;
-  const { environment } = principal.book;
   throw new Fault("FORBIDDEN", {
     message: `Your role, ${role}, does not allow ${beyond.join(", ")} in ${environment}, so no key of yours may. Ask an owner for it.`,
     details: { role, scopes: beyond, environment },

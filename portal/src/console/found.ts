@@ -20,6 +20,7 @@ const pages: Record<string, (named: Named) => string | undefined> = {
   merchant: ({ id }) => at.merchant(id),
   dispute: within(at.dispute),
   settlement: within(at.settlement),
+  event: within(at.event),
   receipt: ({ id }) => at.receipt(id),
   exception: ({ id }) => at.exception(id),
   approval: ({ id }) => at.approval(id),

@@ -30,6 +30,11 @@ export const at = {
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}?account=${part(account)}`,
   statement: (id: string, environment: string, currency: string, account: string) =>
     `/merchants/${part(id)}/${part(environment)}/ledger/${part(currency)}/statement?account=${part(account)}`,
+  events: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/events`,
+  undelivered: (id: string, environment: string) =>
+    `/merchants/${part(id)}/${part(environment)}/events?delivery=undelivered`,
+  event: (id: string, environment: string, event: string) =>
+    `/merchants/${part(id)}/${part(environment)}/events/${part(event)}`,
   wall: () => "/wall",
   wallScreen: () => "/wall/screen",
   system: () => "/system",

@@ -89,6 +89,8 @@ export function Page() {
 
 function Outcome({ status }: { status: number | null }) {
   if (status === null) return <Status status="not on record" tone="warn" />;
+  // Nothing was done yet: it waited for a second operator.
+  if (status === 202) return <Status status="asked for" />;
   return status < 400 ? <Status status="done" /> : <Status status={`refused ${status}`} tone="bad" />;
 }
 
@@ -100,6 +102,7 @@ function Whole({ entry, close }: { entry: Entry; close: () => void }) {
           <Fact name="Who">
             {entry.actor ?? "unknown"} ({entry.role})
           </Fact>
+          {entry.approved_by !== null && <Fact name="Approved by">{entry.approved_by}</Fact>}
           <Fact name="When">
             <Time at={entry.at} />
           </Fact>

@@ -1,11 +1,15 @@
 // Home of the console: what waits for a person, by urgency of its kind.
 import { useQuery } from "@tanstack/react-query";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorFace } from "../../ui/face.tsx";
+import { To } from "../../ui/link.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { TimeFromNow } from "../../ui/time.tsx";
 import { type Schema, read } from "../api/client.ts";
+import { at } from "../paths.ts";
+import { kindOf } from "./waiting/kinds.ts";
 import { WallStrip } from "./wall/strip.tsx";
 
 type Queue = Schema<"WaitingQueue">;
@@ -13,7 +17,7 @@ type Queue = Schema<"WaitingQueue">;
 export function Page() {
   return (
     <Frame title="Home" lead="What waits for you." curl={{ path: "/v1/waiting" }}>
-      <Section title="Waiting">
+      <Section title="Waiting" actions={<ButtonLink to={at.waiting()}>All of it</ButtonLink>}>
         <Waiting />
       </Section>
       <WallStrip />
@@ -37,23 +41,29 @@ function Waiting() {
   );
 }
 
-function Line({ queue: { kind, about, count, is_more: more, items } }: { queue: Queue }) {
+function Line({ queue: { kind, count, is_more: more, items } }: { queue: Queue }) {
   const due = items.find(({ due_at: at }) => at !== null)?.due_at;
+  const { name, todo } = kindOf(kind);
   return (
-    <li className="flex min-h-12 flex-wrap items-center gap-x-4 px-4 py-2">
-      <div className="min-w-0 flex-1">
-        <p className="font-medium">{kind.replaceAll("_", " ")}</p>
-        <p className="text-muted">{about}</p>
-      </div>
-      {due && (
-        <span className="text-xs text-muted">
-          next <TimeFromNow at={due} />
+    <li>
+      <To
+        to={at.waitingFor(kind)}
+        className="flex min-h-12 flex-wrap items-center gap-x-4 px-4 py-2 text-ink first:rounded-t-md last:rounded-b-md hover:bg-hover"
+      >
+        <span className="min-w-0 flex-1">
+          <span className="block font-medium">{name}</span>
+          <span className="block text-muted">{todo}</span>
         </span>
-      )}
-      <span className="text-lg font-semibold">
-        {count}
-        {more && "+"}
-      </span>
+        {due && (
+          <span className="text-xs text-muted">
+            next <TimeFromNow at={due} />
+          </span>
+        )}
+        <span className="min-w-8 text-right text-lg font-semibold">
+          {count}
+          {more && "+"}
+        </span>
+      </To>
     </li>
   );
 }

@@ -8,41 +8,12 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { TimeFromNow } from "../../ui/time.tsx";
 import { type Schema, read } from "../api/client.ts";
 import { at } from "../paths.ts";
+import { kindNames, kindOf } from "./waiting/kinds.ts";
 
 type Queue = Schema<"WaitingQueue">;
 type Item = Schema<"WaitingItem"> & { kind: string };
 
-const kinds = [
-  "review",
-  "approval",
-  "dispute_deadline",
-  "dispute_decision",
-  "receipt",
-  "exception",
-  "payout_overdue",
-  "payout_returned",
-  "refund_pending",
-  "operation_overdue",
-  "endpoint_failing",
-  "book_quarantined",
-] as const;
-
-const names: Record<string, string> = {
-  review: "Review",
-  approval: "Second operator",
-  dispute_deadline: "Dispute unanswered",
-  dispute_decision: "Dispute to decide",
-  receipt: "Late money",
-  exception: "Disagreement",
-  payout_overdue: "Payout overdue",
-  payout_returned: "Payout returned",
-  refund_pending: "Refund without answer",
-  operation_overdue: "Call overdue",
-  endpoint_failing: "Receiver failing",
-  book_quarantined: "Book in quarantine",
-};
-
-const spec = { kind: choice("Kind", kinds), environment: choice("Environment", ["production", "sandbox"]) };
+const spec = { kind: choice("Kind", kindNames), environment: choice("Environment", ["production", "sandbox"]) };
 
 export function Page() {
   const filters = useFilters(spec);
@@ -94,16 +65,19 @@ function pageOf(item: Item): string {
   if (kind === "approval") return at.approval(id);
   if (kind === "receipt") return at.receipt(id);
   if (kind === "exception") return at.exception(id);
+  if (kind === "refund_pending") return at.refund(id);
   if (merchant !== null && environment !== null) {
     if (kind.startsWith("dispute")) return at.dispute(merchant, environment, id);
     if (kind.startsWith("payout")) return at.payout(merchant, environment, id);
+    if (kind === "endpoint_failing") return at.undelivered(merchant, environment);
+    if (kind === "book_quarantined") return at.ledger(merchant, environment);
   }
   const [, payment] = /\/payments\/(pay_\w+)$/.exec(url) ?? [];
   return payment === undefined ? at.waiting() : at.payment(payment);
 }
 
 const columns: Column<Item>[] = [
-  { head: "What", cell: ({ kind }) => names[kind] ?? kind },
+  { head: "What", cell: ({ kind }) => kindOf(kind).name },
   {
     head: "Whose",
     cell: ({ merchant_name: name, environment }) => (

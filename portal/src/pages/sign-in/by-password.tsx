@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useAction } from "../../api/action.ts";
 import { knowsPasskeys, signInByPasskey } from "../../api/passkey.ts";
 import { type SessionView, personApi } from "../../api/session.ts";
+import { pagesRoot } from "../../face.ts";
 import { Or } from "../../shell/guest.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNote } from "../../ui/face.tsx";
@@ -66,8 +67,8 @@ export function ByPassword({ onBegun }: { onBegun: (session: SessionView) => voi
         </>
       )}
       <p className="text-xs text-muted">
-        No account? An owner of the merchant invites you. Lost your way in? Whoever runs this service makes you a new
-        link.
+        No account? {pagesRoot === "/console" ? "An admin of the console" : "An owner of the merchant"} invites you.
+        Lost your way in? Whoever runs this service makes you a new link.
       </p>
     </>
   );

@@ -16,6 +16,9 @@ export function BookLinks({ id }: { id: string }) {
           <To to={at.ledger(id, environment)}>
             <span className="sr-only">{environment}: </span>Ledger
           </To>
+          <To to={at.events(id, environment)}>
+            <span className="sr-only">{environment}: </span>Events
+          </To>
         </li>
       ))}
     </ul>

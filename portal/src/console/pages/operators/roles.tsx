@@ -7,7 +7,7 @@ export const roles: readonly Role[] = ["viewer", "support", "admin"];
 export const meaningOf: Readonly<Record<Role, string>> = {
   viewer: "Reads everything, and changes nothing.",
   support:
-    "Decides reviews, hands evidence in and sends events again. Moves no money, opens no door, changes no setting.",
+    "Judges reviews, hands evidence in, sends events again and writes incidents. Moves no money, lets nobody in, changes no setting.",
   admin: "Does everything: money, merchants, routing, acquirers, operators.",
 };
 

@@ -18,6 +18,7 @@ import { useMay } from "../../api/rights.ts";
 import { pageOf } from "../../found.ts";
 import { at } from "../../paths.ts";
 import { RecordView } from "./record.tsx";
+import { Contest } from "./reference/contest.tsx";
 import { Refund } from "./reference/refund.tsx";
 
 type Record = Schema<"PaymentRecord">;
@@ -26,7 +27,7 @@ export function Page() {
   const reference = usePart("reference");
   const isAdmin = useMay()("admin");
   const record = useQuery(read("/v1/payments/{reference}", { path: { reference } }));
-  const [isRefunding, setRefunding] = useState(false);
+  const [doing, setDoing] = useState<"refund" | "contest" | undefined>(undefined);
   const isRefundable = (record.data?.payment.refundable_minor ?? 0) > 0;
   return (
     <Frame
@@ -38,7 +39,15 @@ export function Page() {
           <Identity id={reference} what="the payment's reference" />
         </>
       }
-      actions={isAdmin && isRefundable && <Button onClick={() => setRefunding(true)}>Refund…</Button>}
+      actions={
+        isAdmin &&
+        isRefundable && (
+          <>
+            <Button onClick={() => setDoing("contest")}>Record a dispute…</Button>
+            <Button onClick={() => setDoing("refund")}>Refund…</Button>
+          </>
+        )
+      }
       curl={{ path: `/v1/payments/${reference}` }}
     >
       <Answer of={record}>
@@ -59,7 +68,8 @@ export function Page() {
                 },
               }}
             />
-            {isRefunding && <Refund of={record} close={() => setRefunding(false)} />}
+            {doing === "refund" && <Refund of={record} close={() => setDoing(undefined)} />}
+            {doing === "contest" && <Contest of={record} close={() => setDoing(undefined)} />}
           </>
         )}
       </Answer>

@@ -3,14 +3,15 @@ import { useState } from "react";
 import { useAction } from "../../../api/action.ts";
 import { Digits } from "../../../pages/balances/digits.tsx";
 import { Button } from "../../../ui/button.tsx";
-import { Identity } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { To } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { TimeFromNow } from "../../../ui/time.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { type Schema, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
+import { at } from "../../paths.ts";
 import { useBook } from "../merchants/book.tsx";
 import { Plain } from "../merchants/plain.tsx";
 
@@ -99,8 +100,10 @@ function Waiting({ of: { uuid, summary, least_role: role, expires_at: ends } }: 
       <p className="mt-0.5">
         {summary}. Another {role} than you approves or refuses it; it is over <TimeFromNow at={ends} />.
       </p>
-      <p className="mt-1 text-xs">
-        <Identity id={uuid} what="the approval's identity" />
+      <p className="mt-1">
+        <To to={at.approval(uuid)} className="link">
+          The approval
+        </To>
       </p>
     </div>
   );

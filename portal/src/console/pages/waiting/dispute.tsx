@@ -1,5 +1,6 @@
 // A dispute to decide: what the merchant says to it, and what each outcome would do to the book.
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useGo, usePart } from "../../../address.ts";
 import { Answer } from "../../../ui/answer.tsx";
 import { Button } from "../../../ui/button.tsx";
@@ -11,10 +12,12 @@ import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time, TimeFromNow } from "../../../ui/time.tsx";
 import { type Schema, download, read, write } from "../../api/client.ts";
+import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { Decision, askedIn } from "../decisions/decide.tsx";
 import { BookNow } from "../decisions/effects.tsx";
 import { PaymentFacts, RecordView } from "../payments/record.tsx";
+import { AnswerFor, MoreTime } from "./dispute-forms.tsx";
 
 type Dispute = Schema<"DisputeRecord">;
 type Outcome = Schema<"DisputeOutcome">;
@@ -51,6 +54,9 @@ function Whole({ of: { dispute, merchant_id: id, evidence, record, book, decisio
   const { uuid, environment } = dispute;
   const path = { id, environment, uuid };
   const runs = dispute.outcome === null;
+  const may = useMay();
+  const [doing, setDoing] = useState<"time" | "answer" | undefined>(undefined);
+  const close = (): void => setDoing(undefined);
   return (
     <>
       <Facts>
@@ -66,8 +72,22 @@ function Whole({ of: { dispute, merchant_id: id, evidence, record, book, decisio
         </Fact>
       </Facts>
       <Section title="What the merchant says">
-        {evidence === null ? <p className="text-muted">Nothing yet.</p> : <Evidence of={evidence} path={path} />}
+        {evidence === null ? (
+          <div className="space-y-3">
+            <p className="text-muted">Nothing yet.</p>
+            {dispute.status === "needs_response" && (
+              <div className="flex flex-wrap gap-2">
+                {may("admin") && <Button onClick={() => setDoing("time")}>Give it more time…</Button>}
+                {may("support") && <Button onClick={() => setDoing("answer")}>Answer for the merchant…</Button>}
+              </div>
+            )}
+          </div>
+        ) : (
+          <Evidence of={evidence} path={path} />
+        )}
       </Section>
+      {doing === "time" && <MoreTime path={path} due={dispute.evidence_due_at} close={close} />}
+      {doing === "answer" && <AnswerFor path={path} close={close} />}
       {runs && (
         <Section title="How it ended">
           <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">

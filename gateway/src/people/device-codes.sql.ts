@@ -1,0 +1,184 @@
+// All SQL of device codes: programs that wait for a person to sign them in.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
+import type { Scope } from "../merchants/directory.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { STEP } from "../store/retention.ts";
+import type { MemberRole } from "./roles.ts";
+
+/** Open ones of one address, where an office may be, and of all together: nobody who asks without end fills the table. */
+export const OPEN_OF_ADDRESS_MAX = 10;
+export const OPEN_MAX = 5_000;
+/** An interval grows by so much each time that a program asks too soon (RFC 8628, section 3.5). */
+const SLOWER_SECONDS = 5;
+const INTERVAL_MAX_SECONDS = 60;
+
+/** What asks to be signed in. */
+export interface DeviceRequest {
+  userCode: string;
+  /** How its key shall be called. */
+  name: string;
+  environment: Environment;
+  address: string;
+  userAgent: string;
+  createdAt: Micros;
+  expiresAt: Micros;
+}
+
+/** What a person answered. Without `granted` it is a refusal. */
+export interface DeviceAnswer {
+  personId: string;
+  granted?: { merchantId: string; environment: Environment; scopes: readonly Scope[] };
+}
+
+/** One that was asked for by its long code. */
+export interface PolledDevice extends DeviceRequest {
+  answer: DeviceAnswer | undefined;
+  intervalSeconds: number;
+  /** It was asked before the interval was over. */
+  tooSoon: boolean;
+}
+
+/** One row; none where too many are open, of this address or of all, or where the short code is one that is there already. */
+export function insertDeviceCode(
+  request: DeviceRequest & { deviceDigest: Buffer; addressGroup: string; intervalSeconds: number },
+): Statement {
+  return {
+    text: `insert into device_codes (
+  device_digest, user_code, name, environment, address, address_group, user_agent, created_at, expires_at, interval_seconds
+)
+select $1::bytea, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::timestamptz, $9::timestamptz, $10::smallint
+where (select count(*) from device_codes where address_group = $6::text and expires_at > $8::timestamptz) < ${OPEN_OF_ADDRESS_MAX}
+  and (select count(*) from (select from device_codes where expires_at > $8::timestamptz limit ${OPEN_MAX}) as open) < ${OPEN_MAX}
+on conflict (user_code) do nothing
+returning 1`,
+    values: [
+      request.deviceDigest,
+      request.userCode,
+      request.name,
+      request.environment,
+      request.address,
+      request.addressGroup,
+      request.userAgent,
+      sqlTime(request.createdAt),
+      sqlTime(request.expiresAt),
+      request.intervalSeconds,
+    ],
+  };
+}
+
+/** The request of a short code, while it can be answered. */
+export function selectDeviceRequest(userCode: string, now: Micros): Statement {
+  return {
+    text: `select *
+from device_codes
+where user_code = $1::text and answered_at is null and expires_at > $2::timestamptz`,
+    values: [userCode, sqlTime(now)],
+  };
+}
+
+/** Answers a request. One row when it could still be answered: of two who answer at once one does. */
+export function answerDevice(userCode: string, { personId, granted }: DeviceAnswer, now: Micros): Statement {
+  return {
+    text: `update device_codes
+set answered_at = $2::timestamptz, person_id = $3::uuid, merchant_id = $4::uuid, scopes = $5::text[],
+  environment = coalesce($6::text, environment)
+where user_code = $1::text and answered_at is null and expires_at > $2::timestamptz
+returning 1`,
+    values: [
+      userCode,
+      sqlTime(now),
+      uuidOf(personId),
+      granted ? uuidOf(granted.merchantId) : null,
+      granted?.scopes ?? null,
+      granted?.environment ?? null,
+    ],
+  };
+}
+
+/** The request of a long code that is not over, with its answer, if any. Notes that it was asked, and slows down who asks too soon. */
+export function pollDevice(deviceDigest: Buffer, now: Micros): Statement {
+  return {
+    text: `with before as (
+  select device_digest,
+    -- A second is left to the way that a request takes.
+    coalesce(polled_at + make_interval(secs => interval_seconds - 1) > $2::timestamptz, false) as too_soon
+  from device_codes
+  where device_digest = $1::bytea and used_at is null and expires_at > $2::timestamptz
+  for no key update
+)
+update device_codes d
+set polled_at = $2::timestamptz,
+  interval_seconds = case when b.too_soon then least(d.interval_seconds + ${SLOWER_SECONDS}, ${INTERVAL_MAX_SECONDS}) else d.interval_seconds end
+from before b
+where d.device_digest = b.device_digest
+returning d.*, b.too_soon`,
+    values: [deviceDigest, sqlTime(now)],
+  };
+}
+
+/**
+ * Uses up a grant. One row, with the person's role by now, when it was not used before, and its person still belongs to the merchant, which may act.
+ */
+export function useGrant(deviceDigest: Buffer, now: Micros): Statement {
+  return {
+    text: `update device_codes d
+set used_at = $2::timestamptz
+from memberships m
+join persons p using (person_id)
+join merchants t using (merchant_id)
+where d.device_digest = $1::bytea and d.used_at is null and d.expires_at > $2::timestamptz
+  and m.merchant_id = d.merchant_id and m.person_id = d.person_id and p.closed_at is null and not t.suspended
+returning m.role`,
+    values: [deviceDigest, sqlTime(now)],
+  };
+}
+
+/** Forgets those that have been over for an hour, by the earlier of the two clocks. */
+export function deleteOldDeviceCodes(realNow: Micros): Statement {
+  return {
+    name: "forget device codes",
+    text: `delete from device_codes
+where device_digest in (
+  select device_digest from device_codes
+  where expires_at < least($1::timestamptz, statement_timestamp()) - interval '1 hour'
+  order by expires_at
+  limit ${STEP}
+)
+returning 1`,
+    values: [sqlTime(realNow)],
+  };
+}
+
+export function deviceRequestOfRow(row: Row): DeviceRequest {
+  return {
+    userCode: row.user_code as string,
+    name: row.name as string,
+    environment: row.environment as Environment,
+    address: row.address as string,
+    userAgent: row.user_agent as string,
+    createdAt: row.created_at as Micros,
+    expiresAt: row.expires_at as Micros,
+  };
+}
+
+export function polledDeviceOfRow(row: Row): PolledDevice {
+  const request = deviceRequestOfRow(row);
+  return {
+    ...request,
+    answer: answerOfRow(row, request),
+    intervalSeconds: row.interval_seconds as number,
+    tooSoon: row.too_soon as boolean,
+  };
+}
+
+function answerOfRow(row: Row, { environment }: DeviceRequest): DeviceAnswer | undefined {
+  if (row.person_id === null) return undefined;
+  const personId = idOf("person", row.person_id as string);
+  if (row.merchant_id === null) return { personId };
+  const merchantId = idOf("merchant", row.merchant_id as string);
+  return { personId, granted: { merchantId, environment, scopes: row.scopes as Scope[] } };
+}
+
+export const roleOfRow = (row: Row): MemberRole => row.role as MemberRole;

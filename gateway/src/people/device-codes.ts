@@ -1,0 +1,202 @@
+// Signing in from a command line (RFC 8628): a program shows a short code, a person answers it in the portal, and the program gets a key, once.
+import { randomBytes, randomInt } from "node:crypto";
+import { addressGroup } from "../ground/address-group.ts";
+import { type Clock, SECOND } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
+import { newId } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
+import { type Credentials, LIVE_MAX, type NewCredential, type Query } from "../merchants/credentials.ts";
+import type { Database } from "../store/database.ts";
+import { insertPeopleAudit } from "./access-audit.sql.ts";
+import { noteAccess } from "./access-audit.ts";
+import {
+  type DeviceAnswer,
+  type DeviceRequest,
+  type PolledDevice,
+  answerDevice,
+  deviceRequestOfRow,
+  insertDeviceCode,
+  pollDevice,
+  polledDeviceOfRow,
+  roleOfRow,
+  selectDeviceRequest,
+  useGrant,
+} from "./device-codes.sql.ts";
+import { actionsOf, scopesBeyond } from "./roles.ts";
+import type { Origin } from "./sessions.ts";
+import { SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
+
+export const DEVICE_CODE_LASTS_SECONDS = 600;
+export const INTERVAL_SECONDS = 5;
+/** Without vowels, so that no code is a word, and without what looks like something else (RFC 8628, section 6.1). 34 bits. */
+const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
+const USER_CODE_LENGTH = 8;
+
+export interface BegunDevice extends DeviceRequest {
+  /** Shown this once, to the program. */
+  deviceCode: string;
+}
+
+/** What a program is told when it asks. The words are those of RFC 8628, section 3.5. */
+export type Polled =
+  | { status: "authorization_pending" | "slow_down"; intervalSeconds: number }
+  | { status: "access_denied" | "expired_token" }
+  | ({ status: "granted" } & Granted);
+
+export interface Granted extends NewCredential {
+  merchantId: string;
+  environment: Environment;
+  name: string;
+  scopes: readonly string[];
+}
+
+export interface DeviceCodeParts {
+  database: Database;
+  clock: Clock;
+  credentials: Pick<Credentials, "create" | "refuseFull">;
+}
+
+export class DeviceCodes {
+  private readonly parts: DeviceCodeParts;
+  private readonly throttle: SignInThrottle;
+
+  constructor(parts: DeviceCodeParts) {
+    this.parts = parts;
+    this.throttle = new SignInThrottle(parts.database, parts.clock, TOO_MANY_GUESSES);
+  }
+
+  /** Begins for a program that asks for a key of this name. Throws RATE_LIMITED where too many wait for an answer. */
+  async begin(asked: { name: string; environment: Environment }, origin: Origin): Promise<BegunDevice> {
+    const now = this.parts.clock.now();
+    const deviceCode = randomBytes(32).toString("base64url");
+    const request: DeviceRequest = {
+      ...asked,
+      userCode: newUserCode(),
+      address: origin.address.slice(0, 60),
+      userAgent: origin.userAgent.slice(0, 300),
+      createdAt: now,
+      expiresAt: now + DEVICE_CODE_LASTS_SECONDS * SECOND,
+    };
+    const made = await this.parts.database.query(
+      insertDeviceCode({
+        ...request,
+        deviceDigest: sha256(deviceCode),
+        addressGroup: addressGroup(origin.address).slice(0, 60),
+        intervalSeconds: INTERVAL_SECONDS,
+      }),
+    );
+    if (made.length > 0) return { ...request, deviceCode };
+    throw new Fault("RATE_LIMITED", {
+      retryAfterSeconds: 60,
+      message: "Too many sign-ins from here wait for an answer. Answer one in the portal, or wait until they are over.",
+    });
+  }
+
+  /**
+   * What a short code stands for, for a person who was shown it. Throws OBJECT_NOT_FOUND alike for one that nobody was given, is over, or was
+   * answered; RATE_LIMITED for who tries several such.
+   */
+  async find(personId: string, sent: string, origin: Origin): Promise<DeviceRequest> {
+    const userCode = userCodeOf(sent);
+    // A person who guesses could sign in the programs of others as themselves.
+    return this.throttle.guard({ email: `device codes of ${personId}`, address: origin.address }, async () => {
+      const [row] =
+        userCode === undefined
+          ? []
+          : await this.parts.database.query(selectDeviceRequest(userCode, this.parts.clock.now()));
+      if (!row) throw new WrongGuess("OBJECT_NOT_FOUND", { message: NO_CODE });
+      return deviceRequestOfRow(row);
+    });
+  }
+
+  /**
+   * Lets the program have a key, or refuses it. The caller has asked whether the person may make such a key. Throws as `find`, and
+   * VALIDATION_ERROR where the book has as many keys as it may have.
+   */
+  async answer(sent: string, answer: DeviceAnswer, origin: Origin): Promise<DeviceRequest> {
+    const request = await this.find(answer.personId, sent, origin);
+    if (answer.granted) await this.parts.credentials.refuseFull(answer.granted, LIVE_MAX);
+    const statement = answerDevice(request.userCode, answer, this.parts.clock.now());
+    if ((await this.parts.database.query(statement)).length === 0)
+      throw new Fault("OBJECT_NOT_FOUND", { message: NO_CODE });
+    return request;
+  }
+
+  /**
+   * What became of a program's request. A key is made at the first question after the person has agreed, and told this once. Throws
+   * VALIDATION_ERROR where the book has as many keys as it may have: once one is revoked, the program may ask again.
+   */
+  async poll(deviceCode: string, origin: Origin): Promise<Polled> {
+    const deviceDigest = sha256(deviceCode);
+    const [row] = await this.parts.database.query(pollDevice(deviceDigest, this.parts.clock.now()));
+    if (!row) return { status: "expired_token" };
+    const device = polledDeviceOfRow(row);
+    const { answer, intervalSeconds, tooSoon } = device;
+    if (tooSoon) return { status: "slow_down", intervalSeconds };
+    if (!answer) return { status: "authorization_pending", intervalSeconds };
+    if (!answer.granted) return { status: "access_denied" };
+    return this.grant(deviceDigest, device, answer.granted, origin);
+  }
+
+  /** Makes the key in the transaction that uses the grant up: of two who ask at once, one gets one. */
+  private async grant(
+    deviceDigest: Buffer,
+    { name, answer }: PolledDevice,
+    granted: NonNullable<DeviceAnswer["granted"]>,
+    { address }: Origin,
+  ): Promise<Polled> {
+    const { merchantId, environment, scopes } = granted;
+    const audited = { personId: answer?.personId, merchantId, address: address.slice(0, 60) };
+    try {
+      const made = await this.parts.credentials.create(granted, { name, scopes }, LIVE_MAX, async (query, key) => {
+        await this.use(query, deviceDigest, granted);
+        const now = this.parts.clock.now();
+        const details = { client_id: key.clientId, environment, name };
+        const entry = { ...audited, at: now, action: "device_key_made", details };
+        await query(insertPeopleAudit(newId("request", now), entry));
+      });
+      if (made) return { status: "granted", ...made, merchantId, environment, name, scopes };
+    } catch (error) {
+      if (!(error instanceof NotAllowedAnyMore)) throw error;
+    }
+    await noteAccess(this.parts, { ...audited, action: "device_key_refused", details: { environment, name } });
+    return { status: "access_denied" };
+  }
+
+  /** Throws `NotAllowedAnyMore` where it was used already, or its person could not make such a key by now. */
+  private async use(
+    query: Query,
+    deviceDigest: Buffer,
+    { environment, scopes }: NonNullable<DeviceAnswer["granted"]>,
+  ): Promise<void> {
+    const [row] = await query(useGrant(deviceDigest, this.parts.clock.now()));
+    const role = row && roleOfRow(row);
+    const may = role && actionsOf(role, environment).has("credentials:write");
+    if (!may || scopesBeyond(role, environment, scopes).length > 0) throw new NotAllowedAnyMore();
+  }
+}
+
+/** Rolls the making of a key back. */
+class NotAllowedAnyMore extends Error {
+  override name = "NotAllowedAnyMore";
+}
+
+const NO_CODE =
+  "This code does not exist, is over, or was answered already. Look at the terminal, or ask there for another one.";
+
+const TOO_MANY_GUESSES =
+  "Too many codes were wrong. Wait for the seconds in Retry-After, then look at the terminal again.";
+
+function newUserCode(): string {
+  return Array.from({ length: USER_CODE_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join("");
+}
+
+/** A code as somebody typed it; undefined where it can be none. */
+export function userCodeOf(sent: string): string | undefined {
+  const code = sent.toUpperCase().replaceAll(/[\s-]/g, "");
+  return code.length === USER_CODE_LENGTH && [...code].every((letter) => LETTERS.includes(letter)) ? code : undefined;
+}
+
+/** As it is shown. */
+export const shownUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;

@@ -1,0 +1,129 @@
+// What an operator does for a merchant in a dispute, besides deciding it: gives more time, or hands in the answer.
+import { useId, useState } from "react";
+import { useAction } from "../../../api/action.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { say } from "../../../ui/toast.tsx";
+import { type Schema, write } from "../../api/client.ts";
+
+interface Props {
+  path: { id: string; environment: Schema<"Environment">; uuid: string };
+  close: () => void;
+}
+
+const DISPUTE = "/v1/merchants/{id}/books/{environment}/disputes/{uuid}";
+const refresh = [DISPUTE, "/v1/waiting", "/v1/audit"];
+/** The bound of the API for one file, in bytes of the file. */
+const FILE_BYTES_MAX = 150_000;
+const FILES_MAX = 10;
+
+/** A time as a field of date and time takes it, in the browser's zone. */
+const localTime = (at: string): string => {
+  const time = new Date(at);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};
+
+export function MoreTime({ path, due, close }: Props & { due: string }) {
+  const action = useAction(
+    (evidence_due_at: string) => write("POST", `${DISPUTE}/deadline`, { path, body: { evidence_due_at } }),
+    {
+      refresh,
+      done: () => {
+        say("The merchant has until then.");
+        close();
+      },
+    },
+  );
+  return (
+    <Dialog open onClose={close} title="Until when can it be answered?">
+      <Form
+        values={{ evidence_due_at: localTime(due) }}
+        action={action}
+        onSubmit={({ evidence_due_at: typed = "" }) => action.run(`${new Date(typed).toISOString().slice(0, 19)}Z`)}
+      >
+        <TextField
+          name="evidence_due_at"
+          label="Evidence due"
+          type="datetime-local"
+          hint="In the time zone of this browser. Not later than the acquirer waits."
+          check={needed("A time")}
+        />
+        <Submit>Set it</Submit>
+      </Form>
+    </Dialog>
+  );
+}
+
+export function AnswerFor({ path, close }: Props) {
+  const id = useId();
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const action = useAction(
+    async (statement: string) => {
+      const read = files.map(async (file) => ({
+        name: file.name,
+        media_type: file.type === "" ? "application/octet-stream" : file.type,
+        content_base64: await base64Of(file),
+      }));
+      return write("POST", `${DISPUTE}/evidence`, { path, body: { statement, files: await Promise.all(read) } });
+    },
+    {
+      refresh,
+      done: () => {
+        say("The answer is handed in.");
+        close();
+      },
+    },
+  );
+  const large = files.find(({ size }) => size > FILE_BYTES_MAX);
+  const fault =
+    files.length > FILES_MAX
+      ? `At most ${FILES_MAX} files.`
+      : large &&
+        `${large.name} is larger than ${FILE_BYTES_MAX / 1_000} kB. The merchant can hand it in, in the portal.`;
+  return (
+    <Dialog open onClose={close} title="Answer for the merchant">
+      <Form
+        values={{ statement: "" }}
+        action={action}
+        onSubmit={({ statement = "" }) => fault === undefined && action.run(statement)}
+      >
+        <p>
+          What you hand in is the merchant's answer, once: neither they nor you can change it afterwards. What they had
+          written down as a draft is not part of it.
+        </p>
+        <TextField
+          name="statement"
+          label="Statement"
+          lines={6}
+          check={needed("A statement")}
+          hint="What the merchant says happened."
+        />
+        <div>
+          <label htmlFor={id} className="mb-1 block font-medium">
+            Files
+          </label>
+          <input
+            id={id}
+            type="file"
+            multiple
+            aria-describedby={`${id}-fault`}
+            className="block w-full text-sm file:mr-3 file:min-h-8 file:rounded file:border file:border-line file:bg-panel file:px-3 file:text-ink"
+            onChange={({ target }) => setFiles([...(target.files ?? [])])}
+          />
+          <p id={`${id}-fault`} aria-live="polite" className="text-xs text-bad empty:hidden not-empty:mt-1">
+            {fault}
+          </p>
+        </div>
+        <Submit beside={<Button onClick={close}>Back</Button>}>Hand it in</Submit>
+      </Form>
+    </Dialog>
+  );
+}
+
+async function base64Of(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
