@@ -7,6 +7,7 @@ import { type SessionEndpointParts, sessionEndpoints } from "./access/session.ro
 import { planRefund } from "./acquiring/planning.ts";
 import { balanceEndpoints } from "./balances/balances.routes.ts";
 import { doctorEndpoints } from "./diagnostics/diagnosis.routes.ts";
+import { loggedRequestEndpoints } from "./diagnostics/requests.routes.ts";
 import { Examiner } from "./diagnostics/receiver-test.ts";
 import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
 import { disputeEndpoints } from "./disputes/disputes.routes.ts";
@@ -144,6 +145,7 @@ export function merchantSurface(
     ...faultInjectionEndpoints(database, timing?.faultRefreshMs),
     ...examEndpoints({ examiner, database }),
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
+    ...loggedRequestEndpoints(database),
     ...listening.endpoints(),
   ];
   return {
