@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { verifyMessage } from "../../gateway/src/auth/message-signature.ts";
 import { SECOND } from "../../gateway/src/ground/clock.ts";
 import { isSigned, signingKey } from "../../gateway/src/ground/crypto.ts";
+import { makeCertificates } from "./receiver.ts";
 import { type ScriptedAnswer, type Seen, startScripted } from "./scripted-service.ts";
 
 /** The pair that drivers sign with. */
@@ -91,6 +92,22 @@ export function testVectors(command: readonly string[]): void {
       const tried = await results<Tried>("retries", vectors, service.baseUrl);
       for (const [index, vector] of vectors.entries())
         judge(vector, tried[index] as Tried, service.seen[index] as Seen[]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("speaks TLS over one connection, and takes no certificate that it cannot verify", async () => {
+    const { caFile, key, cert } = await makeCertificates();
+    const fine = { status: 200, headers: {}, body: { status: "ok" } };
+    const service = await startScripted([[fine, fine, fine], [fine]], { key, cert });
+    try {
+      const vectors = [
+        { name: "the authority is trusted", calls: 3, ca_file: caFile },
+        { name: "the authority is unknown", calls: 1 },
+      ];
+      expect(await results("tls", vectors, service.baseUrl)).toEqual(["ok ok ok", "CONNECTION_FAILED false"]);
+      expect([service.seen[0]?.length, service.seen[1]?.length, service.connections()]).toEqual([3, 0, 1]);
     } finally {
       await service.close();
     }
