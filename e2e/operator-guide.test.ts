@@ -91,7 +91,8 @@ describe.runIf(shell)("the operators' guides", () => {
     day("A new merchant").toContain('"invitation_id"');
     day("Settlements").toContain("BIFAST-20261123");
     day("The ledger").toContain('"account":"acquirer:nusantara:receivable"');
-    day("The ledger").toContain('"clean":true');
+    day("The ledger").toContain('"journals_in_all":');
+    day("The ledger").toMatch(/; end of .*: \d+ journals$/m);
     day("The ledger").toContain('"opening_minor":0');
     day("Telling everybody that something happens").toContain('"message":"Cards are taken as usual."');
     day("Who did what").toContain('"actor":"environment"');
@@ -102,6 +103,7 @@ describe.runIf(shell)("the operators' guides", () => {
     api("Finding a payment").toContain('"kind":"journalled"');
     api("Why this number?").toContain('"figure_after_minor"');
     api("Why this number?").toContain("closing,,,,");
+    api("A whole book").toContain('"clean":true');
     api("Changing the routing rules").toContain('"payments":');
     api("Testing an acquirer against another").toContain('"id":"cendana_qris"');
     api("Rolling back").toContain('"restores":1');

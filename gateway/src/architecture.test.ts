@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "checkout", "requests", "insights", "telemetry", "status"],
+  ["sandbox", "checkout", "requests", "insights", "telemetry", "status", "docs"],
   ["diagnostics", "story", "search", "access"],
   ["operator"],
   ["portal"],
@@ -124,7 +124,7 @@ const owners: Record<string, RegExp> = {
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,
   operator:
-    /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies)$/,
+    /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies|book_verifications)$/,
   insights: /^(payment_hours|payment_totals|roll_ups)$/,
   telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,

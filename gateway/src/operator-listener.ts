@@ -13,6 +13,7 @@ import type { Readiness } from "./http/readiness.ts";
 import { createServer } from "./http/server.ts";
 import { Approvals } from "./operator/approvals.ts";
 import { Audit } from "./operator/audit.ts";
+import { BookReplays } from "./operator/book-replays.ts";
 import { ConsoleDoor } from "./operator/console-door.ts";
 import { KnownTokens } from "./operator/known-tokens.ts";
 import { operatorContract } from "./operator/openapi.ts";
@@ -49,7 +50,7 @@ export interface OperatorListener {
   stopListening(): void;
   /** One round of what workers do for operators: changes that wait too long for a second one, or have no outcome. */
   sweep(): Promise<void>;
-  /** Writes down what is only noted yet. */
+  /** Writes down what is only noted yet, and ends replays of books. */
   stop(): Promise<void>;
 }
 
@@ -84,7 +85,9 @@ export function createOperatorListener(
   const refusals = new Refusals({ database, clock, metrics, log });
   const approvals = new Approvals({ database, audit, clock, log });
   const streams = new OperatorStreams({ database, lanes: rooms.lanes, clock, log });
-  const endpoints = operatorSurface(foundation, rooms, { audit, refusals, tokens, approvals, streams });
+  const replays = new BookReplays({ database, clock, log });
+  const parts = { audit, refusals, tokens, approvals, streams, replays };
+  const endpoints = operatorSurface(foundation, rooms, parts);
   approvals.runs.serve(endpoints);
   const access = consoleAccess(foundation, rooms);
   const door = openConsole(server, foundation, rooms, access);
@@ -93,7 +96,7 @@ export function createOperatorListener(
   const contract = (): string => (made ??= operatorContract({ endpoints, access }, version));
   openContract(server, "/ops/v1/openapi.json", contract);
   const stop = async (): Promise<void> => {
-    await Promise.all([uses.write(), refusals.write()]);
+    await Promise.all([uses.write(), refusals.write(), replays.stop()]);
   };
   return {
     server,

@@ -7,6 +7,7 @@ import { type SessionEndpointParts, sessionEndpoints } from "./access/session.ro
 import { planRefund } from "./acquiring/planning.ts";
 import { balanceEndpoints } from "./balances/balances.routes.ts";
 import { doctorEndpoints } from "./diagnostics/diagnosis.routes.ts";
+import { loggedRequestEndpoints } from "./diagnostics/requests.routes.ts";
 import { Examiner } from "./diagnostics/receiver-test.ts";
 import { examEndpoints } from "./diagnostics/receiver-test.routes.ts";
 import { disputeEndpoints } from "./disputes/disputes.routes.ts";
@@ -22,6 +23,8 @@ import { approvalEndpoints } from "./operator/approvals.routes.ts";
 import type { Approvals } from "./operator/approvals.ts";
 import { auditEndpoints } from "./operator/audit.routes.ts";
 import type { Audit } from "./operator/audit.ts";
+import type { BookReplays } from "./operator/book-replays.ts";
+import { bookVerificationEndpoints } from "./operator/book-verifications.routes.ts";
 import { bookEndpoints } from "./operator/books.routes.ts";
 import { exceptionEndpoints } from "./operator/reconciliation-exceptions.routes.ts";
 import { operatorDisputeEndpoints } from "./operator/disputes.routes.ts";
@@ -142,6 +145,7 @@ export function merchantSurface(
     ...faultInjectionEndpoints(database, timing?.faultRefreshMs),
     ...examEndpoints({ examiner, database }),
     ...doctorEndpoints({ database, vault, clock, headerPrefix }),
+    ...loggedRequestEndpoints(database),
     ...listening.endpoints(),
   ];
   return {
@@ -158,13 +162,14 @@ export interface OperatorSurfaceParts {
   tokens: OperatorTokens;
   approvals: Approvals;
   streams: OperatorStreams;
+  replays: BookReplays;
 }
 
 /** The endpoints under /ops/v1. */
 export function operatorSurface(
   { config, database, clock, watch, skewMs }: Foundation,
   rooms: Rooms,
-  { audit, refusals, tokens, approvals, streams }: OperatorSurfaceParts,
+  { audit, refusals, tokens, approvals, streams, replays }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
   const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
     rooms;
@@ -205,6 +210,7 @@ export function operatorSurface(
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
     ...bookEndpoints(database, directory),
+    ...bookVerificationEndpoints(directory, replays),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),
     ...operatorDisputeEndpoints({ database, directory, lanes, moves, files: evidenceFiles }),
     ...receiptEndpoints(database, directory, moves),

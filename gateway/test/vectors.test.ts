@@ -11,6 +11,10 @@ import { publicRootOf } from "../src/auth/signed-message.ts";
 import { SECOND } from "../src/ground/clock.ts";
 import { isInTimestampWindow, signingKey } from "../src/ground/crypto.ts";
 import { faultCodes } from "../src/ground/fault.ts";
+import { parseObject } from "../src/ground/json.ts";
+import { type FieldRules, judgeBody } from "../src/http/fields.ts";
+import { createPaymentRules } from "../src/payments/payments.schema.ts";
+import { createRefundRules } from "../src/refunds/refunds.schema.ts";
 import { deliveryHeaders } from "../src/webhooks/sender.ts";
 import { book, merchantWith } from "./given.ts";
 
@@ -54,6 +58,12 @@ interface Retry {
   expect: { attempts: number; waits_ms: [number, number][]; lookups: number; result: string };
 }
 
+interface Validation {
+  name: string;
+  call: { operation: string; body: object };
+  error: { code: string; message: string; field: string; value: unknown };
+}
+
 const python = spawnSync("python3", ["--version"]).status === 0;
 
 test.runIf(python)("the files are as their script writes them", () => {
@@ -62,7 +72,7 @@ test.runIf(python)("the files are as their script writes them", () => {
 });
 
 test("there are vectors of everything", () => {
-  const files = ["signing.json", "message-signatures.json", "webhooks.json", "retries.json"];
+  const files = ["signing.json", "message-signatures.json", "webhooks.json", "retries.json", "validation.json"];
   const sizes = files.map((name) => read(name).length);
   for (const size of sizes) expect(size).toBeGreaterThan(10);
 });
@@ -163,4 +173,21 @@ test("a script of answers has an answer for each attempt and lookup, a wait betw
       if (code !== undefined) expect(known, name).toContain(code);
     }
   }
+});
+
+describe("the service refuses, in these words,", () => {
+  const rules: Record<string, FieldRules<unknown>> = {
+    "payments.create": createPaymentRules,
+    "refunds.create": createRefundRules,
+  };
+  test.each(read<Validation>("validation.json"))("$name", ({ call, error }) => {
+    const judged = judgeBody(
+      rules[call.operation] as FieldRules<unknown>,
+      parseObject(Buffer.from(JSON.stringify(call.body))),
+    );
+    if (!("fault" in judged)) throw new Error("not refused");
+    const { code, message, extras } = judged.fault;
+    const { field, value } = extras.details as { field: string; value: unknown };
+    expect(JSON.parse(JSON.stringify({ code, message, field, value }))).toEqual(error);
+  });
 });

@@ -1,4 +1,4 @@
-// Which contracts the pages keep to: read as one, without the headers, which the client of the pages sets by itself.
+// Which contracts the pages and the client library keep to: read as one, without the headers, which their clients set by themselves.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,6 +17,11 @@ export const faces = [
     contracts: ["openapi/operator.json"],
     prefix: /^\/ops/,
     file: join(root, "portal/src/console/api/contract.ts"),
+  },
+  {
+    contracts: ["openapi/merchant.json"],
+    prefix: /^$/,
+    file: join(root, "sdk/src/contract.ts"),
   },
 ] as const;
 export type Face = (typeof faces)[number];

@@ -4,6 +4,7 @@ import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { exampleIds, exampleSignature } from "../http/examples.ts";
 import { currencyCode, environmentField, exponentField, identity } from "../http/shapes.ts";
+import { exportFormats } from "../ledger/export.ts";
 import { accounts, isAccount } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
@@ -137,3 +138,10 @@ function accountsOf(rows: readonly TotalRow[]): z.infer<typeof bookSchema>["curr
     };
   });
 }
+
+/** The format of a book as text. */
+export const exportFormatField = z
+  .enum(exportFormats)
+  .meta({ description: "`hledger`, which Ledger reads too, `beancount`, or JSON lines." });
+
+export const bookExportSchema = z.string().meta({ id: "BookExport", description: "Text.", examples: ["; a book\n"] });

@@ -24,6 +24,7 @@ const kinds = {
   incident: "inc_",
   incidentUpdate: "inu_",
   approval: "apr_",
+  verification: "vrf_",
   link: "lnk_",
 } as const;
 

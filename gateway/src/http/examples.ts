@@ -24,6 +24,7 @@ export const exampleIds: Readonly<Record<IdKind, string>> = {
   incident: "inc_01kan5h3c8m2xw6tq9z4yb7vne",
   incidentUpdate: "inu_01kan5h3d4q7vz9nb2e6tx8mwc",
   approval: "apr_01kan5b8t3w6zn9qx2c7m4yhre",
+  verification: "vrf_01kan6d4n2x8zq5tw9c3m7bhye",
   link: "lnk_01kan1v8c3x6tq9zm4b7e2wyhd",
 };
 

@@ -12,7 +12,7 @@ import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { type JournalDraft, accounts, capturePostings, holdPostings, refundPostings } from "./journal.ts";
 import { ledgerNeeds, post } from "./ledger.ts";
-import { verifyBook } from "./verify.ts";
+import { type ReplayProgress, verifyBook } from "./verify.ts";
 
 let service: TestService;
 let database: Database;
@@ -392,4 +392,35 @@ test("verification beside traffic gives no false alarm", async () => {
   const report = await verifyBook(database, book);
   expect(report.wrong).toBeUndefined();
   expect(report.journals).toBeGreaterThan(300n);
+});
+
+test("a replay tells how far it is, page by page and check by check, and ends where it is told to", async () => {
+  const told: ReplayProgress[] = [];
+  const { journals } = await verifyBook(database, busy.book, { progress: (now) => told.push(now) });
+  const [first, last] = [told[0], told.at(-1)];
+  expect(first).toEqual({ journals: 0n, journalsInAll: journals, checks: 0, checksInAll: last?.checksInAll, rows: 0n });
+  expect(last).toMatchObject({ journals, checks: last?.checksInAll });
+  expect(last?.rows).toBeGreaterThan(journals);
+  for (const [at, now] of told.entries()) {
+    const before = told[at - 1] ?? now;
+    expect([now.journals >= before.journals, now.checks >= before.checks, now.rows >= before.rows]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    // Rows come after journals.
+    if (now.rows > 0n) expect(now.journals).toBe(journals);
+  }
+  // At any page: nothing is read after it.
+  for (const page of told.keys()) {
+    const ending = new AbortController();
+    let heard = 0;
+    const progress = (): void => {
+      if (heard++ === page) ending.abort(new Error(`enough at ${page}`));
+    };
+    await expect(verifyBook(database, busy.book, { progress, signal: ending.signal })).rejects.toThrow(
+      `enough at ${page}`,
+    );
+    expect(heard).toBe(page + 1);
+  }
 });

@@ -34,6 +34,26 @@ export interface BookReport {
   head?: string;
 }
 
+/** How far a replay has come: first through the journals, then through the rows that they stand for. */
+export interface ReplayProgress {
+  /** Journals replayed, and how many there were when it began. */
+  journals: bigint;
+  journalsInAll: bigint;
+  /** Kinds of checks of rows that are done, and how many there are. */
+  checks: number;
+  checksInAll: number;
+  /** Rows, or batches, held against the journals; a row counts in each check. */
+  rows: bigint;
+}
+
+/** Who watches a replay. */
+export interface ReplayWatch {
+  /** Hears of every page. Must return at once. */
+  progress?: ((progress: ReplayProgress) => void) | undefined;
+  /** Ends it between two pages: `verifyBook` throws the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
 const PAGE = 1000;
 const HOUR = 3600 * SECOND;
 
@@ -65,9 +85,9 @@ const checks: readonly {
  * Replays one book: sequence, chain, zero-sum, running balances, totals. Then proves that the journals and the rows that
  * merchants see tell the same: every payment's capture, refund, dispute and batch has its journals and nothing else has,
  * totals and marks are the sums of what they stand for, every success was told of once, and the roll-up has counted each. May run beside any
- * traffic.
+ * traffic: no transaction is open for longer than a page.
  */
-export async function verifyBook(database: Database, book: Book): Promise<BookReport> {
+export async function verifyBook(database: Database, book: Book, watch: ReplayWatch = {}): Promise<BookReport> {
   const captures = new Captures(await database.query<CountedRow>(selectCounted(book)));
   const totals = await database.query<{
     seq: bigint;
@@ -78,6 +98,7 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
   }>(selectBalances(book));
   const upTo = totals[0]?.seq;
   if (upTo === undefined) return { book, journals: 0n, wrong: "the book has no head" };
+  const pages = new Pages(upTo, watch);
   const replay = new Replay();
   for (let after = 0n; after < upTo;) {
     const rows = await database.query<JournalRow>(selectJournals(book, after, upTo, PAGE));
@@ -95,9 +116,10 @@ export async function verifyBook(database: Database, book: Book): Promise<BookRe
     }
     const wrong = await firstWrong(database, journalsUnfounded(book, claims));
     if (wrong !== undefined) return { book, journals: after, wrong };
+    pages.turn({ journals: after });
   }
   // What names a row says more than what names an hour.
-  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book)) ?? captures.compare();
+  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book, pages)) ?? captures.compare();
   return { book, journals: upTo, wrong, head: replay.head };
 }
 
@@ -112,8 +134,8 @@ function claimOf({ seq, journalId, kind, groupId, operationKey }: Journal): Clai
   return { seq, kind, groupId, owner, ownerId };
 }
 
-async function rowsWrong(database: Database, book: Book): Promise<string | undefined> {
-  for (const { table, page, statement } of checks) {
+async function rowsWrong(database: Database, book: Book, pages: Pages): Promise<string | undefined> {
+  for (const [number, { table, page, statement }] of checks.entries()) {
     for (let after = ""; ;) {
       const ids = (await database.query<{ id: string }>(selectKeys(table, book, after, page))).map(({ id }) => id);
       const last = ids.at(-1);
@@ -121,7 +143,9 @@ async function rowsWrong(database: Database, book: Book): Promise<string | undef
       const wrong = await firstWrong(database, statement(book, ids));
       if (wrong !== undefined) return wrong;
       after = last;
+      pages.turn({ checks: number, rows: ids.length });
     }
+    pages.turn({ checks: number + 1 });
   }
   return firstWrong(database, selectProtectedMismatch(book));
 }
@@ -144,6 +168,25 @@ export async function* readJournals(database: Database, book: Book): AsyncGenera
     if (rows.length === 0) return;
     for (const row of rows) yield journalOfRow(book, row);
     after = rows.at(-1)?.seq ?? upTo;
+  }
+}
+
+/** Counts the pages of a replay, tells of each, and ends it between two. */
+class Pages {
+  private readonly watch: ReplayWatch;
+  private told: ReplayProgress;
+
+  constructor(journalsInAll: bigint, watch: ReplayWatch) {
+    this.watch = watch;
+    this.told = { journals: 0n, journalsInAll, checks: 0, checksInAll: checks.length, rows: 0n };
+    this.turn({});
+  }
+
+  /** A page is done. `rows`: so many more. Throws the reason of the signal. */
+  turn({ rows = 0, ...reached }: { journals?: bigint; checks?: number; rows?: number }): void {
+    this.told = { ...this.told, ...reached, rows: this.told.rows + BigInt(rows) };
+    this.watch.progress?.(this.told);
+    this.watch.signal?.throwIfAborted();
   }
 }
 

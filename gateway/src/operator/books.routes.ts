@@ -1,12 +1,19 @@
-// The HTTP of books for operators: the totals of every account, and the entries behind any of them.
-import { accountEntriesQuery, bookSchema, readBook } from "../balances/book.ts";
+// The HTTP of books for operators: the totals of every account, the entries behind any of them, and the whole as text.
+import { z } from "zod";
+import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
+import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
+import { BookExports } from "../ledger/exports.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams } from "./params.ts";
+
+const exportSchema = z
+  .strictObject({ format: exportFormatField })
+  .meta({ id: "ExportBook", examples: [{ format: "hledger" }] });
 
 export function bookEndpoints(database: Database, directory: Directory): OperatorEndpoint[] {
   return [
@@ -39,5 +46,32 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
       handle: async ({ params, query }) =>
         listEntries(database, (await findBook(directory, params)).book, params.currency ?? "", query),
     }),
+    exportEndpoint(database, directory),
   ];
+}
+
+/** Asked for by POST although it changes nothing here: who took a whole book along is in the audit. */
+function exportEndpoint(database: Database, directory: Directory): OperatorEndpoint {
+  const exports = new BookExports(database, { inAll: 4, each: 2 });
+  return operatorEndpoint({
+    method: "POST",
+    operationId: "exportBook",
+    path: `${OF_BOOK}/export`,
+    params: bookParams,
+    summary: "Take a whole book along as text for plain-text accounting; the audit says who did",
+    description:
+      "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals; it is cut off where whoever asked loses the right to it.",
+    tag: "Books",
+    role: "support",
+    body: exportSchema,
+    success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle({ params, body: { format }, operator, stands }) {
+      const { book } = await findBook(directory, params);
+      const stillAllowed = async (): Promise<void> => {
+        if (!(await stands?.())) throw new Fault("FORBIDDEN", { message: "You may not read this book any more." });
+      };
+      return exports.begin({ book, format, whose: operator.name, stillAllowed });
+    },
+  });
 }

@@ -2,9 +2,7 @@
 import { Fault } from "../ground/fault.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
-import { type Reply, reply } from "../ground/reply.ts";
-import { verifyBook } from "../ledger/verify.ts";
-import { environments } from "../merchants/books.ts";
+import { reply } from "../ground/reply.ts";
 import { scopes } from "../merchants/directory.ts";
 import type { Merchants, MerchantSummary } from "../merchants/merchants.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
@@ -12,11 +10,10 @@ import type { People } from "../people/people.ts";
 import type { Database } from "../store/database.ts";
 import { followAddress } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { bookParams, credentialParams, merchantParams } from "./params.ts";
+import { credentialParams, merchantParams } from "./params.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitOf } from "./lists.ts";
 import {
-  bookReportSchema,
   changeCredentialSchema,
   createCredentialSchema,
   createMerchantSchema,
@@ -59,7 +56,6 @@ export function merchantEndpoints(parts: MerchantEndpointParts): OperatorEndpoin
     invitationEndpoint(parts),
     ...credentialEndpoints(parts),
     webhookEndpoint(parts),
-    verifyEndpoint(parts),
   ];
 }
 
@@ -268,43 +264,6 @@ function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): Operat
       const secret = await merchants.setWebhook(book, url);
       await followAddress(parts.database, book);
       return reply(200, { environment: body.environment, url, webhook_secret: secret });
-    },
-  });
-}
-
-/** Replays in line, the running one included; more are told to come back. */
-const REPLAYS_WAITING_MAX = 8;
-
-function verifyEndpoint({ merchants, database }: MerchantEndpointParts): OperatorEndpoint {
-  // A replay reads a whole book: this process does one at a time, and the others wait.
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-  const oneByOne = (work: () => Promise<Reply>): Promise<Reply> => {
-    if (waiting >= REPLAYS_WAITING_MAX) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 10 });
-    waiting++;
-    const next = last.then(work).finally(() => waiting--);
-    last = Promise.allSettled([next]); // whoever asked hears of a failure; the one behind goes on
-    return next;
-  };
-  return operatorEndpoint({
-    method: "GET",
-    operationId: "verifyBook",
-    path: `${path}/{id}/books/{environment}/verify`,
-    params: bookParams,
-    summary: "Replay a book from its first journal; takes as long as the book is",
-    tag,
-    role: "viewer",
-    success: { status: 200, description: "Whether the book is clean.", schema: bookReportSchema },
-    errors: ["OBJECT_NOT_FOUND"],
-    async handle({ params }) {
-      const { merchantId } = await required(merchants, params.id);
-      const environment = environments.find((name) => name === params.environment);
-      if (!environment) throw new Fault("OBJECT_NOT_FOUND", { message: "No such book." });
-      return oneByOne(async () => {
-        const { journals, wrong } = await verifyBook(database, { merchantId, environment });
-        const found = wrong === undefined ? {} : { wrong };
-        return reply(200, { clean: wrong === undefined, journals: Number(journals), ...found });
-      });
     },
   });
 }

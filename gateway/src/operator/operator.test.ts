@@ -8,6 +8,7 @@ import { OPERATOR_TOKEN, type TestService, asOwner, openDatabase, paymentBody, s
 import { errorSchema, exampleOf } from "../http/shapes.ts";
 import { acquirerEndpoints } from "./acquirers.routes.ts";
 import { auditEndpoints } from "./audit.routes.ts";
+import { bookVerificationEndpoints } from "./book-verifications.routes.ts";
 import { bookEndpoints } from "./books.routes.ts";
 import { operatorDisputeEndpoints } from "./disputes.routes.ts";
 import { merchantEndpoints } from "./merchants.routes.ts";
@@ -24,6 +25,7 @@ const endpoints = [
   ...merchantEndpoints(none),
   ...acquirerEndpoints(none, none),
   ...bookEndpoints(none, none),
+  ...bookVerificationEndpoints(none, none),
   ...operatorDisputeEndpoints(none),
   ...receiptEndpoints(none, none, none),
   ...exceptionEndpoints(none, none),

@@ -1,19 +1,16 @@
 // The book behind the figures: accounts, journals and entries, what a settlement is made of, and the whole as text for other programs.
-import { Readable } from "node:stream";
 import { z } from "zod";
-import { accountEntriesQuery, bookSchema, readBook } from "../balances/book.ts";
+import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
-import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitQuery, startingAfter } from "../http/shapes.ts";
-import { type ExportFormat, exportBook, exportFormats } from "../ledger/export.ts";
+import { BookExports } from "../ledger/exports.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
-import { readJournals } from "../ledger/verify.ts";
 import type { Book } from "../merchants/books.ts";
 import { selectJournal, selectJournalPage } from "../search/search.sql.ts";
 import { itemListSchema, itemsQuery, listItems } from "../settlements/items.ts";
@@ -36,9 +33,7 @@ const journalsQuery = z.strictObject({
   starting_after: startingAfter("journal", "is not the id of a journal", "`id` of the last journal received."),
 });
 
-const exportQuery = z.strictObject({
-  format: z.enum(exportFormats).meta({ description: "`hledger`, which Ledger reads too, `beancount`, or JSON lines." }),
-});
+const exportQuery = z.strictObject({ format: exportFormatField });
 
 export function bookPagesEndpoints(database: Database): PortalEndpoint[] {
   return [
@@ -146,19 +141,8 @@ function itemsEndpoint(database: Database): PortalEndpoint {
   });
 }
 
-/** A long book takes minutes and a connection now and then: so many at once in this process, and of one merchant. */
-const EXPORTS_MAX = 6;
-const MERCHANT_EXPORTS_MAX = 2;
-/** Whoever reads so slowly that it takes longer is cut off: others wait for the place. */
-const EXPORT_WITHIN_MS = 30 * 60_000;
-/** Whoever loses the right to read the book reads no more of it for longer. */
-const ALLOWED_EVERY_MS = 5_000;
-const exportShape = z.string().meta({ id: "BookExport", description: "Text.", examples: ["; a book\n"] });
-const endings: Record<ExportFormat, string> = { hledger: "journal", beancount: "beancount", jsonl: "jsonl" };
-
 function exportEndpoint(database: Database): PortalEndpoint {
-  /** Of which merchant each is. */
-  const running: string[] = [];
+  const exports = new BookExports(database, { inAll: 6, each: 2 });
   return memberEndpoint({
     method: "GET",
     path: "/portal/v1/books/export",
@@ -169,75 +153,9 @@ function exportEndpoint(database: Database): PortalEndpoint {
     tag,
     action,
     query: exportQuery,
-    success: { status: 200, description: "The book.", schema: exportShape, mediaType: "text/plain" },
+    success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
     errors: [],
-    async handle({ book, query: { format }, stillAllowed }) {
-      const { merchantId } = book;
-      const isOwn = running.filter((one) => one === merchantId).length >= MERCHANT_EXPORTS_MAX;
-      if (isOwn || running.length >= EXPORTS_MAX)
-        throw new Fault(isOwn ? "RATE_LIMITED" : "SERVICE_UNAVAILABLE", {
-          message: "Too many books are being exported already. Try again when one is done.",
-          retryAfterSeconds: 10,
-        });
-      running.push(merchantId);
-      const late = setTimeout(() => stream.destroy(), EXPORT_WITHIN_MS).unref();
-      const release = (): void => {
-        clearTimeout(late);
-        running.splice(running.indexOf(merchantId), 1);
-      };
-      const chunks = whileAllowed(exportBook(format, book, readJournals(database, book)), stillAllowed);
-      const stream = Readable.from(released(chunks, release));
-      return {
-        status: 200,
-        body: "",
-        contentType: "text/plain; charset=utf-8",
-        stream,
-        saveAs: `book-${book.environment}.${endings[format]}`,
-      };
-    },
+    handle: ({ book, query: { format }, stillAllowed }) =>
+      Promise.resolve(exports.begin({ book, format, whose: book.merchantId, stillAllowed })),
   });
-}
-
-/** The same chunks, as long as whoever asked may have them: it is asked again every few seconds. Throws what `stillAllowed` does. */
-export async function* whileAllowed(
-  chunks: AsyncGenerator<string>,
-  stillAllowed: () => Promise<void>,
-  everyMs = ALLOWED_EVERY_MS,
-): AsyncGenerator<string> {
-  let asked = stopwatchMs();
-  for await (const chunk of chunks) {
-    if (stopwatchMs() - asked >= everyMs) {
-      await stillAllowed();
-      asked = stopwatchMs();
-    }
-    yield chunk;
-  }
-}
-
-/** The same chunks; `release` is called once, when they have ended, failed, or nobody wants any more of them, whether or not one was read. */
-function released(chunks: AsyncGenerator<string>, release: () => void): AsyncIterable<string> {
-  let isHeld = true;
-  const end = (): void => {
-    if (isHeld) release();
-    isHeld = false;
-  };
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        try {
-          const result = await chunks.next();
-          if (result.done === true) end();
-          return result;
-        } catch (error) {
-          end();
-          throw error;
-        }
-      },
-      async return() {
-        end();
-        await chunks.return(undefined);
-        return { done: true, value: undefined };
-      },
-    }),
-  };
 }

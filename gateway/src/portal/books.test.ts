@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
-import { whileAllowed } from "./books.routes.ts";
 
 let service: TestService;
 let client: Client;
@@ -95,27 +94,6 @@ test.each([
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="book-sandbox\.\w+"$/);
   expect(answer.text).toMatch(end);
-});
-
-test("an export goes on only while whoever asked may have it", async () => {
-  async function* chunks(): AsyncGenerator<string> {
-    for (const chunk of ["one", "two", "three"]) yield await Promise.resolve(chunk);
-  }
-  const heard = async (stillAllowed: () => Promise<void>, everyMs: number): Promise<string[]> => {
-    const got: string[] = [];
-    try {
-      for await (const chunk of whileAllowed(chunks(), stillAllowed, everyMs)) got.push(chunk);
-    } catch (error) {
-      got.push((error as Error).message);
-    }
-    return got;
-  };
-  let asked = 0;
-  const losesIt = (): Promise<void> => (++asked > 1 ? Promise.reject(new Error("lost")) : Promise.resolve());
-  expect(await heard(losesIt, 0)).toEqual(["one", "lost"]);
-  // Not at every chunk: the book is read in thousands of them.
-  asked = 1;
-  expect(await heard(losesIt, 60_000)).toEqual(["one", "two", "three"]);
 });
 
 test("whoever leaves in the middle of an export leaves room for others", async () => {

@@ -1,4 +1,6 @@
 // The idempotency inspector: which keys were used, and what became of each request of one of them.
+import { bodyView, requestView } from "../diagnostics/request-view.ts";
+import { keyParams, usedKeyListSchema, usedKeysQuery, wholeKeySchema } from "../diagnostics/requests.schema.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -19,8 +21,6 @@ import {
 } from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
-import { bodyView, requestView } from "./requests.routes.ts";
-import { keyParams, usedKeyListSchema, usedKeysQuery, wholeKeySchema } from "./requests.schema.ts";
 
 const tag = "Requests";
 const FIRST_USES = 10;

@@ -34,6 +34,9 @@ export interface RequestLogParts {
   share?: number | undefined;
 }
 
+/** Reading the log is not logged: whoever follows it would read of little else. */
+const isOwnList = ({ url }: FastifyRequest): boolean => /^\/v1\/sandbox\/requests(\?|$)/.test(url);
+
 /** A request that was answered; without a book, whoever has the `clientId` is still to be looked up. */
 type Waiting = Omit<Answered, "book" | "clientId"> & { book: Book | undefined; clientId: string };
 
@@ -62,6 +65,7 @@ export class RequestLog {
   note(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
     const { sender, isProven } = request;
     const refused = reply.statusCode >= 400;
+    if (!refused && isOwnList(request)) return;
     if (sender) {
       const { book, clientId } = sender;
       if (book.environment === "production" && !refused) return;

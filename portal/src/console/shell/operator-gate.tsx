@@ -2,10 +2,9 @@
 import type { ReactNode } from "react";
 import type { SessionView } from "../../api/session.ts";
 import { paths } from "../../paths.ts";
+import { Guest } from "../../shell/guest.tsx";
 import { SessionGate } from "../../shell/session-gate.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
-import { Empty } from "../../ui/empty.tsx";
-import { Page } from "../../ui/page.tsx";
 
 type Operator = NonNullable<SessionView["operator"]>;
 
@@ -24,23 +23,24 @@ export function OperatorGate({ children }: { children: (session: SessionView, op
 
 function NoOperator() {
   return (
-    <main>
-      <Page title="No operator">
-        <Empty title="You are no operator of this gateway">An admin can invite you, under Operators.</Empty>
-      </Page>
-    </main>
+    <Guest title="No operator">
+      <p>You are no operator of this gateway. An admin can invite you, under Operators.</p>
+    </Guest>
   );
 }
 
 function NoFactor() {
   return (
-    <main>
-      <Page title="A second factor first" lead="Operators prove by two factors who they are. It takes a minute.">
-        <div className="flex flex-wrap gap-3">
-          <ButtonLink to={paths.accountPasskeys()}>Add a passkey</ButtonLink>
-          <ButtonLink to={paths.accountAuthenticator()}>Set up an authenticator app</ButtonLink>
-        </div>
-      </Page>
-    </main>
+    <Guest
+      title="A second factor first"
+      lead="Operators prove by two factors who they are. It takes a minute, and the console opens."
+    >
+      <div className="flex flex-col gap-3">
+        <ButtonLink to={paths.accountPasskeys()} look="primary">
+          Add a passkey
+        </ButtonLink>
+        <ButtonLink to={paths.accountAuthenticator()}>Set up an authenticator app</ButtonLink>
+      </div>
+    </Guest>
   );
 }

@@ -114,6 +114,7 @@ export const requestsQuery = z.strictObject({
   limit: limitQuery,
   starting_after: startingAfter("request", "is not the identity of a request", "Only requests older than this one."),
 });
+export type RequestsQuery = z.infer<typeof requestsQuery>;
 
 export const requestLogSchema = z
   .strictObject({

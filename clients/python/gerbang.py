@@ -1,0 +1,1276 @@
+"""The client of the Gerbang payment API for Python 3.9 and later: one file, the standard library alone.
+
+    from gerbang import Gerbang
+
+    gerbang = Gerbang()  # GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
+    payment = gerbang.payments.create(amount_minor=7500000, currency="IDR", payment_method="qris", reference_id="order-1001")
+
+Fields are named as in the API, answers are dicts, and every error is a GerbangError. Each call is signed anew for every attempt and
+keeps one idempotency key. README.md says more. One client may be used by many threads and after a fork.
+"""
+
+from __future__ import annotations
+
+import base64
+import email.utils
+import hashlib
+import hmac
+import http.client
+import io
+import json
+import logging
+import os
+import random
+import re
+import secrets as _random
+import select
+import socket
+import ssl
+import threading
+import time
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypedDict, Union, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+__version__ = "0.1.0"
+__all__ = ["Gerbang", "GerbangError", "WebhookError", "Webhooks", "webhooks"]
+
+ANSWER_MAX_BYTES = 10_000_000
+ATTEMPTS_MAX = 5
+WINDOW_SECONDS = 300
+# Timestamps of the interface's own scheme are moved by so much at most: the clocks may differ by the rest of the window.
+SPREAD_SECONDS = 240
+
+_log = logging.getLogger("gerbang")
+_clock = time  # what attempts are dated by and wait with; tests put another in its place
+Json = Dict[str, Any]
+
+
+class Payment(TypedDict, total=False):
+    """A payment; `instructions` and `checkout_url` say how the payer pays."""
+
+    reference: str
+    status: str
+    amount_minor: int
+    currency: str
+    exponent: int
+    fee_minor: int
+    net_minor: int
+    refunded_minor: int
+    payment_method: str
+    reference_id: str
+    description: Optional[str]
+    gateway_code: Optional[str]
+    environment: str
+    risk: Json
+    instructions: Optional[Json]
+    checkout_url: str
+    expires_at: str
+    return_url: Optional[str]
+    payment_link: str
+    metadata: Dict[str, str]
+    settlement: Json
+    created_at: str
+    updated_at: str
+    paid_at: str
+
+
+class Refund(TypedDict, total=False):
+    """A refund; `remaining_refundable_minor` is there when it was just created."""
+
+    uuid: str
+    payment_reference: str
+    status: str
+    amount_minor: int
+    currency: str
+    exponent: int
+    remaining_refundable_minor: int
+    reason: Optional[str]
+    environment: str
+    created_at: str
+    completed_at: Optional[str]
+
+
+class Event(TypedDict, total=False):
+    """What a webhook delivers. `data` is the object as the API shows it. The list of types grows: ignore unknown ones."""
+
+    id: str
+    type: str
+    created_at: str
+    environment: str
+    api_version: str
+    data: Json
+
+
+class Page(TypedDict):
+    """One page of a list."""
+
+    data: List[Json]
+    has_more: bool
+    next_cursor: Optional[str]
+
+
+# Errors
+
+
+_ADVICE = {
+    "UNAUTHORIZED": "Check client_id.",
+    "CLIENT_NOT_FOUND": "Check the pair of client_id and secret, and that it was not replaced.",
+    "SIGNATURE_INVALID": "Check that the secret belongs to this client_id, and that base_url is the address the service knows itself by.",
+    "TIMESTAMP_OUT_OF_WINDOW": "Synchronise this machine's clock.",
+    "SIGNATURE_REPLAYED": "Something between here and the service sends requests twice.",
+    "FORBIDDEN": "Use a credential that has the scope, from an address that it allows.",
+    "ENVIRONMENT_MISMATCH": "Use the key of the environment that the object is in.",
+    "MERCHANT_SUSPENDED": "Contact support.",
+    "VALIDATION_ERROR": "Correct the field in details.field.",
+    "INVALID_AMOUNT": "Send whole minor units within your limit, as an int.",
+    "CURRENCY_NOT_SUPPORTED": "Use an enabled currency, or ask for this one.",
+    "PAYMENT_METHOD_UNAVAILABLE": "Offer the payer another method.",
+    "REFERENCE_ID_DUPLICATE": "Look the payment up by its reference_id, or use create_or_find.",
+    "IDEMPOTENCY_KEY_INVALID": "Leave the key out: the client makes one.",
+    "IDEMPOTENCY_CONFLICT": "Use a new key for a new intent.",
+    "IDEMPOTENCY_IN_PROGRESS": "Ask again later with the same idempotency_key.",
+    "PAYMENT_NOT_CANCELABLE": "Read its status; refund it when it was paid.",
+    "PAYMENT_NOT_REFUNDABLE": "Read its status, and wait for the payment or for the end of the dispute.",
+    "REFUND_EXCEEDS_PAYMENT": "Refund no more than details.remaining_refundable_minor.",
+    "PAYMENT_EXPIRED": "Create a new payment with a new reference_id.",
+    "DISPUTE_LOCKED": "Wait until the dispute is decided, or until more payments come in.",
+    "INSUFFICIENT_FUNDS": "Refund less, or wait until more payments come in.",
+    "GATEWAY_TIMEOUT": "The outcome is open: do not take it for a failure. Repeat with the same idempotency_key, or wait for the webhook.",
+    "RISK_REJECTED": "Ask the payer for another way to pay.",
+    "RISK_REVIEW": "The payment exists and is pending (details.reference). Wait for the webhook, and do not create it again.",
+    "RATE_LIMITED": "Make fewer calls a minute.",
+    "CONNECTION_FAILED": "The outcome of a write is open: repeat with the same idempotency_key, or look the object up.",
+    "TIMED_OUT": "The outcome of a write is open: repeat with the same idempotency_key, or look the object up.",
+    "ANSWER_UNREADABLE": "Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.",
+    "ANSWER_TOO_LARGE": "Something between here and the service answered in its place. The outcome of a write is open.",
+    "REDIRECTED": "Set base_url to where the API is: redirects are not followed, since the address is signed.",
+}
+# Nobody knows whether the service did what it was asked for.
+_LOST = frozenset(["CONNECTION_FAILED", "TIMED_OUT", "ANSWER_UNREADABLE"])
+
+
+class GerbangError(Exception):
+    """What went wrong: an error of the API with its `code`, or one of the way to it.
+
+    `status` is the HTTP status and None where no answer came, `request_id` names the request for support, `details` is a dict,
+    `retryable` says whether the same call with the same idempotency key may succeed later, `advice` says what to do,
+    `idempotency_key` is the key that the call carried.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: Optional[int] = None,
+        request_id: Optional[str] = None,
+        details: Optional[Json] = None,
+        retryable: bool = False,
+        advice: Optional[str] = None,
+    ) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.status = status
+        self.request_id = request_id
+        self.details = details or {}
+        self.retryable = retryable
+        default = "Try again later with the same idempotency_key." if retryable else "See docs/errors."
+        self.advice = advice or _ADVICE.get(code, default)
+        self.idempotency_key: Optional[str] = None
+        self._retry_after: Optional[float] = None
+        self._date: Optional[str] = None
+
+    def __str__(self) -> str:
+        where = "".join([f", status {self.status}" if self.status else "", f", request {self.request_id}" if self.request_id else ""])
+        return f"{self.code}: {self.message}" + (f" ({where[2:]})" if where else "")
+
+
+class WebhookError(GerbangError):
+    """A delivery that does not verify. `step` is the step that failed; answer 401 and do nothing else."""
+
+    def __init__(self, step: str, message: str) -> None:
+        super().__init__(step, message, advice="Answer 401, and do nothing else with the delivery.")
+        self.step = step
+
+
+# What the API would refuse: the same codes and words, before anything is sent. Only rules that never change with the merchant.
+
+
+_METHODS = ("qris", "va", "card", "ewallet", "bank_transfer")
+_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", tuple: "array", dict: "object"}
+
+
+def _invalid(field: str, value: Any, rule: str) -> GerbangError:
+    return GerbangError("VALIDATION_ERROR", f"{field}: {rule}", status=422, details={"field": field, "value": _shown(value)})
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= 100 else value[:100] + "…"
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return "(array)" if isinstance(value, (list, tuple)) else "(object)"
+
+
+def _type_of(value: Any) -> str:
+    return "undefined" if value is None else _TYPES.get(type(value), "object")
+
+
+def _is_text(value: str) -> bool:
+    return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+Rule = Callable[[str, Any], None]
+
+
+def _text(least: int, most: int) -> Rule:
+    def check(field: str, value: Any) -> None:
+        if not isinstance(value, str):
+            raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+        if not least <= len(value) <= most:
+            raise _invalid(field, value, f"must have {least} to {most} characters")
+        if not _is_text(value):
+            raise _invalid(field, value, "must be Unicode text without NUL")
+
+    return check
+
+
+def _matching(pattern: str, rule: str, first: Rule) -> Rule:
+    def check(field: str, value: Any) -> None:
+        first(field, value)
+        if not re.fullmatch(pattern, value):
+            raise _invalid(field, value, rule)
+
+    return check
+
+
+def _whole(least: int, most: int) -> Rule:
+    def check(field: str, value: Any) -> None:
+        if isinstance(value, float):
+            raise _invalid(field, value, "Invalid input: expected int, received number")
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise _invalid(field, value, f"Invalid input: expected number, received {_type_of(value)}")
+        if value < least:
+            raise _invalid(field, value, f"Too small: expected number to be >={least}")
+        if value > most:
+            raise _invalid(field, value, f"Too big: expected number to be <={most}")
+
+    return check
+
+
+def _amount(field: str, value: Any) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 9_007_199_254_740_991:
+        message = "amount_minor must be a positive integer within the limit for one transaction."
+        raise GerbangError("INVALID_AMOUNT", message, status=422, details={"field": field, "value": _shown(value)})
+
+
+def _currency(field: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+    if not re.fullmatch("[A-Z]{3}", value):
+        raise GerbangError("CURRENCY_NOT_SUPPORTED", "This currency is not enabled for the merchant.", status=422)
+
+
+def _one_of(*values: str) -> Rule:
+    def check(field: str, value: Any) -> None:
+        if value not in values:
+            raise _invalid(field, value, "Invalid option: expected one of " + "|".join(f'"{one}"' for one in values))
+
+    return check
+
+
+def _object(rules: Mapping[str, Rule]) -> Rule:
+    def check(field: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            raise _invalid(field, value, f"Invalid input: expected object, received {_type_of(value)}")
+        for name, rule in rules.items():
+            if value.get(name) is not None:
+                rule(f"{field}.{name}", value[name])
+
+    return check
+
+
+def _metadata(field: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise _invalid(field, value, "must be an object of texts")
+    if len(value) > 20:
+        raise _invalid(field, value, "must have at most 20 pairs")
+    for name, text in value.items():
+        if not isinstance(name, str) or not 1 <= len(name) <= 40:
+            raise _invalid(f"{field}.{name}", text, "must have 1 to 40 characters")
+        _text(0, 500)(f"{field}.{name}", text)
+
+
+_EMAIL = _matching("[^@]*@[^@]*", "must have exactly one @", _text(3, 254))
+_PHONE = _matching(r"\+[0-9]{8,15}", "must be + and 8 to 15 digits", _text(0, 1000))
+_RETURN_URL = _matching(r"https://[^/?#]+(?:[/?#].*)?", "must be an https address", _text(0, 2048))
+# In the order in which errors prevail; those with an asterisk are required.
+_CREATE_PAYMENT: Dict[str, Rule] = {
+    "amount_minor*": _amount,
+    "currency*": _currency,
+    "payment_method*": _one_of(*_METHODS),
+    "reference_id*": _text(1, 64),
+    "description": _text(0, 255),
+    "expires_in": _whole(60, 86_400),
+    "customer": _object({"name": _text(1, 120), "email": _EMAIL, "phone": _PHONE}),
+    "return_url": _RETURN_URL,
+    "metadata": _metadata,
+}
+_CREATE_REFUND: Dict[str, Rule] = {"payment_reference*": _text(0, 1000), "amount_minor": _amount, "reason": _text(0, 255)}
+_CANCEL: Dict[str, Rule] = {"reason": _text(0, 255)}
+_CREATE_LINK: Dict[str, Rule] = {
+    "amount_minor": _amount,
+    "currency*": _currency,
+    "description": _text(0, 255),
+    "expires_in": _whole(60, 31_536_000),
+    "payment_expires_in": _whole(60, 86_400),
+    "return_url": _RETURN_URL,
+    "metadata": _metadata,
+}
+_ADVANCE: Dict[str, Rule] = {"seconds*": _whole(1, 31_622_400)}
+
+
+def _checked(body: Json, rules: Mapping[str, Rule]) -> Json:
+    """The body without what is None. Raises what the API would answer to the first field that breaks a rule."""
+    for name, rule in rules.items():
+        value = body.get(name.rstrip("*"))
+        if value is not None or name.endswith("*"):
+            rule(name.rstrip("*"), value)
+    return {name: value for name, value in body.items() if value is not None}
+
+
+_NOT_FOUND = {"pay": ("PAYMENT_NOT_FOUND", "No such payment."), "rfd": ("REFUND_NOT_FOUND", "No such refund.")}
+
+
+def _id(kind: str, value: Any) -> str:
+    """An identity for a path. A malformed one names nothing, as the API would answer."""
+    if isinstance(value, str) and re.fullmatch(f"{kind}_[0-7][0-9a-hjkmnp-tv-z]{{25}}", value):
+        return value
+    code, message = _NOT_FOUND.get(kind, ("OBJECT_NOT_FOUND", "No such object."))
+    raise GerbangError(code, message, status=404, advice=f"Identities of this kind begin with {kind}_.")
+
+
+def _json_bytes(body: Json) -> bytes:
+    try:
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
+        message = "The body must be one JSON object in UTF-8 without duplicate keys, as application/json."
+        raise GerbangError("MALFORMED_JSON", message, status=400, advice=f"{type(error).__name__}: check the values.") from None
+
+
+# Signing
+
+
+class _Secret:
+    """A secret that shows itself to nobody: not in a repr, a trace, a pickle."""
+
+    __slots__ = ("__text",)
+
+    def __init__(self, text: str) -> None:
+        self.__text = text
+
+    def __bool__(self) -> bool:
+        return isinstance(self.__text, str) and self.__text != ""
+
+    def hmac(self, *parts: bytes) -> "hmac.HMAC":
+        """Keyed with the whole text."""
+        return _hmac(self.__text.encode("utf-8"), parts)
+
+    def standard_hmac(self, *parts: bytes) -> "Optional[hmac.HMAC]":
+        """Keyed with the bytes behind whsec_, as Standard Webhooks has it; None where there are none."""
+        if not self.__text.startswith("whsec_"):
+            return None
+        try:
+            key = base64.b64decode(self.__text[len("whsec_") :], validate=True)
+        except ValueError:
+            return None
+        return _hmac(key, parts) if key else None
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a secret is not pickled")
+
+
+def _hmac(key: bytes, parts: Iterable[bytes]) -> "hmac.HMAC":
+    signature = hmac.new(key, digestmod=hashlib.sha256)
+    for part in parts:
+        signature.update(part)
+    return signature
+
+
+def _message_headers(
+    secret: _Secret, client_id: str, method: str, url: str, body: bytes, key: Optional[str], created: int, nonce: str
+) -> Dict[str, str]:
+    """The headers of RFC 9421: Content-Digest, Signature-Input, Signature."""
+    digest = f"sha-256=:{_base64(hashlib.sha256(body).digest())}:"
+    covered = [("@method", method), ("@target-uri", url), ("content-digest", digest)]
+    if key is not None:
+        covered.append(("idempotency-key", key))
+    names = " ".join(f'"{name}"' for name, _ in covered)
+    parameters = f'({names});created={created};keyid="{client_id}";nonce="{nonce}"'
+    base = "\n".join([*(f'"{name}": {value}' for name, value in covered), f'"@signature-params": {parameters}'])
+    signature = _base64(secret.hmac(base.encode("ascii")).digest())
+    return {"Content-Digest": digest, "Signature-Input": f"sig1={parameters}", "Signature": f"sig1=:{signature}:"}
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+class _Stamps:
+    """Timestamps of the interface's own scheme that this process has used: two equal requests of one second need two."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._used: Dict[Tuple[bytes, int], int] = {}
+        self._pruned_at = 0
+
+    def take(self, request: bytes, now: int, anywhere: bool) -> int:
+        """The free timestamp that is nearest to now; `anywhere`: a random one, since others use the near ones as well."""
+        with self._lock:
+            if now - self._pruned_at > WINDOW_SECONDS:
+                self._used = {use: stamp for use, stamp in self._used.items() if now - stamp <= 2 * WINDOW_SECONDS}
+                self._pruned_at = now
+            order = sorted(range(-SPREAD_SECONDS, SPREAD_SECONDS + 1), key=abs)
+            if anywhere:
+                random.shuffle(order)
+            for offset in order:
+                if (request, now + offset) not in self._used:
+                    self._used[request, now + offset] = now + offset
+                    return now + offset
+        raise GerbangError("SIGNATURE_REPLAYED", "Every timestamp within the window was used for this very request.", status=401)
+
+
+# The way to the service
+
+
+class _DeadlineReader(io.RawIOBase):
+    """Reads from a socket until a moment, however slowly the bytes drip."""
+
+    def __init__(self, sock: socket.socket, until: float) -> None:
+        self._sock = sock
+        self._until = until
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise socket.timeout("timed out")
+        self._sock.settimeout(left)
+        return cast(Any, self._raw).readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Answer:
+    def __init__(self, status: int, headers: http.client.HTTPMessage, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def request_id(self) -> Optional[str]:
+        return _request_id(self.headers.get("x-request-id"))
+
+
+def _request_id(value: Any) -> Optional[str]:
+    return value if isinstance(value, str) and re.fullmatch(r"[\w-]{1,80}", value, re.ASCII) else None
+
+
+class _Transport:
+    """One connection a thread, kept alive. Never follows a redirect, never reads more than 10 MB."""
+
+    def __init__(self, base_url: str, context: Optional[ssl.SSLContext]) -> None:
+        try:
+            parts = urlsplit(base_url)
+            host, port = parts.hostname or "", parts.port
+        except ValueError:
+            raise ValueError("base_url is not an address") from None
+        if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or "@" in parts.netloc:
+            raise ValueError("base_url must be http(s)://host[:port][/path][/v1], without a query or user information")
+        self._https = parts.scheme == "https"
+        self._host, self._port = host.lower(), port
+        shown = f"[{self._host}]" if ":" in host else self._host
+        usual = port is None or port == (443 if self._https else 80)
+        self._origin = f"{parts.scheme}://{shown}" + ("" if usual else f":{port}")
+        path = parts.path.rstrip("/")
+        self._path = path[: -len("/v1")] if path.endswith("/v1") else path
+        self._context = context or (ssl.create_default_context() if self._https else None)
+        self._local = threading.local()
+
+    @property
+    def root(self) -> str:
+        """What stands in front of /v1."""
+        return self._origin + self._path
+
+    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float) -> _Answer:
+        """Raises GerbangError when no whole answer comes within the timeout, in seconds."""
+        until = time.monotonic() + timeout
+        connection = self._connection(timeout)
+        whole = False
+        request_id = None
+        try:
+            if connection.sock is None:
+                connection.connect()
+            connection.sock.settimeout(max(0.001, until - time.monotonic()))
+            made: Any = lambda sock, *given, **named: http.client.HTTPResponse(_Timed(sock, until), *given, **named)  # noqa: E731
+            connection.response_class = made
+            connection.request(method, self._path + target, body=body or None, headers=dict(headers))
+            response = connection.getresponse()
+            request_id = _request_id(response.headers.get("x-request-id"))
+            answer = _Answer(response.status, response.headers, self._body_of(response))
+            whole = not response.will_close
+            return answer
+        except socket.timeout:
+            raise _lost("TIMED_OUT", f"No whole answer came within {timeout:g} seconds.", request_id) from None
+        except ssl.SSLCertVerificationError as error:
+            raise GerbangError("CONNECTION_FAILED", f"The certificate does not verify: {error.verify_message}.") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise _lost("CONNECTION_FAILED", f"The connection failed ({type(error).__name__}).", request_id) from None
+        except GerbangError as error:
+            error.request_id = request_id
+            raise
+        finally:
+            if not whole:
+                connection.close()
+
+    def _body_of(self, response: http.client.HTTPResponse) -> bytes:
+        announced = response.length
+        parts, size = [], 0
+        while announced is None or announced <= ANSWER_MAX_BYTES:
+            part = response.read(65_536)
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+            if size > ANSWER_MAX_BYTES:
+                break
+        if size > ANSWER_MAX_BYTES or (announced or 0) > ANSWER_MAX_BYTES:
+            raise GerbangError("ANSWER_TOO_LARGE", "The answer has more than 10 MB.", status=response.status)
+        if announced is not None and size < announced:
+            raise http.client.IncompleteRead(b"")
+        return b"".join(parts)
+
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
+        pid, connection = getattr(self._local, "kept", (None, None))
+        if pid == os.getpid() and connection is not None:
+            if connection.sock is not None and _has_ended(connection.sock):
+                connection.close()
+            connection.timeout = timeout
+            return cast(http.client.HTTPConnection, connection)
+        made: http.client.HTTPConnection
+        if self._https:
+            made = http.client.HTTPSConnection(self._host, self._port, timeout=timeout, context=self._context)
+        else:
+            made = http.client.HTTPConnection(self._host, self._port, timeout=timeout)
+        self._local.kept = (os.getpid(), made)
+        return made
+
+    def close(self) -> None:
+        _, connection = getattr(self._local, "kept", (None, None))
+        if connection is not None:
+            connection.close()
+
+
+class _Timed:
+    """What http.client reads an answer from, with a moment when that ends."""
+
+    def __init__(self, sock: socket.socket, until: float) -> None:
+        self._reader = (sock, until)
+
+    def makefile(self, *_: Any, **__: Any) -> io.BufferedReader:
+        return io.BufferedReader(_DeadlineReader(*self._reader))
+
+
+def _has_ended(sock: socket.socket) -> bool:
+    """Whether an idle connection was closed by the other side: then it has something to read."""
+    try:
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            poll.register(sock, select.POLLIN)
+            return bool(poll.poll(0))
+        return bool(select.select([sock], [], [], 0)[0])
+    except (OSError, ValueError):
+        return True
+
+
+def _lost(code: str, message: str, request_id: Optional[str] = None, status: Optional[int] = None) -> GerbangError:
+    return GerbangError(code, message, retryable=True, request_id=request_id, status=status)
+
+
+# The client
+
+
+class Gerbang:
+    """Calls the API for one merchant.
+
+    `client_id`, `secret` and `base_url` come from GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL where they are left out;
+    `base_url` may end in /v1. `scheme` is "rfc9421", or "timestamp" for X-Timestamp and X-Signature. `timeout` is for one
+    attempt, `deadline` for a call with all its attempts and waits, in seconds. Raises ValueError where something is missing.
+    """
+
+    def __init__(
+        self,
+        client_id: Optional[str] = None,
+        secret: Optional[str] = None,
+        base_url: Optional[str] = None,
+        *,
+        scheme: str = "rfc9421",
+        timeout: float = 30.0,
+        deadline: float = 120.0,
+        ssl_context: Optional[ssl.SSLContext] = None,
+    ) -> None:
+        self._secret = _Secret(secret or os.environ.get("GERBANG_SECRET", ""))
+        del secret
+        self._client_id = client_id or os.environ.get("GERBANG_CLIENT_ID", "")
+        address = base_url or os.environ.get("GERBANG_BASE_URL", "")
+        if not re.fullmatch(r"[\w-]{1,100}", self._client_id, re.ASCII):
+            raise ValueError("client_id is missing: pass it, or set GERBANG_CLIENT_ID to one like ak_test_…")
+        if not self._secret:
+            raise ValueError("secret is missing: pass it, or set GERBANG_SECRET")
+        if not address:
+            raise ValueError("base_url is missing: pass it, or set GERBANG_BASE_URL to one like https://pay.example/v1")
+        if scheme not in ("rfc9421", "timestamp"):
+            raise ValueError('scheme is "rfc9421" or "timestamp"')
+        self._scheme = scheme
+        self._timeout = timeout
+        self._deadline = deadline
+        self._transport = _Transport(address, ssl_context)
+        self._stamps = _Stamps()
+        self._offset = 0
+        self.payments = _Payments(self)
+        self.refunds = _Refunds(self)
+        self.balances = _Balances(self)
+        self.settlements = _Settlements(self)
+        self.disputes = _Disputes(self)
+        self.events = _Events(self)
+        self.payment_links = _PaymentLinks(self)
+        self.sandbox = _Sandbox(self)
+        self.webhooks = webhooks
+
+    def __repr__(self) -> str:
+        return f"<Gerbang {self._client_id} at {self._transport.root}/v1>"
+
+    def __enter__(self) -> "Gerbang":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes this thread's connection. Those of other threads end with them."""
+        self._transport.close()
+
+    def health(self) -> Json:
+        """Whether the service is well. Raises SERVICE_UNAVAILABLE, and others, when it is not."""
+        return self.call("GET", "/v1/health")
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Json] = None,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        idempotency_key: Optional[str] = None,
+        deadline: Optional[float] = None,
+        timeout: Optional[float] = None,
+    ) -> Json:
+        """One call of the API by its path, signed and tried again where that is safe. Gives the answer; raises GerbangError."""
+        answer = self._tried(method, path, body, query, idempotency_key, deadline, timeout)
+        return _object_of(answer)
+
+    def _tried(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Json] = None,
+        query: Optional[Mapping[str, Any]] = None,
+        key: Optional[str] = None,
+        deadline: Optional[float] = None,
+        timeout: Optional[float] = None,
+    ) -> _Answer:
+        given = {name: value for name, value in (query or {}).items() if value is not None}
+        target = path + (f"?{urlencode(given, quote_via=quote)}" if given else "")
+        payload = b"" if method == "GET" else _json_bytes(body or {})
+        if method != "GET":
+            key = _idempotency_key(key)
+        elif key is not None:
+            raise GerbangError("IDEMPOTENCY_KEY_INVALID", "A read has no idempotency key.", advice="Leave idempotency_key out.")
+        give_up = _clock.monotonic() + (self._deadline if deadline is None else deadline)
+        replays, corrected = 0, False
+        attempt = 0
+        while True:
+            attempt += 1
+            limit = min(self._timeout if timeout is None else timeout, max(0.001, give_up - _clock.monotonic()))
+            started = time.monotonic()
+            try:
+                answer = self._attempt(method, target, payload, key, limit, replays > 0)
+                _report(method, path, attempt, started, str(answer.status), answer.request_id)
+                return answer
+            except GerbangError as error:
+                error.idempotency_key = key
+                _report(method, path, attempt, started, error.code, error.request_id)
+                wait: Optional[float] = None
+                if attempt >= ATTEMPTS_MAX:
+                    raise
+                if error.code == "SIGNATURE_REPLAYED" and replays < (1 if self._scheme == "rfc9421" else ATTEMPTS_MAX):
+                    replays += 1
+                    wait = 0.0
+                elif error.code == "TIMESTAMP_OUT_OF_WINDOW" and not corrected:
+                    corrected = self._correct(error._date)
+                    wait = 0.0 if corrected else None
+                elif error.retryable:
+                    wait = 2 ** (attempt - 1) * random.uniform(0.8, 1.2)
+                    if error._retry_after is not None:
+                        wait = max(wait, error._retry_after * random.uniform(1, 1.2))
+                if wait is None or _clock.monotonic() + wait > give_up:
+                    raise
+            _clock.sleep(wait)
+
+    def _attempt(self, method: str, target: str, body: bytes, key: Optional[str], timeout: float, replayed: bool) -> _Answer:
+        headers = self._signed(method, target, body, key, replayed)
+        answer = self._transport.send(method, target, headers, body, timeout)
+        if 200 <= answer.status < 300 and answer.status != 202:
+            if not answer.body or (answer.body[:1] != b"{" and not _is_csv(answer)):
+                raise _unreadable(answer)
+            if not _is_csv(answer):
+                _object_of(answer)
+            return answer
+        raise _error_of(answer)
+
+    def _signed(self, method: str, target: str, body: bytes, key: Optional[str], replayed: bool) -> Dict[str, str]:
+        headers = {
+            "Accept": "application/json",
+            "Authorization": f"Bearer {self._client_id}",
+            "User-Agent": f"gerbang-python/{__version__}",
+        }
+        if body:
+            headers["Content-Type"] = "application/json"
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        now = int(_clock.time()) + self._offset
+        if self._scheme == "rfc9421":
+            url = self._transport.root + target
+            nonce = _random.token_hex(16)
+            return {**headers, **_message_headers(self._secret, self._client_id, method, url, body, key, now, nonce)}
+        # What makes two requests one: of a write its bytes alone, of a read its address too.
+        request = hashlib.sha256(b"" if key is not None else f"{method} {target}".encode("ascii"))
+        request.update(b"\0" + body)
+        stamp = str(self._stamps.take(request.digest(), now, replayed))
+        signature = self._secret.hmac(stamp.encode("ascii"), b".", body).hexdigest()
+        return {**headers, "X-Timestamp": stamp, "X-Signature": signature}
+
+    def _correct(self, date: Optional[str]) -> bool:
+        """Takes the service's clock for ours, as its answer tells it. False where it tells none."""
+        try:
+            parsed = email.utils.parsedate_to_datetime(date) if date else None
+        except (TypeError, ValueError, IndexError):
+            parsed = None
+        if parsed is None:
+            return False
+        self._offset = int(parsed.timestamp()) - int(_clock.time())
+        return True
+
+
+def _report(method: str, path: str, attempt: int, started: float, outcome: str, request_id: Optional[str]) -> None:
+    _log.debug("%s %s attempt %d: %s in %.0f ms, request %s", method, path, attempt, outcome, (time.monotonic() - started) * 1000, request_id)
+
+
+def _idempotency_key(key: Optional[str]) -> str:
+    if key is None:
+        return _random.token_hex(16)
+    if not isinstance(key, str) or not re.fullmatch(r"[!-~][ -~]{6,253}[!-~]", key):
+        raise GerbangError("IDEMPOTENCY_KEY_INVALID", "Idempotency-Key must be 8 to 255 ASCII characters.", status=422)
+    return key
+
+
+def _is_csv(answer: _Answer) -> bool:
+    return (answer.headers.get("content-type") or "").lower().startswith("text/csv")
+
+
+def _object_of(answer: _Answer) -> Json:
+    try:
+        value = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise _unreadable(answer)
+    return value
+
+
+def _unreadable(answer: _Answer) -> GerbangError:
+    kind = re.sub(r"[^\w/+.-].*", "", answer.headers.get("content-type") or "")[:60] or "no content type"
+    message = f"The answer is none of this API: status {answer.status}, {len(answer.body)} bytes, {kind}."
+    error = GerbangError("ANSWER_UNREADABLE", message, status=answer.status, request_id=answer.request_id)
+    error.retryable = answer.status < 300 or answer.status == 429 or answer.status >= 500
+    error._retry_after = _retry_after(answer)
+    return error
+
+
+def _retry_after(answer: _Answer) -> Optional[float]:
+    text = answer.headers.get("retry-after") or ""
+    return float(text) if re.fullmatch("[0-9]{1,10}", text) else None
+
+
+def _error_of(answer: _Answer) -> GerbangError:
+    """The error of an answer that is no success."""
+    if 300 <= answer.status < 400:
+        return GerbangError("REDIRECTED", f"The service answered {answer.status}.", status=answer.status, request_id=answer.request_id)
+    try:
+        found = _object_of(answer).get("error")
+    except GerbangError as error:
+        return error
+    if not isinstance(found, dict) or not isinstance(found.get("code"), str):
+        return _unreadable(answer)
+    code, details = found["code"][:80], found.get("details")
+    error = GerbangError(
+        code,
+        str(found.get("message", ""))[:1000],
+        status=answer.status,
+        request_id=_request_id(found.get("request_id")) or answer.request_id,
+        details=details if isinstance(details, dict) else None,
+        retryable=answer.status == 429 or answer.status >= 500 or code == "IDEMPOTENCY_IN_PROGRESS",
+    )
+    error._retry_after = _retry_after(answer)
+    error._date = answer.headers.get("date")
+    return error
+
+
+# The resources
+
+
+class _Resource:
+    def __init__(self, gerbang: Gerbang) -> None:
+        self._gerbang = gerbang
+        self._call = gerbang.call
+
+
+class _Listed(_Resource):
+    _path = ""
+
+    def page(self, **filters: Any) -> Page:
+        """One page: `data`, `has_more`, `next_cursor`. Send `next_cursor` as `starting_after` for the next one."""
+        return _page(self._call, self._path, filters)
+
+    def list(self, **filters: Any) -> Iterator[Any]:
+        """All objects, newest first, page by page as they are asked for."""
+        return _pages(self._call, self._path, filters)
+
+
+def _page(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> Page:
+    page = call("GET", path, query=filters)
+    if not isinstance(page.get("data"), list):
+        raise GerbangError("ANSWER_UNREADABLE", "The answer is no list.", status=200)
+    return cast(Page, page)
+
+
+def _pages(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> Iterator[Json]:
+    asked: Dict[str, Any] = {"limit": 100, **filters}
+    while True:
+        page = _page(call, path, asked)
+        yield from page["data"]
+        cursor = page.get("next_cursor")
+        if not page.get("has_more") or cursor is None:
+            return
+        if cursor == asked.get("starting_after"):
+            raise GerbangError("ANSWER_UNREADABLE", "The list gives the same page again.", status=200)
+        asked["starting_after"] = cursor
+
+
+class _Payments(_Listed):
+    _path = "/v1/payments"
+
+    def create(
+        self,
+        *,
+        amount_minor: int,
+        currency: str,
+        payment_method: str,
+        reference_id: str,
+        description: Optional[str] = None,
+        expires_in: Optional[int] = None,
+        customer: Optional[Dict[str, str]] = None,
+        callback_url: Optional[str] = None,
+        return_url: Optional[str] = None,
+        metadata: Optional[Dict[str, str]] = None,
+        idempotency_key: Optional[str] = None,
+        deadline: Optional[float] = None,
+        **more: Any,
+    ) -> Payment:
+        """Creates a payment. When it raises one of the way to the service, the outcome is open: see create_or_find."""
+        body = {
+            "amount_minor": amount_minor,
+            "currency": currency,
+            "payment_method": payment_method,
+            "reference_id": reference_id,
+            "description": description,
+            "expires_in": expires_in,
+            "customer": customer,
+            "callback_url": callback_url,
+            "return_url": return_url,
+            "metadata": metadata,
+            **more,
+        }
+        return self._create(body, idempotency_key, deadline)
+
+    def _create(self, body: Json, key: Optional[str], deadline: Optional[float]) -> Payment:
+        sent = _checked(body, _CREATE_PAYMENT)
+        return cast(Payment, self._call("POST", self._path, sent, idempotency_key=key, deadline=deadline))
+
+    def create_or_find(self, *, idempotency_key: Optional[str] = None, deadline: Optional[float] = None, **body: Any) -> Payment:
+        """Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome
+        stays open, or when another key made it with the same amount, currency and method."""
+        try:
+            return self._create(body, idempotency_key, deadline)
+        except GerbangError as error:
+            is_open = error.code in _LOST or error.code == "IDEMPOTENCY_IN_PROGRESS" or (error.status or 0) >= 500
+            if not is_open and error.code != "REFERENCE_ID_DUPLICATE":
+                raise
+            found = self.page(reference_id=body["reference_id"])["data"]
+            names = ("amount_minor", "currency", "payment_method", "reference_id")
+            if not found or any(found[0].get(name) != body[name] for name in names):
+                raise
+            return cast(Payment, found[0])
+
+    def get(self, reference: str) -> Payment:
+        return cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}"))
+
+    def cancel(self, reference: str, *, reason: Optional[str] = None, idempotency_key: Optional[str] = None) -> Json:
+        path = f"/v1/payments/{_id('pay', reference)}/cancel"
+        return self._call("POST", path, _checked({"reason": reason}, _CANCEL), idempotency_key=idempotency_key)
+
+    def wait_for(self, reference: str, status: str = "succeeded", *, timeout: float = 600.0) -> Payment:
+        """Reads the payment until it has this status, after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most.
+        A payment that was paid and refunded has `succeeded`. Raises ENDED_OTHERWISE when it never will, WAIT_TIMED_OUT."""
+        give_up = _clock.monotonic() + timeout
+        pause = 1.0
+        while True:
+            payment = self.get(reference)
+            now = payment.get("status", "")
+            if now == status or (status == "succeeded" and now in ("partially_refunded", "refunded")):
+                return payment
+            details = {"reference": reference, "status": now}
+            final = ("failed", "expired", "canceled", "refunded")
+            if now in final or (now in ("succeeded", "partially_refunded") and status not in ("partially_refunded", "refunded")):
+                message = f"The payment is {now}, and never becomes {status}."
+                raise GerbangError("ENDED_OTHERWISE", message, details=details, advice="Read its status, and go on by it.")
+            if _clock.monotonic() + pause > give_up:
+                message = f"The payment is still {now}."
+                raise GerbangError("WAIT_TIMED_OUT", message, details=details, retryable=True, advice="Wait for the webhook.")
+            _clock.sleep(pause)
+            pause = min(pause * 2, 8.0)
+
+
+class _Refunds(_Listed):
+    _path = "/v1/refunds"
+
+    def create(
+        self,
+        *,
+        payment_reference: str,
+        amount_minor: Optional[int] = None,
+        reason: Optional[str] = None,
+        currency: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+        deadline: Optional[float] = None,
+        **more: Any,
+    ) -> Refund:
+        """Refunds a payment, all that is left of it where no amount is given. Give `idempotency_key` to repeat it later."""
+        body = {"payment_reference": payment_reference, "amount_minor": amount_minor, "reason": reason, "currency": currency, **more}
+        sent = _checked(body, _CREATE_REFUND)
+        return cast(Refund, self._call("POST", self._path, sent, idempotency_key=idempotency_key, deadline=deadline))
+
+    def get(self, uuid: str) -> Refund:
+        return cast(Refund, self._call("GET", f"/v1/refunds/{_id('rfd', uuid)}"))
+
+
+class _Balances(_Resource):
+    def get(self) -> Json:
+        return self._call("GET", "/v1/balances")
+
+    def entries(self, currency: str, **filters: Any) -> Iterator[Json]:
+        """The entries behind a figure: `figure` is `available`, `held` or `pending_settlement`."""
+        _currency("currency", currency)
+        return _pages(self._call, f"/v1/balances/{currency}/entries", filters)
+
+
+class _Settlements(_Listed):
+    _path = "/v1/settlements"
+
+    def get(self, uuid: str) -> Json:
+        return self._call("GET", f"/v1/settlements/{_id('set', uuid)}")
+
+    def statement(self, uuid: str) -> str:
+        """The batch as CSV, one line an item."""
+        answer = self._gerbang._tried("GET", f"/v1/settlements/{_id('set', uuid)}/statement")
+        try:
+            return answer.body.decode("utf-8")
+        except UnicodeDecodeError:
+            raise _unreadable(answer) from None
+
+
+class _Disputes(_Listed):
+    _path = "/v1/disputes"
+
+    def get(self, uuid: str) -> Json:
+        return self._call("GET", f"/v1/disputes/{_id('dsp', uuid)}")
+
+
+class _Events(_Listed):
+    _path = "/v1/events"
+
+    def get(self, id: str) -> Json:
+        return self._call("GET", f"/v1/events/{_id('evt', id)}")
+
+    def deliveries(self, id: str, **filters: Any) -> Iterator[Json]:
+        """The attempts to deliver an event."""
+        return _pages(self._call, f"/v1/events/{_id('evt', id)}/deliveries", filters)
+
+    def resend(self, id: str, *, idempotency_key: Optional[str] = None) -> Json:
+        return self._call("POST", f"/v1/events/{_id('evt', id)}/resend", idempotency_key=idempotency_key)
+
+    def resend_since(
+        self, since: str, *, state: Optional[str] = None, starting_after: Optional[str] = None, idempotency_key: Optional[str] = None
+    ) -> Json:
+        """Sends the events since a moment again, 1,000 a call: go on with `next_cursor` as `starting_after`."""
+        body = _checked({"since": since, "state": state, "starting_after": starting_after}, {})
+        return self._call("POST", "/v1/events/resend", body, idempotency_key=idempotency_key)
+
+
+class _PaymentLinks(_Listed):
+    _path = "/v1/payment-links"
+
+    def create(self, *, currency: str, reusable: bool, idempotency_key: Optional[str] = None, **body: Any) -> Json:
+        sent = _checked({**body, "currency": currency, "reusable": reusable}, _CREATE_LINK)
+        return self._call("POST", self._path, sent, idempotency_key=idempotency_key)
+
+    def get(self, uuid: str) -> Json:
+        return self._call("GET", f"/v1/payment-links/{_id('lnk', uuid)}")
+
+    def deactivate(self, uuid: str, *, idempotency_key: Optional[str] = None) -> Json:
+        return self._call("POST", f"/v1/payment-links/{_id('lnk', uuid)}/deactivate", idempotency_key=idempotency_key)
+
+
+class _Sandbox(_Resource):
+    """What plays the world around the sandbox: payers, banks and time."""
+
+    def __init__(self, gerbang: Gerbang) -> None:
+        super().__init__(gerbang)
+        self.payments = _SandboxPayments(gerbang)
+        self.refunds = _SandboxRefunds(gerbang)
+        self.disputes = _SandboxDisputes(gerbang)
+        self.settlements = _SandboxSettlements(gerbang)
+        self.clock = _SandboxClock(gerbang)
+        self.events = _SandboxEvents(gerbang)
+        self.webhook = _SandboxWebhook(gerbang)
+        self.requests = _SandboxRequests(gerbang)
+
+
+class _SandboxPayments(_Resource):
+    def simulate(self, reference: str, outcome: str) -> Payment:
+        """`outcome`: processing, succeeded, failed."""
+        path = f"/v1/sandbox/payments/{_id('pay', reference)}/simulate"
+        return cast(Payment, self._call("POST", path, _checked({"outcome": outcome}, {})))
+
+    def dispute(self, reference: str, *, reason: str, amount_minor: Optional[int] = None) -> Json:
+        body = _checked({"reason": reason, "amount_minor": amount_minor}, {"amount_minor": _amount})
+        return self._call("POST", f"/v1/sandbox/payments/{_id('pay', reference)}/dispute", body)
+
+
+class _SandboxRefunds(_Resource):
+    def simulate(self, uuid: str, outcome: str) -> Refund:
+        """`outcome`: succeeded, failed."""
+        return cast(Refund, self._call("POST", f"/v1/sandbox/refunds/{_id('rfd', uuid)}/simulate", {"outcome": outcome}))
+
+
+class _SandboxDisputes(_Resource):
+    def resolve(self, uuid: str, outcome: str) -> Json:
+        """`outcome`: won, lost, withdrawn."""
+        return self._call("POST", f"/v1/sandbox/disputes/{_id('dsp', uuid)}/resolve", {"outcome": outcome})
+
+
+class _SandboxSettlements(_Resource):
+    def run(self) -> Json:
+        return self._call("POST", "/v1/sandbox/settlements/run")
+
+    def pay(self, uuid: str) -> Json:
+        return self._call("POST", f"/v1/sandbox/settlements/{_id('set', uuid)}/pay")
+
+
+class _SandboxClock(_Resource):
+    def get(self) -> Json:
+        return self._call("GET", "/v1/sandbox/clock")
+
+    def advance(self, seconds: int) -> Json:
+        return self._call("POST", "/v1/sandbox/clock/advance", _checked({"seconds": seconds}, _ADVANCE))
+
+
+class _SandboxEvents(_Resource):
+    def trigger(self, type: str) -> Json:
+        return self._call("POST", "/v1/sandbox/events/trigger", {"type": type})
+
+    def listen(self, *, after: Optional[str] = None, seen: Sequence[str] = (), wait: int = 20) -> Json:
+        """Waits for events, `wait` seconds at most. Without `after` it only says where to begin (`next_after`)."""
+        query = {"after": after, "seen": ",".join(seen) or None, "wait": wait}
+        return self._call("GET", "/v1/sandbox/events/listen", query=query, timeout=self._gerbang._timeout + wait)
+
+
+class _SandboxWebhook(_Resource):
+    def exam(self) -> Json:
+        """Sends genuine and false deliveries to your address and gives the scorecard. Takes 20 seconds at most."""
+        return self._call("POST", "/v1/sandbox/webhook/exam", timeout=self._gerbang._timeout + 20)
+
+    def doctor(
+        self, *, headers: Dict[str, str], body: str, received_at: Optional[int] = None, computed_signature: Optional[str] = None
+    ) -> Json:
+        given = {"headers": headers, "body": body, "received_at": received_at, "computed_signature": computed_signature}
+        return self._call("POST", "/v1/sandbox/webhook/doctor", _checked(given, {}))
+
+    def misbehave(self, mode: Optional[str] = None, *, for_next: Optional[int] = None) -> Json:
+        """Switches fault injection; without a mode it says which one is on."""
+        if mode is None:
+            return self._call("GET", "/v1/sandbox/webhook/misbehave")
+        return self._call("PUT", "/v1/sandbox/webhook/misbehave", _checked({"mode": mode, "for_next": for_next}, {}))
+
+
+class _SandboxRequests(_Resource):
+    def doctor(self, request_id: str) -> Json:
+        """Why the signature of a request was refused."""
+        return self._call("GET", f"/v1/sandbox/requests/{_id('req', request_id)}/doctor")
+
+
+# Webhooks
+
+
+Headers = Union[Mapping[str, Any], Iterable[Tuple[Any, Any]]]
+
+
+class Webhooks:
+    """Verifies deliveries, and makes them for tests. Needs no credentials."""
+
+    def unwrap(
+        self,
+        raw_body: Union[bytes, str],
+        headers: Headers,
+        secrets: Union[str, Sequence[str]],
+        *,
+        prefix: str = "X-SVC-",
+        now: Optional[float] = None,
+        store: Optional[Callable[[str], bool]] = None,
+    ) -> Optional[Event]:
+        """The event of a genuine delivery; raises WebhookError, whose `step` is the one that failed.
+
+        `raw_body` are the bytes as they came. `secrets`: one, or several while they are rotated. `store` takes an event's id and
+        gives True when it is new: then a delivery of an event that was received before gives None. Answer both with 2xx.
+        """
+        known = [_Secret(secrets)] if isinstance(secrets, str) else [_Secret(one) for one in secrets]
+        del secrets  # so that no report of an error has it among the variables of this frame
+        if not known or not all(known):
+            raise ValueError("secrets: at least one webhook secret is needed, as text")
+        body = raw_body.encode("utf-8") if isinstance(raw_body, str) else bytes(raw_body)
+        given = _by_name(headers)
+        own = [given.get(f"{prefix}{name}".lower()) for name in ("Timestamp", "Signature")]
+        standard = [given.get(f"webhook-{name}") for name in ("id", "timestamp", "signature")]
+        moment = int(time.time() if now is None else now)
+        if all(value is not None for value in own):
+            try:
+                _verify_own(body, cast(Any, own), known, moment)
+            except WebhookError as error:
+                if error.step != "signature_mismatch" or None in standard:
+                    raise
+                try:  # during the overlap after a rotation it carries the signature of the old secret as well
+                    _verify_standard(body, cast(Any, standard), known, moment)
+                except WebhookError:
+                    raise error from None
+        elif all(value is not None for value in standard):
+            _verify_standard(body, cast(Any, standard), known, moment)
+        else:
+            raise WebhookError("header_missing", f"{prefix}Timestamp and {prefix}Signature are not both there.")
+        event = _event_of(body)
+        return None if store is not None and not store(event["id"]) else event
+
+    def sign(
+        self, body: Union[bytes, str], secret: str, *, timestamp: Optional[int] = None, prefix: str = "X-SVC-", attempt: int = 1
+    ) -> Dict[str, str]:
+        """The headers of a delivery of this body, for tests of your receiver."""
+        data = body.encode("utf-8") if isinstance(body, str) else bytes(body)
+        event = _event_of(data)
+        stamp = str(int(time.time()) if timestamp is None else timestamp)
+        return {
+            "content-type": "application/json; charset=utf-8",
+            f"{prefix}Event-Id": event["id"],
+            f"{prefix}Event-Type": event["type"],
+            f"{prefix}Timestamp": stamp,
+            f"{prefix}Signature": _Secret(secret).hmac(stamp.encode("ascii"), b".", data).hexdigest(),
+            f"{prefix}Delivery-Attempt": str(attempt),
+        }
+
+
+def _by_name(headers: Headers) -> Dict[str, List[str]]:
+    """The values of each header, by its name in small letters."""
+    found: Dict[str, List[str]] = {}
+    pairs = headers.items() if isinstance(headers, Mapping) or hasattr(headers, "items") else headers
+    for name, value in cast(Iterable[Tuple[Any, Any]], pairs):
+        values = value if isinstance(value, (list, tuple)) else [value]
+        for one in values:
+            found.setdefault(_as_text(name).lower(), []).append(_as_text(one))
+    return found
+
+
+def _as_text(value: Any) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
+
+def _moment_of(values: Sequence[str], now: int) -> str:
+    if len(values) != 1 or not re.fullmatch("[0-9]{1,12}", values[0]):
+        raise WebhookError("timestamp_malformed", "The timestamp is not 1 to 12 digits, once.")
+    if abs(now - int(values[0])) > WINDOW_SECONDS:
+        raise WebhookError("timestamp_out_of_window", "The timestamp is more than 300 seconds from this machine's clock.")
+    return values[0]
+
+
+def _verify_own(body: bytes, own: Sequence[List[str]], known: Sequence[_Secret], now: int) -> None:
+    stamp = _moment_of(own[0], now)
+    if len(own[1]) != 1 or not re.fullmatch("[0-9a-f]{64}", own[1][0]):
+        raise WebhookError("signature_malformed", "The signature is not 64 characters 0-9a-f, once.")
+    fits = [hmac.compare_digest(secret.hmac(stamp.encode("ascii"), b".", body).hexdigest(), own[1][0]) for secret in known]
+    if not any(fits):
+        raise WebhookError("signature_mismatch", "The signature fits none of the secrets: another secret, or other bytes than were signed.")
+
+
+def _verify_standard(body: bytes, standard: Sequence[List[str]], known: Sequence[_Secret], now: int) -> None:
+    ids, stamps, signatures = standard
+    stamp = _moment_of(stamps, now)
+    given = [part[3:] for part in " ".join(signatures).split(" ") if part.startswith("v1,")]
+    if len(ids) != 1 or not given:
+        raise WebhookError("signature_malformed", "webhook-signature has no signature that begins with v1,.")
+    fits = []
+    for secret in known:
+        signed = secret.standard_hmac(f"{ids[0]}.{stamp}.".encode("utf-8"), body)
+        if signed is not None:
+            expected = _base64(signed.digest()).encode("ascii")
+            fits += [hmac.compare_digest(expected, one.encode("utf-8", "replace")) for one in given]
+    if not any(fits):
+        raise WebhookError("signature_mismatch", "webhook-signature fits none of the secrets.")
+
+
+def _event_of(body: bytes) -> Event:
+    try:
+        event = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        event = None
+    if not isinstance(event, dict) or not isinstance(event.get("id"), str) or not isinstance(event.get("type"), str):
+        raise WebhookError("body_malformed", "The body is not a JSON object with the texts id and type.")
+    return cast(Event, event)
+
+
+webhooks = Webhooks()

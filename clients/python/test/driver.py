@@ -1,0 +1,93 @@
+"""Runs the vectors of sdk/vectors with the client: `{task, vectors, base_url}` on standard input, one result a vector on standard output."""
+
+import json
+import pathlib
+import sys
+import traceback
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import gerbang  # noqa: E402
+
+CREDENTIALS = {"client_id": "ak_test_01kan3t5q8e4vs0x7ybd2m9fjh", "secret": "sk_test_3q8mzv0c7x2fh5n9t4ykw6r1bdga8jpe"}
+
+
+class StandingClock:
+    """Time that passes by waiting alone."""
+
+    def __init__(self, now):
+        self.now, self.waits = now, []
+
+    def time(self):
+        return self.now
+
+    def monotonic(self):
+        return sum(self.waits)
+
+    def sleep(self, seconds):
+        self.waits.append(seconds)
+
+
+def signing(vector, _):
+    secret = gerbang._Secret(vector["secret"])
+    return secret.hmac(vector["timestamp"].encode(), b".", vector["body"].encode()).hexdigest()
+
+
+def messages(vector, _):
+    secret, body = gerbang._Secret(vector["secret"]), vector["body"].encode()
+    given = (vector["client_id"], vector["method"], vector["url"], body, vector.get("idempotency_key"), vector["created"], vector["nonce"])
+    return {name.lower(): value for name, value in gerbang._message_headers(secret, *given).items()}
+
+
+def webhooks(vector, _):
+    try:
+        event = gerbang.webhooks.unwrap(
+            vector["body"].encode(), vector["headers"], vector["secrets"], prefix=vector.get("prefix", "X-SVC-"), now=vector["now"]
+        )
+    except gerbang.WebhookError as error:
+        return error.step
+    return f"ok {event['id']}"
+
+
+def called(client, call, deadline):
+    body = call.get("body", {})
+    return {
+        "payments.create": lambda: client.payments.create(**body, deadline=deadline),
+        "payments.createOrFind": lambda: client.payments.create_or_find(**body, deadline=deadline),
+        "payments.get": lambda: client.payments.get(call["reference"]),
+        "refunds.create": lambda: client.refunds.create(**body, deadline=deadline),
+    }[call["operation"]]()
+
+
+def told(error):
+    """All that a report of this error could hold: its words, its trace, and the variables of each frame."""
+    trace = traceback.TracebackException.from_exception(error, capture_locals=True)
+    return f"{error} {error!r} {vars(error)} {''.join(trace.format())}"
+
+
+def retries(vector, base_url):
+    gerbang._clock = clock = StandingClock(vector["now"])
+    slow = any(answer.get("fault") == "timeout" for answer in vector["answers"])
+    options = {"scheme": vector.get("scheme", "rfc9421"), "timeout": 0.15 if slow else 10}
+    client = gerbang.Gerbang(**CREDENTIALS, base_url=base_url.replace("INDEX", str(vector["index"])), **options)
+    deadline_ms = vector.get("options", {}).get("deadline_ms")
+    with client:
+        try:
+            called(client, vector["call"], None if deadline_ms is None else deadline_ms / 1000)
+            result = {"result": "ok"}
+        except gerbang.GerbangError as error:
+            result = {"result": error.code, "request_id": error.request_id, "text": told(error), "key": error.idempotency_key}
+    return {**result, "waits_ms": [round(wait * 1000) for wait in clock.waits]}
+
+
+def validation(vector, _):
+    client = gerbang.Gerbang(**CREDENTIALS, base_url="http://127.0.0.1:9")
+    try:
+        called(client, vector["call"], 1)
+    except gerbang.GerbangError as error:
+        return {"code": error.code, "message": error.message, **error.details}
+
+
+given = json.load(sys.stdin)
+task = {"signing": signing, "messages": messages, "webhooks": webhooks, "retries": retries, "validation": validation}[given["task"]]
+json.dump([task({**vector, "index": index}, given.get("base_url", "")) for index, vector in enumerate(given["vectors"])], sys.stdout)

@@ -1,0 +1,153 @@
+// The vectors of sdk/vectors as tests of a client in another language: its driver runs them, and what it did and sent is judged here.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { verifyMessage } from "../../gateway/src/auth/message-signature.ts";
+import { SECOND } from "../../gateway/src/ground/clock.ts";
+import { isSigned, signingKey } from "../../gateway/src/ground/crypto.ts";
+import { type ScriptedAnswer, type Seen, startScripted } from "./scripted-service.ts";
+
+/** The pair that drivers sign with. */
+const CLIENT_ID = "ak_test_01kan3t5q8e4vs0x7ybd2m9fjh";
+const SECRET = "sk_test_3q8mzv0c7x2fh5n9t4ykw6r1bdga8jpe";
+
+interface Vector {
+  name: string;
+}
+
+interface Retry extends Vector {
+  scheme?: string;
+  now: number;
+  answers: ScriptedAnswer[];
+  expect: {
+    attempts: number;
+    lookups: number;
+    waits_ms: [least: number, most: number][];
+    offsets_s?: number[];
+    result: string;
+  };
+}
+
+interface Tried {
+  result: string;
+  request_id?: string | null;
+  key?: string | null;
+  text?: string;
+  waits_ms: number[];
+}
+
+const vectorsOf = <Of extends Vector>(file: string): Of[] =>
+  JSON.parse(readFileSync(fileURLToPath(new URL(`../../sdk/vectors/${file}.json`, import.meta.url)), "utf8")) as Of[];
+
+/** Runs a program to its end with a text as its input; gives what it printed, and throws what it said when it failed. */
+export async function run(command: readonly string[], input: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
+  child.stdin.end(input);
+  const ended = new Promise<number | null>((resolve, reject) => child.on("exit", resolve).on("error", reject));
+  const [status, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  if (status !== 0) throw new Error(`${command.join(" ")} ended with ${status}:\n${stderr}${stdout}`);
+  return stdout;
+}
+
+/** Every vector, run by the driver that `command` starts. */
+export function testVectors(command: readonly string[]): void {
+  const results = async <Result>(task: string, vectors: readonly Vector[], baseUrl?: string): Promise<Result[]> =>
+    JSON.parse(await run(command, JSON.stringify({ task, vectors, base_url: baseUrl }))) as Result[];
+  /** Each by its name, so that a difference says where it is. */
+  const named = (vectors: readonly Vector[], values: readonly unknown[]): [string, unknown][] =>
+    vectors.map(({ name }, index) => [name, values[index]]);
+
+  test("signs by the interface's scheme as the vectors say", async () => {
+    const vectors = vectorsOf<Vector & { signature: string }>("signing");
+    const expected = vectors.map(({ signature }) => signature);
+    expect(named(vectors, await results("signing", vectors))).toEqual(named(vectors, expected));
+  });
+
+  test("signs by RFC 9421 as the vectors say", async () => {
+    const vectors = vectorsOf<Vector & { headers: Record<string, string> }>("message-signatures");
+    const expected = vectors.map(({ headers }) => headers);
+    expect(named(vectors, await results("messages", vectors))).toEqual(named(vectors, expected));
+  });
+
+  test("verifies deliveries, and names the step that fails, as the vectors say", async () => {
+    const vectors = vectorsOf<Vector & { expect: string; event_id?: string }>("webhooks");
+    const expected = vectors.map(({ expect: step, event_id: id }) => (step === "ok" ? `ok ${id}` : step));
+    expect(named(vectors, await results("webhooks", vectors))).toEqual(named(vectors, expected));
+  });
+
+  test("refuses before it sends what the service would refuse, in the same words", async () => {
+    const vectors = vectorsOf<Vector & { error: Record<string, unknown> }>("validation");
+    const expected = vectors.map(({ error }) => error);
+    expect(named(vectors, await results("validation", vectors))).toEqual(named(vectors, expected));
+  });
+
+  test("tries again exactly where and when the vectors say, each attempt with the same key and bytes and a signature of its own", async () => {
+    const vectors = vectorsOf<Retry>("retries");
+    const service = await startScripted(vectors.map(({ answers }) => answers));
+    try {
+      const tried = await results<Tried>("retries", vectors, service.baseUrl);
+      for (const [index, vector] of vectors.entries())
+        judge(vector, tried[index] as Tried, service.seen[index] as Seen[]);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: Tried, seen: Seen[]): void {
+  expect(tried.result, name).toBe(expected.result);
+  const lookups = seen.filter(({ target }) => target.startsWith("/v1/payments?reference_id="));
+  const attempts = seen.filter((request) => !lookups.includes(request));
+  expect([attempts.length, lookups.length], name).toEqual([expected.attempts, expected.lookups]);
+  const waits = tried.waits_ms;
+  // A client need not call its clock to wait for nothing.
+  const least = expected.waits_ms.map(([from]) => from);
+  expect(waits, `${name}: ${waits.join(", ")}`).toHaveLength(least.length);
+  for (const [index, wait] of waits.entries()) {
+    const [from = 0, to = 0] = expected.waits_ms[index] ?? [];
+    expect(wait, `${name}: wait ${index + 1}`).toBeGreaterThanOrEqual(from);
+    expect(wait, `${name}: wait ${index + 1}`).toBeLessThanOrEqual(to);
+  }
+  const distinct = (values: (string | undefined)[]): number => new Set(values).size;
+  const one = (request: Seen, header: string): string | undefined => request.headers[header]?.join();
+  expect(distinct(attempts.map((request) => one(request, "idempotency-key"))), name).toBe(1);
+  expect(distinct(attempts.map(({ body }) => body.toString("hex"))), name).toBe(1);
+  const proofs = seen.map((request) => one(request, scheme === "timestamp" ? "x-signature" : "signature"));
+  expect(distinct(proofs), name).toBe(seen.length);
+  const offsets = seen.map((request) => verified(request) - now);
+  if (expected.offsets_s) expect(offsets, name).toEqual(expected.offsets_s);
+  else for (const offset of offsets) expect(Math.abs(offset), name).toBeLessThanOrEqual(240);
+  // Whatever was wrong, an error names the request where an answer did, and never the secret.
+  expect(JSON.stringify(tried), name).not.toContain(SECRET);
+  const last = answers.at(expected.lookups > 0 ? expected.attempts - 1 : -1) as ScriptedAnswer;
+  const hasAnswer = !("fault" in last) || !["reset", "timeout"].includes(last.fault);
+  if (tried.result !== "ok") expect(tried.request_id, name).toEqual(hasAnswer ? expect.stringMatching(/^req_/) : null);
+  if (tried.result !== "ok" && attempts[0]?.method === "POST")
+    expect(tried.key, name).toBe(one(attempts[0], "idempotency-key"));
+}
+
+/** Proves a request's signature, and gives the Unix second it is dated by. */
+function verified({ method, url, headers, body }: Seen): number {
+  expect(headers.authorization).toEqual([`Bearer ${CLIENT_ID}`]);
+  expect(headers["content-type"] ?? []).toEqual(body.length === 0 ? [] : ["application/json"]);
+  const [timestamp] = headers["x-timestamp"] ?? [];
+  const key = signingKey(SECRET);
+  if (timestamp !== undefined) {
+    expect(isSigned(key, timestamp, body, headers["x-signature"]?.join() ?? "")).toBe(true);
+    return Number(timestamp);
+  }
+  const { "signature-input": input = [], signature = [] } = headers;
+  const [, created = ""] = /;created=(\d+);/.exec(input.join()) ?? [];
+  const { pathname, search, origin } = new URL(url);
+  verifyMessage(
+    { clientId: CLIENT_ID, key },
+    { clientId: CLIENT_ID, signatureInput: input.join(), signature: signature.join() },
+    { method, target: pathname + search, publicRoot: origin, headers },
+    body,
+    Number(created) * SECOND,
+  );
+  return Number(created);
+}

@@ -1,0 +1,101 @@
+// A service that answers by the scripts of sdk/vectors/retries.json, or misbehaves as a network does: for clients in any language.
+import { once } from "node:events";
+import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type ScriptedAnswer =
+  | { status: number; headers: Record<string, string>; body: unknown }
+  | { fault: "reset" | "timeout" | "half_body" | "html" | "empty" | "redirect" | "too_large"; status?: number };
+
+/** A request as it came. */
+export interface Seen {
+  method: string;
+  /** The target behind the name of its script. */
+  target: string;
+  /** The whole address that was called. */
+  url: string;
+  headers: NodeJS.Dict<string[]>;
+  body: Buffer;
+}
+
+export interface ScriptedService {
+  /** The base address of the script of this number, where the text INDEX stands for the number. */
+  baseUrl: string;
+  /** What came for each script, in order. */
+  seen: Seen[][];
+  close(): Promise<void>;
+}
+
+const REQUEST_ID = "req_01kan3t5pzh6c2nb8w4fy7gmsd";
+
+/** Starts it: one script a vector, each under an address of its own. Requests beyond a script get 418. */
+export async function startScripted(scripts: readonly (readonly ScriptedAnswer[])[]): Promise<ScriptedService> {
+  const seen: Seen[][] = scripts.map(() => []);
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const [, index = "", target = ""] = /^\/(\d+)(\/.*)$/.exec(request.url ?? "") ?? [];
+      const came = seen[Number(index)] ?? [];
+      const { method = "", headersDistinct: headers } = request;
+      const url = `http://${request.headers.host}${request.url}`;
+      const answer = scripts[Number(index)]?.[came.length];
+      came.push({ method, target, url, headers, body: Buffer.concat(parts) });
+      response.sendDate = false;
+      response.setHeader("x-request-id", REQUEST_ID);
+      play(answer ?? { status: 418, headers: {}, body: {} }, request, response);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/INDEX/v1`,
+    seen,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function play(answer: ScriptedAnswer, request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  if (!("fault" in answer)) {
+    response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
+    response.end(JSON.stringify(answer.body));
+    return;
+  }
+  switch (answer.fault) {
+    case "reset":
+      socket.resetAndDestroy();
+      return;
+    case "timeout":
+      return; // closed with the server
+    case "half_body":
+      response.writeHead(201, { "content-type": "application/json", "content-length": "1000" });
+      response.write('{"reference":"pay_', () => socket.destroy());
+      return;
+    case "html":
+      response.writeHead(answer.status ?? 200, { "content-type": "text/html" });
+      response.end("<html><body>A page of a proxy</body></html>");
+      return;
+    case "empty":
+      response.writeHead(201, { "content-length": "0" }).end();
+      return;
+    case "redirect":
+      response.writeHead(302, { location: `http://${request.headers.host}${request.url}` }).end();
+      return;
+    case "too_large":
+      response.writeHead(200, { "content-type": "application/json" });
+      pour(response, 12);
+      return;
+  }
+}
+
+/** So many megabytes of one text, unless the client hangs up. */
+function pour(response: ServerResponse, megabytes: number): void {
+  if (response.destroyed) return;
+  if (megabytes === 0) response.end('"}');
+  else response.write(megabytes === 12 ? '{"a":"' : "x".repeat(1_000_000), () => pour(response, megabytes - 1));
+}

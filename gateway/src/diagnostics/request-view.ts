@@ -1,0 +1,69 @@
+// A logged request as pages and merchants' developers are shown it, and one with its bodies.
+import { wireTime } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { rangeBefore, rangeFrom } from "../http/lists.ts";
+import type { Book } from "../merchants/books.ts";
+import type { KeptBody } from "../requests/request-record.ts";
+import { type LoggedRequest, type RequestFilter, selectRequest, wholeRequestOfRow } from "../requests/requests.sql.ts";
+import type { Database } from "../store/database.ts";
+import { type Diagnosis, explanations } from "./diagnoses.ts";
+import { isOfMessages, messageExplanation } from "./message-diagnoses.ts";
+import type { RequestsQuery } from "./requests.schema.ts";
+
+/** What a list is asked for. Throws VALIDATION_ERROR for a time that is none. */
+export function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
+  return {
+    book,
+    outcome: query.outcome,
+    method: query.method,
+    path: query.path,
+    status: query.status === undefined ? undefined : Number(query.status),
+    code: query.error_code,
+    clientId: query.client_id,
+    idempotencyKey: query.idempotency_key,
+    createdFrom: rangeFrom("created_from", query.created_from),
+    createdBefore: rangeBefore("created_to", query.created_to),
+    after: query.starting_after,
+    limit: Number(query.limit ?? 25),
+  };
+}
+
+/** One request with its bodies. Throws OBJECT_NOT_FOUND. */
+export async function readRequest(database: Database, book: Book, id: string) {
+  const [row] = isId("request", id) ? await database.query(selectRequest(book, id)) : [];
+  if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No request with this identity is in the log." });
+  const whole = wholeRequestOfRow(row);
+  return { ...requestView(whole), request: bodyView(whole.request), response: bodyView(whole.response) };
+}
+
+export function requestView(request: LoggedRequest) {
+  return {
+    request_id: request.requestId,
+    at: wireTime(request.at),
+    method: request.method,
+    path: request.path,
+    query: request.query ?? null,
+    status: request.status,
+    error_code: request.code ?? null,
+    duration_ms: Math.round(request.tookUs / 100) / 10,
+    client_id: request.clientId,
+    proven: request.isProven,
+    idempotency_key: request.idempotencyKey ?? null,
+    replayed: request.replayed,
+    diagnosis: request.diagnosis ? diagnosisView(request.diagnosis) : null,
+  };
+}
+
+function diagnosisView({ name, subject, base }: NonNullable<LoggedRequest["diagnosis"]>) {
+  return {
+    diagnosis: name,
+    explanation: isOfMessages(name) ? messageExplanation(name, subject ?? "") : explanations[name as Diagnosis],
+    subject: subject ?? null,
+    signature_base: base ?? null,
+  };
+}
+
+export function bodyView({ size, text, omitted }: KeptBody) {
+  return { bytes: size, text: text ?? null, omitted: omitted ?? null };
+}

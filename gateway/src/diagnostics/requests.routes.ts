@@ -1,0 +1,48 @@
+// The request log of a sandbox for its merchant's developers: what their systems sent, what was answered, and why a signature was refused.
+import { reply } from "../ground/reply.ts";
+import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
+import { page } from "../http/lists.ts";
+import { requestOfRow, selectRequests } from "../requests/requests.sql.ts";
+import type { Database } from "../store/database.ts";
+import { readRequest, requestFilterOf, requestView } from "./request-view.ts";
+import {
+  type RequestsQuery,
+  loggedRequestListSchema,
+  requestParams,
+  requestsQuery,
+  wholeRequestSchema,
+} from "./requests.schema.ts";
+
+const path = "/v1/sandbox/requests";
+const shared = { tag: "Sandbox", scope: "sandbox:write", sandboxOnly: true, forCredentialsOnly: true } as const;
+
+/** People read the same log in the portal, that of production too. */
+export function loggedRequestEndpoints(database: Database): Endpoint[] {
+  return [
+    readEndpoint({
+      ...shared,
+      operationId: "listSandboxRequests",
+      path,
+      summary: "List the requests to your sandbox, newest first",
+      description: "They are kept for seven days, the newest 10,000 of them. Reading this list is not in it.",
+      query: requestsQuery,
+      errors: [],
+      success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
+      async handle({ book, query }) {
+        const filter = requestFilterOf(book, query as RequestsQuery);
+        const rows = await database.query(selectRequests(filter));
+        return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
+      },
+    }),
+    readEndpoint({
+      ...shared,
+      operationId: "getSandboxRequest",
+      path: `${path}/{request_id}`,
+      summary: "Read one request to your sandbox with its bodies",
+      params: requestParams,
+      errors: ["OBJECT_NOT_FOUND"],
+      success: { status: 200, description: "The request.", schema: wholeRequestSchema },
+      handle: async ({ book, params }) => reply(200, await readRequest(database, book, params.request_id ?? "")),
+    }),
+  ];
+}

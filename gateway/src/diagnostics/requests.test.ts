@@ -1,0 +1,54 @@
+// Goal: a merchant's developer reads what their systems sent to the sandbox, and nobody else's. Method: signed requests, and the log read with them.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+
+let service: TestService;
+let client: Client;
+let merchantId: string;
+
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+  ({ client, merchantId } = await service.merchant());
+});
+afterAll(() => service.stop());
+
+const log = "/v1/sandbox/requests";
+const outcome = ({ status, json }: Answer): string => `${status} ${json?.error?.code ?? ""}`.trim();
+const listed = async (query = ""): Promise<Answer["json"][]> => (await client.get(`${log}${query}`)).json.data;
+
+test("requests are listed newest first, with their codes, and read one by one with their bodies, redacted", async () => {
+  await client.post("/v1/payments", paymentBody({ customer: { name: "Sari Dewi" } }));
+  await client.post("/v1/payments", paymentBody({ amount_minor: 0 }));
+  await expect.poll(async () => (await listed()).length).toBe(2);
+  const [newest, before] = await listed();
+  expect([newest, before]).toMatchObject([
+    { method: "POST", path: "/v1/payments", status: 422, error_code: "INVALID_AMOUNT", proven: true },
+    { method: "POST", path: "/v1/payments", status: 201, error_code: null },
+  ]);
+  const whole = await client.get(`${log}/${before.request_id}`);
+  expect(whole.json.request.text).toContain('"amount_minor"');
+  expect(whole.text).not.toContain("Sari Dewi");
+  expect(await listed("?outcome=refused")).toMatchObject([{ status: 422 }]);
+});
+
+test("whoever follows the log does not fill it: reading it is not in it, but for what was refused", async () => {
+  const before = (await listed()).length;
+  for (let n = 0; n < 5; n++) await listed();
+  expect(outcome(await client.get(`${log}?colour=red`))).toBe("422 VALIDATION_ERROR");
+  await expect.poll(async () => (await listed("?path=/v1/sandbox/requests&limit=100")).length).toBe(1);
+  expect((await listed("?limit=100")).length - before).toBeLessThanOrEqual(2);
+});
+
+test("nobody reads another merchant's, nor production's, nor without the scope", async () => {
+  const { client: other } = await service.merchant();
+  const [{ request_id: id }] = (await listed()) as [{ request_id: string }];
+  expect((await other.get(log)).json.data).toEqual([]);
+  expect(outcome(await other.get(`${log}/${id}`))).toBe("404 OBJECT_NOT_FOUND");
+  for (const nothing of ["req_0", "req_00000000000000000000000000", "%00"])
+    expect(outcome(await client.get(`${log}/${nothing}`))).toBe("404 OBJECT_NOT_FOUND");
+  const live = await service.client(merchantId, "production");
+  expect(outcome(await live.get(log))).toBe("403 ENVIRONMENT_MISMATCH");
+  const reader = await service.client(merchantId, "sandbox", ["payments:read"]);
+  expect(outcome(await reader.get(log))).toBe("403 FORBIDDEN");
+});

@@ -1,0 +1,117 @@
+// Replays of books over HTTP: started, watched and stopped by operators, or waited for.
+import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import { reply } from "../ground/reply.ts";
+import type { Directory } from "../merchants/directory.ts";
+import type { BookReplays } from "./book-replays.ts";
+import {
+  verificationListSchema,
+  verificationParams,
+  verificationSchema,
+  verificationView,
+} from "./book-verifications.schema.ts";
+import { VERIFICATIONS_KEPT } from "./book-verifications.sql.ts";
+import { OF_BOOK, findBook } from "./books.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { bookReportSchema } from "./merchants.schema.ts";
+import { bookParams } from "./params.ts";
+
+const path = `${OF_BOOK}/verifications`;
+const tag = "Books";
+
+export function bookVerificationEndpoints(directory: Directory, replays: BookReplays): OperatorEndpoint[] {
+  const noSuch = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such replay of this book." });
+  return [
+    operatorEndpoint({
+      method: "GET",
+      operationId: "verifyBook",
+      path: `${OF_BOOK}/verify`,
+      params: bookParams,
+      summary: "Replay a book from its first journal; takes as long as the book is",
+      description: "For books of which a replay takes seconds. Of a long one start a replay, and watch how far it is.",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "Whether the book is clean.", schema: bookReportSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        const { book } = await findBook(directory, params);
+        const { journals, wrong } = await replays.verify(book);
+        const found = wrong === undefined ? {} : { wrong };
+        return reply(200, { clean: wrong === undefined, journals: Number(journals), ...found });
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "startBookVerification",
+      path,
+      params: bookParams,
+      summary: "Start a replay of a book from its first journal, which goes on by itself",
+      description:
+        "Of a book that is being replayed already, it is that replay. A process replays one book at a time: while it does, another book is answered 503.",
+      tag,
+      role: "support",
+      success: { status: 201, description: "The replay, as it runs.", schema: verificationSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, operator }) {
+        const { book } = await findBook(directory, params);
+        return reply(201, verificationView(await replays.start(book, operator.name)));
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      operationId: "listBookVerifications",
+      path,
+      params: bookParams,
+      summary: "List the replays of a book, newest first",
+      tag,
+      role: "viewer",
+      success: {
+        status: 200,
+        description: `The newest ${VERIFICATIONS_KEPT} are kept, and all of them are here.`,
+        schema: verificationListSchema,
+      },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        const { book } = await findBook(directory, params);
+        const data = (await replays.list(book)).map(verificationView);
+        return reply(200, { data, has_more: false, next_cursor: null });
+      },
+    }),
+    operatorEndpoint({
+      method: "GET",
+      operationId: "getBookVerification",
+      path: `${path}/{verification_id}`,
+      params: verificationParams,
+      summary: "Read how far a replay is, or what it found",
+      tag,
+      role: "viewer",
+      success: { status: 200, description: "The replay.", schema: verificationSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params }) {
+        const { book } = await findBook(directory, params);
+        const { verification_id: id = "" } = params;
+        const found = isId("verification", id) ? await replays.read(book, id) : undefined;
+        if (!found) throw noSuch();
+        return reply(200, verificationView(found));
+      },
+    }),
+    operatorEndpoint({
+      method: "POST",
+      operationId: "stopBookVerification",
+      path: `${path}/{verification_id}/stop`,
+      params: verificationParams,
+      summary: "Stop a replay; one that has ended stays as it is",
+      tag,
+      role: "support",
+      success: { status: 200, description: "The replay. It ends within a second or so.", schema: verificationSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, operator }) {
+        const { book } = await findBook(directory, params);
+        const { verification_id: id = "" } = params;
+        const found = isId("verification", id) ? await replays.end(book, id, operator.name) : undefined;
+        if (!found) throw noSuch();
+        return reply(200, verificationView(found));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,94 @@
+// The shapes of a replay of a book.
+import { z } from "zod";
+import { wireTime } from "../ground/clock.ts";
+import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
+import { environmentField, identity, inPath, listSchema, timestamp } from "../http/shapes.ts";
+import { type Verification, verificationStatuses } from "./book-verifications.sql.ts";
+import { bookParams } from "./params.ts";
+
+export const verificationParams = {
+  ...bookParams,
+  verification_id: inPath("verification", "VerificationId", "`verification_id` of the replay."),
+};
+
+const count = (description: string, example: number) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description, examples: [example] });
+
+export const verificationSchema = z
+  .strictObject({
+    verification_id: identity("verification"),
+    merchant_id: identity("merchant"),
+    environment: environmentField,
+    status: z.enum(verificationStatuses).meta({
+      description:
+        "`running`; `clean`: nothing is wrong; `wrong`; `stopped` by an operator; `interrupted`: its process ended, or lost the database.",
+    }),
+    started_by: z.string().meta({ description: "The operator.", examples: ["sari@gateway.example"] }),
+    started_at: timestamp,
+    ended_at: timestamp.nullable().meta({ description: "Null while it runs." }),
+    stopped_by: z.string().nullable().meta({ description: "Who asked that it ends." }),
+    journals: count("Journals that were replayed so far.", 412_000),
+    journals_in_all: count("Journals that the book had when it began.", 1_000_000),
+    journals_per_second: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: "How fast journals are replayed; null before the first page.", examples: [14_500] }),
+    checks: count("Checks that hold rows against the journals, done so far. They come after the journals.", 0),
+    checks_in_all: count("Checks in all.", 15),
+    rows: count("Rows that were held against the journals so far; a row counts in each check.", 0),
+    wrong: z.string().nullable().meta({ description: "The first thing found wrong." }),
+    head_hash: z
+      .string()
+      .nullable()
+      .meta({ description: "The end of the chain that was replayed, once it is.", examples: [exampleSignature] }),
+  })
+  .meta({
+    id: "BookVerification",
+    examples: [
+      {
+        verification_id: exampleIds.verification,
+        merchant_id: exampleIds.merchant,
+        environment: "sandbox",
+        status: "running",
+        started_by: "sari@gateway.example",
+        started_at: exampleTimes.created,
+        ended_at: null,
+        stopped_by: null,
+        journals: 412_000,
+        journals_in_all: 1_000_000,
+        journals_per_second: 14_500,
+        checks: 0,
+        checks_in_all: 15,
+        rows: 0,
+        wrong: null,
+        head_hash: null,
+      },
+    ],
+  });
+export const verificationListSchema = listSchema(verificationSchema, "BookVerificationList");
+
+export function verificationView(one: Verification): z.infer<typeof verificationSchema> {
+  const { book, journals, journalsMs } = one;
+  return {
+    verification_id: one.id,
+    merchant_id: book.merchantId,
+    environment: book.environment,
+    status: one.status,
+    started_by: one.startedBy,
+    started_at: wireTime(one.startedAt),
+    ended_at: one.endedAt === undefined ? null : wireTime(one.endedAt),
+    stopped_by: one.stoppedBy ?? null,
+    journals: Number(journals),
+    journals_in_all: Number(one.journalsInAll),
+    journals_per_second: journals === 0n ? null : Math.round((Number(journals) * 1_000) / Math.max(1, journalsMs)),
+    checks: one.checks,
+    checks_in_all: one.checksInAll,
+    rows: Number(one.rows),
+    wrong: one.wrong ?? null,
+    head_hash: one.head ?? null,
+  };
+}

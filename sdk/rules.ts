@@ -1,0 +1,95 @@
+// Makes `src/rules.ts`: what bodies must keep to, out of the contract, in a form that is small enough to travel with the client.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  anyOf?: Schema[];
+  enum?: (string | null)[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  pattern?: string;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  propertyNames?: Schema;
+}
+
+const contract = JSON.parse(readFileSync(join(import.meta.dirname, "../openapi/merchant.json"), "utf8")) as {
+  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+const nameOf = (ref: string): string => ref.split("/").at(-1) ?? "";
+
+/** A schema in the form of `Rule`. */
+function ruleOf(schema: Schema): object {
+  if (schema.$ref !== undefined) return ruleOf(contract.components.schemas[nameOf(schema.$ref)] as Schema);
+  if (schema.anyOf !== undefined) {
+    const one = schema.anyOf.filter(({ type }) => type !== "null");
+    if (one.length !== 1) throw new Error("a body with alternatives needs a rule of its own");
+    return ruleOf(one[0] as Schema);
+  }
+  if (schema.enum !== undefined) return { options: schema.enum.filter((option) => option !== null) };
+  const [type] = [schema.type ?? []].flat().filter((each) => each !== "null");
+  if (type === "object") return objectRule(schema);
+  if (type === "array")
+    return {
+      type,
+      least: schema.minItems,
+      most: schema.maxItems,
+      ...(schema.items && { items: ruleOf(schema.items) }),
+    };
+  if (type === "integer") return { type, least: schema.minimum, most: schema.maximum };
+  if (type === "string") return { least: schema.minLength, most: schema.maxLength, pattern: schema.pattern };
+  return { type };
+}
+
+function objectRule({ properties = {}, required, additionalProperties, propertyNames, maxProperties }: Schema): object {
+  const others = typeof additionalProperties === "object" && {
+    others: { names: ruleOf({ type: "string", ...propertyNames }), values: ruleOf(additionalProperties) },
+  };
+  const fields = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, ruleOf(each)]));
+  return { type: "object", fields, required, most: maxProperties, ...others };
+}
+
+/** The text of `src/rules.ts`. */
+export function rulesText(): string {
+  const bodies = Object.values(contract.paths)
+    .flatMap((methods) => Object.values(methods))
+    .map((operation) => operation.requestBody?.content["application/json"]?.schema.$ref)
+    .filter((ref) => ref !== undefined)
+    .map(nameOf);
+  const named = [...new Set(bodies)].toSorted().map((name) => [name, ruleOf({ $ref: `#/${name}` })]);
+  return `// Rules of bodies, made from the contract by \`npm run sdk:types\`. Not edited by hand.
+
+export interface Rule {
+  /** A text where it is absent. */
+  type?: "object" | "array" | "integer" | "boolean";
+  options?: readonly string[];
+  /** Of a number its value; of a text or a list its length; of an object its properties. */
+  least?: number;
+  most?: number;
+  pattern?: string;
+  problem?: string;
+  items?: Rule;
+  fields?: Record<string, Rule>;
+  required?: readonly string[];
+  /** Properties that have no name of their own. */
+  others?: { names: Rule; values: Rule };
+}
+
+export const rules = ${JSON.stringify(Object.fromEntries(named), undefined, 2)} as const;
+
+export type BodyName = keyof typeof rules;
+`;
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(join(import.meta.dirname, "src/rules.ts"), rulesText());

@@ -1,0 +1,72 @@
+// How the resources call: paths with identities in them, queries, lists, and bodies that are checked before they are sent.
+import type { BodyName } from "./rules.ts";
+import { checkBody, checkIdempotencyKey, checkIdentity } from "./check.ts";
+import { List, type Page } from "./list.ts";
+import type { Call, CallOptions, Transport } from "./transport.ts";
+import { traced, type Tracer } from "./tracing.ts";
+
+export type { CallOptions } from "./transport.ts";
+/** Of calls that only read. */
+export type ReadOptions = Omit<CallOptions, "idempotencyKey">;
+
+type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
+
+export class Calls {
+  readonly transport: Transport;
+  readonly #tracer: Tracer | undefined;
+
+  constructor(transport: Transport, tracer: Tracer | undefined) {
+    this.transport = transport;
+    this.#tracer = tracer;
+  }
+
+  async read<Result>(operation: string, target: string, options?: ReadOptions): Promise<Result> {
+    return this.#call<Result>({ operation, method: "GET", target }, options);
+  }
+
+  async readText(operation: string, target: string, options?: ReadOptions): Promise<string> {
+    return this.#call<string>({ operation, method: "GET", target, answer: "text" }, options);
+  }
+
+  list<Item>(operation: string, path: string, filters: object = {}, options?: ReadOptions): List<Item> {
+    return new List((cursor) => {
+      const query = cursor === undefined ? filters : { ...filters, starting_after: cursor };
+      return this.read<Page<Item>>(operation, withQuery(path, query as Query), options);
+    });
+  }
+
+  /** `rules` names the body's schema: what the API must refuse is refused before it is sent. */
+  async write<Result>(
+    operation: string,
+    target: string,
+    body: { value?: unknown; rules?: BodyName; method?: "POST" | "PUT" } = {},
+    options?: CallOptions,
+  ): Promise<Result> {
+    const { value = {}, rules, method = "POST" } = body;
+    checkIdempotencyKey(options?.idempotencyKey);
+    if (rules !== undefined) checkBody(rules, value);
+    return this.#call<Result>({ operation, method, target, body: value }, options);
+  }
+
+  async #call<Result>(call: Call, options?: CallOptions): Promise<Result> {
+    const { body } = await traced(this.#tracer, call, () => this.transport.call(call, options));
+    return body as Result;
+  }
+}
+
+/** A path with identities in it: ``path`/v1/payments/${reference}` ``. */
+export function path(texts: TemplateStringsArray, ...identities: string[]): string {
+  return texts.reduce((made, text, at) => made + encodeURIComponent(checkIdentity(identities[at - 1])) + text);
+}
+
+/** A path with its query, in the form that is signed and sent. */
+export function withQuery(target: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    for (const each of Array.isArray(value) ? (value as string[]) : [String(value)]) parameters.append(name, each);
+  }
+  // Spaces as %20: every server reads that alike.
+  const text = parameters.toString().replaceAll("+", "%20");
+  return text === "" ? target : `${target}?${text}`;
+}

@@ -1,0 +1,129 @@
+// What goes wrong, in one shape: the API's own errors, and what happens on the way to it.
+import type { components } from "./contract.ts";
+
+/** The API's codes (interface, section 7.3). The list may grow. */
+export type ApiErrorCode = components["schemas"]["ErrorCode"];
+
+/** Codes of this client: no answer of the API, or none that can be read. */
+export type ClientErrorCode =
+  | "CONNECTION_FAILED"
+  | "TIMED_OUT"
+  | "ABORTED"
+  | "ANSWER_UNREADABLE"
+  | "ANSWER_TOO_LARGE"
+  | "REDIRECTED"
+  | "CONFIGURATION_INVALID"
+  | "STATE_NOT_REACHED";
+
+export type ErrorCode = ApiErrorCode | ClientErrorCode | (string & {});
+
+/** What `details` of some codes hold. */
+export interface ErrorDetails {
+  VALIDATION_ERROR: { field: string; value?: unknown };
+  INVALID_AMOUNT: { field: string; value?: unknown; minimum_minor?: number; maximum_minor?: number };
+  REFERENCE_ID_DUPLICATE: { reference: string };
+  IDEMPOTENCY_CONFLICT: { idempotency_key: string; first_seen_at: string };
+  REFUND_EXCEEDS_PAYMENT: { remaining_refundable_minor: number };
+  RISK_REVIEW: { reference: string; status: "pending" };
+}
+
+type DetailsOf<Code> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, unknown> | undefined;
+
+const retryableCodes = new Set<ErrorCode>(["IDEMPOTENCY_IN_PROGRESS", "CONNECTION_FAILED", "TIMED_OUT"]);
+
+/** Whether the same call, with the same idempotency key, may succeed later. */
+export function isRetryable(code: ErrorCode, status: number | undefined): boolean {
+  if (retryableCodes.has(code)) return true;
+  // A page of HTML with a good status says nothing about what was done; with a status of 4xx it is a refusal.
+  if (code === "ANSWER_UNREADABLE") return status === undefined || status < 300 || status >= 500;
+  if (code === "ANSWER_TOO_LARGE") return false;
+  return status === 429 || (status !== undefined && status >= 500);
+}
+
+/** What to do, where the API's message does not say it. */
+const advices: Partial<Record<ErrorCode, string>> = {
+  CONNECTION_FAILED:
+    "Look the outcome up before you call anything failed: ask with the same idempotency key, or by reference_id.",
+  TIMED_OUT:
+    "Look the outcome up before you call anything failed: ask with the same idempotency key, or by reference_id.",
+  ABORTED: "You stopped it. What was sent may have been done: look it up.",
+  ANSWER_UNREADABLE:
+    "Something other than the API answered, such as a proxy. Check the base URL and what stands before it.",
+  ANSWER_TOO_LARGE: "Ask for less: a smaller limit, or a narrower filter.",
+  REDIRECTED: "Signed requests are not sent on. Set the base URL to where the API really is.",
+  STATE_NOT_REACHED: "Go on by webhook, or wait longer.",
+  UNAUTHORIZED: "Check the client_id.",
+  CLIENT_NOT_FOUND: "Check the client_id in the portal under API keys; it may be revoked, or of another installation.",
+  SIGNATURE_INVALID: "Check the secret. In the sandbox, sandbox.requests.doctor(requestId) says what differs.",
+  TIMESTAMP_OUT_OF_WINDOW: "Synchronise the clock of this machine (NTP).",
+  FORBIDDEN: "Use a key that has the scope, or add it in the portal.",
+  ENVIRONMENT_MISMATCH: "Use the key of the object's environment.",
+  REFERENCE_ID_DUPLICATE: "The payment exists: read it by details.reference, or use payments.createOrFind.",
+  IDEMPOTENCY_CONFLICT: "One key is one intent: use a new key for a new one.",
+  PAYMENT_EXPIRED: "Create a new payment.",
+  RISK_REVIEW: "The payment exists and waits for a person: its outcome comes by webhook. It has not failed.",
+  RISK_REJECTED: "Do not try the same payment again; offer another method.",
+  GATEWAY_TIMEOUT: "The outcome is open: call again with the same idempotency key, or wait for the webhook.",
+};
+
+function adviceOf(code: ErrorCode, retryable: boolean): string {
+  return (
+    advices[code] ??
+    (retryable
+      ? "Try again later with the same idempotency key."
+      : "Change the request; the same one is refused again.")
+  );
+}
+
+export interface ErrorFacts {
+  code: ErrorCode;
+  message: string;
+  status?: number | undefined;
+  requestId?: string | undefined;
+  details?: Record<string, unknown> | undefined;
+  /** Whether the call may have had its effect, though nobody said so. */
+  outcomeUnknown?: boolean;
+  idempotencyKey?: string | undefined;
+  attempts?: number;
+  cause?: unknown;
+}
+
+/** Every error of this client. It never holds a secret, a signature or a body that was sent. */
+export class GerbangError extends Error {
+  /** Branch on this. */
+  readonly code: ErrorCode;
+  /** Of HTTP; undefined where no answer came. */
+  readonly status: number | undefined;
+  /** Name it to support. */
+  readonly requestId: string | undefined;
+  readonly details: Record<string, unknown> | undefined;
+  /** Whether the same call with the same idempotency key may succeed later. */
+  readonly retryable: boolean;
+  /** What to do about it, in a sentence. */
+  readonly advice: string;
+  /** True of a write whose effect nobody confirmed or denied: never take it for failed. */
+  readonly outcomeUnknown: boolean;
+  /** The key that the call was sent with. */
+  readonly idempotencyKey: string | undefined;
+  /** How often it was sent. */
+  readonly attempts: number;
+
+  constructor(facts: ErrorFacts) {
+    super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = "GerbangError";
+    this.code = facts.code;
+    this.status = facts.status;
+    this.requestId = facts.requestId;
+    this.details = facts.details;
+    this.retryable = isRetryable(facts.code, facts.status);
+    this.advice = adviceOf(facts.code, this.retryable);
+    this.outcomeUnknown = facts.outcomeUnknown ?? false;
+    this.idempotencyKey = facts.idempotencyKey;
+    this.attempts = facts.attempts ?? 0;
+  }
+
+  /** Whether this is an error of one code, with what its details hold. */
+  is<Code extends ErrorCode>(code: Code): this is GerbangError & { code: Code; details: DetailsOf<Code> } {
+    return this.code === code;
+  }
+}

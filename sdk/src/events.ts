@@ -1,0 +1,39 @@
+// Events: what was told or should have been, each delivery of it, and telling it again.
+import { type CallOptions, type Calls, type ReadOptions, path } from "./calls.ts";
+import type { List } from "./list.ts";
+import type { DeliveryAttempt, DeliveryFilters, Event, EventFilters, ResendEvents, ResentEvents } from "./types.ts";
+
+export class Events {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  get(id: string, options?: ReadOptions): Promise<Event> {
+    return this.#calls.read("events.get", path`/v1/events/${id}`, options);
+  }
+
+  list(filters?: EventFilters, options?: ReadOptions): List<Event> {
+    return this.#calls.list("events.list", "/v1/events", filters, options);
+  }
+
+  /** Every attempt to deliver one event. */
+  deliveries(id: string, filters?: DeliveryFilters, options?: ReadOptions): List<DeliveryAttempt> {
+    return this.#calls.list("events.deliveries", path`/v1/events/${id}/deliveries`, filters, options);
+  }
+
+  resend(id: string, options?: CallOptions): Promise<Event> {
+    return this.#calls.write("events.resend", path`/v1/events/${id}/resend`, {}, options);
+  }
+
+  /** Sends many again: those of a time, or those that are named. Ask on with `starting_after` while there are more. */
+  resendSince(body: ResendEvents, options?: CallOptions): Promise<ResentEvents> {
+    return this.#calls.write(
+      "events.resendSince",
+      "/v1/events/resend",
+      { value: body, rules: "ResendEvents" },
+      options,
+    );
+  }
+}

@@ -1,0 +1,148 @@
+// A receiver of webhooks for Node's http, Express, Fastify, Hono, Next and everything that speaks `Request` and `Response`.
+import type { EventOf, EventType, WebhookEvent } from "./types.ts";
+import { type DeliveryHeaders, type EventStore, WebhookError, unwrap } from "./verify.ts";
+
+/** The largest body that is read: an event has a few kilobytes. */
+const BODY_BYTES_MAX = 1_000_000;
+
+/** What to do with an event of a type, and with all others. */
+export type Listeners = { [Type in EventType]?: (event: EventOf<Type>) => unknown } & {
+  other?: (event: WebhookEvent) => unknown;
+};
+
+export interface HandlerOptions {
+  secrets: string | readonly string[];
+  /**
+   * Gets each event that is genuine, before it is answered: keep it short (ten seconds at most), such as a row in a queue. When it throws, the answer is 500,
+   * and the service sends the event again.
+   */
+  on: ((event: WebhookEvent) => unknown) | Listeners;
+  /** Events that it knows are answered and not handled again; one is added once it was handled. */
+  store?: EventStore;
+  headerPrefix?: string;
+  /** Is told what was refused, and what `on` threw. Nothing goes anywhere else. */
+  onError?: (error: unknown) => void;
+}
+
+/** Node's request, as far as it is needed; frameworks extend it. */
+interface NodeRequest extends AsyncIterable<Uint8Array> {
+  headers: Record<string, string | string[] | undefined>;
+  method?: string | undefined;
+  /** Where a framework keeps the bytes, or what it made of them. */
+  rawBody?: Uint8Array | string;
+  body?: unknown;
+  readableEnded?: boolean;
+}
+interface NodeResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  end(text: string): unknown;
+}
+interface FastifyRequest {
+  raw: NodeRequest;
+  body?: unknown;
+  rawBody?: Uint8Array | string;
+}
+interface FastifyReply {
+  code(status: number): { header(name: string, value: string): { send(text: string): unknown } };
+}
+interface HonoContext {
+  req: { raw: Request };
+}
+
+/** One function for all of them: it sees by its arguments who calls. */
+export interface Handler {
+  /** Next, Hono's `c.req.raw`, workers, Bun, Deno. */
+  (request: Request): Promise<Response>;
+  /** Hono. */
+  (context: HonoContext): Promise<Response>;
+  /** Node's `http`, Express. */
+  (request: NodeRequest, response: NodeResponse, next?: unknown): Promise<void>;
+  /** Fastify, with a parser that leaves the body its bytes: `addContentTypeParser("application/json", { parseAs: "buffer" }, …)`. */
+  (request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+}
+
+interface Outcome {
+  status: number;
+  text: string;
+}
+
+/** Makes the handler of an address for webhooks. It answers 200 once `on` is done, 400 to what is not genuine, 500 when `on` throws. */
+export function handler(options: HandlerOptions): Handler {
+  const receive = async (body: Uint8Array | string | Outcome, headers: DeliveryHeaders): Promise<Outcome> => {
+    if (typeof body === "object" && "status" in body) return body;
+    try {
+      const { headerPrefix, store } = options;
+      const event = await unwrap(body, headers, options.secrets, { headerPrefix });
+      if ((await store?.has(event.id)) === true) return { status: 200, text: "known" };
+      await listenerOf(options.on, event)?.(event);
+      await store?.add(event.id);
+      return { status: 200, text: "ok" };
+    } catch (error) {
+      options.onError?.(error);
+      return error instanceof WebhookError
+        ? { status: 400, text: error.message }
+        : { status: 500, text: "not handled" };
+    }
+  };
+  const answer = async (
+    first: Request | HonoContext | NodeRequest | FastifyRequest,
+    second?: unknown,
+  ): Promise<unknown> => {
+    const request = "req" in first ? first.req.raw : first;
+    if (request instanceof Request) {
+      const { status, text } = await receive(await bytesOf(request.body ?? []), request.headers);
+      return new Response(text, { status, headers });
+    }
+    if ("raw" in request) {
+      const { raw, rawBody = request.body } = request;
+      const { status, text } = await receive(isBytes(rawBody) ? rawBody : parsedBefore(), raw.headers);
+      return (second as FastifyReply).code(status).header("content-type", headers["content-type"]).send(text);
+    }
+    const given = request.rawBody ?? request.body;
+    const body = isBytes(given)
+      ? given
+      : given === undefined && request.readableEnded !== true
+        ? await bytesOf(request)
+        : parsedBefore();
+    const { status, text } = await receive(body, request.headers);
+    const response = second as NodeResponse;
+    response.writeHead(status, headers);
+    return response.end(text);
+  };
+  return answer as Handler;
+}
+
+const headers = { "content-type": "text/plain; charset=utf-8" };
+
+const isBytes = (body: unknown): body is Uint8Array | string => typeof body === "string" || body instanceof Uint8Array;
+
+/** A body that was parsed before has lost its bytes, and with them what is signed. */
+function parsedBefore(): never {
+  throw new TypeError(
+    "The body was parsed before the webhook handler got it. Mount the handler before the JSON parser (Express), or leave the body its bytes " +
+      "(Express: express.raw; Fastify: a content type parser with parseAs: 'buffer').",
+  );
+}
+
+function listenerOf(on: HandlerOptions["on"], event: WebhookEvent): ((event: WebhookEvent) => unknown) | undefined {
+  if (typeof on === "function") return on;
+  const own = Object.hasOwn(on, event.type) ? on[event.type] : on.other;
+  return own as ((event: WebhookEvent) => unknown) | undefined;
+}
+
+async function bytesOf(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array | Outcome> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of source) {
+    size += part.byteLength;
+    if (size > BODY_BYTES_MAX) return { status: 413, text: "too large" };
+    parts.push(part);
+  }
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
+}

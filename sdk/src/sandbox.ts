@@ -1,0 +1,129 @@
+// The sandbox: what payers, acquirers, banks and time do there, by hand. Its calls need a sandbox key.
+import { type CallOptions, type Calls, type ReadOptions, path, withQuery } from "./calls.ts";
+import type {
+  DeliveryDiagnosis,
+  DiagnoseDelivery,
+  Dispute,
+  DisputeOutcome,
+  EventType,
+  FaultInjection,
+  FormedSettlements,
+  HeardEvents,
+  ListenOptions,
+  OpenDispute,
+  Payment,
+  Refund,
+  RequestDiagnosis,
+  SandboxClock,
+  Scorecard,
+  Settlement,
+  SimulatePayment,
+  SimulateRefund,
+  SwitchFaultInjection,
+  TriggeredEvent,
+} from "./types.ts";
+
+/** Groups of calls by what they are about; each takes the call's own options last. */
+export function sandboxOf(calls: Calls) {
+  return {
+    payments: {
+      /** Lets the acquirer say what became of a payment. */
+      simulate: (reference: string, outcome: SimulatePayment["outcome"], options?: CallOptions): Promise<Payment> =>
+        calls.write(
+          "sandbox.payments.simulate",
+          path`/v1/sandbox/payments/${reference}/simulate`,
+          { value: { outcome }, rules: "SimulatePayment" },
+          options,
+        ),
+      /** Lets the payer contest a payment. */
+      dispute: (reference: string, body: OpenDispute, options?: CallOptions): Promise<Dispute> =>
+        calls.write(
+          "sandbox.payments.dispute",
+          path`/v1/sandbox/payments/${reference}/dispute`,
+          { value: body, rules: "OpenDispute" },
+          options,
+        ),
+    },
+    refunds: {
+      simulate: (uuid: string, outcome: SimulateRefund["outcome"], options?: CallOptions): Promise<Refund> =>
+        calls.write(
+          "sandbox.refunds.simulate",
+          path`/v1/sandbox/refunds/${uuid}/simulate`,
+          { value: { outcome }, rules: "SimulateRefund" },
+          options,
+        ),
+    },
+    disputes: {
+      resolve: (uuid: string, outcome: DisputeOutcome, options?: CallOptions): Promise<Dispute> =>
+        calls.write(
+          "sandbox.disputes.resolve",
+          path`/v1/sandbox/disputes/${uuid}/resolve`,
+          { value: { outcome }, rules: "ResolveDispute" },
+          options,
+        ),
+    },
+    settlements: {
+      /** Forms the batches that are due, now. */
+      run: (options?: CallOptions): Promise<FormedSettlements> =>
+        calls.write("sandbox.settlements.run", "/v1/sandbox/settlements/run", {}, options),
+      /** Lets the bank pay a batch. */
+      pay: (uuid: string, options?: CallOptions): Promise<Settlement> =>
+        calls.write("sandbox.settlements.pay", path`/v1/sandbox/settlements/${uuid}/pay`, {}, options),
+    },
+    clock: {
+      get: (options?: ReadOptions): Promise<SandboxClock> =>
+        calls.read("sandbox.clock.get", "/v1/sandbox/clock", options),
+      /** Moves the sandbox's clock forward: what falls due, happens. */
+      advance: (seconds: number, options?: CallOptions): Promise<SandboxClock> =>
+        calls.write(
+          "sandbox.clock.advance",
+          "/v1/sandbox/clock/advance",
+          { value: { seconds }, rules: "AdvanceClock" },
+          options,
+        ),
+    },
+    events: {
+      /** Sends an event with sample data to the registered address. */
+      trigger: (type: EventType, options?: CallOptions): Promise<TriggeredEvent> =>
+        calls.write(
+          "sandbox.events.trigger",
+          "/v1/sandbox/events/trigger",
+          { value: { type }, rules: "TriggerEvent" },
+          options,
+        ),
+      /** Waits for events behind `after`, up to `wait` seconds: for a machine that nobody can reach from outside. */
+      listen: (asked: ListenOptions = {}, options?: ReadOptions): Promise<HeardEvents> =>
+        calls.read("sandbox.events.listen", withQuery("/v1/sandbox/events/listen", asked), options),
+    },
+    webhook: {
+      /** Tests the receiver at the registered address. */
+      exam: (options?: CallOptions): Promise<Scorecard> =>
+        calls.write("sandbox.webhook.exam", "/v1/sandbox/webhook/exam", {}, options),
+      /** Says why a delivery that arrived did not verify. */
+      doctor: (body: DiagnoseDelivery, options?: CallOptions): Promise<DeliveryDiagnosis> =>
+        calls.write(
+          "sandbox.webhook.doctor",
+          "/v1/sandbox/webhook/doctor",
+          { value: body, rules: "DiagnoseDelivery" },
+          options,
+        ),
+      /** Lets deliveries go wrong on purpose. */
+      misbehave: (body: SwitchFaultInjection, options?: CallOptions): Promise<FaultInjection> =>
+        calls.write(
+          "sandbox.webhook.misbehave",
+          "/v1/sandbox/webhook/misbehave",
+          { value: body, rules: "SwitchFaultInjection", method: "PUT" },
+          options,
+        ),
+      misbehaviour: (options?: ReadOptions): Promise<FaultInjection> =>
+        calls.read("sandbox.webhook.misbehaviour", "/v1/sandbox/webhook/misbehave", options),
+    },
+    requests: {
+      /** Says why the signature of a request was refused. */
+      doctor: (requestId: string, options?: ReadOptions): Promise<RequestDiagnosis> =>
+        calls.read("sandbox.requests.doctor", path`/v1/sandbox/requests/${requestId}/doctor`, options),
+    },
+  };
+}
+
+export type Sandbox = ReturnType<typeof sandboxOf>;

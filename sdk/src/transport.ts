@@ -1,0 +1,296 @@
+// One call: signed anew for each attempt, tried again where that is safe, within one deadline (interface, sections 4.11 and 5).
+import { type Answer, readAnswer } from "./answer.ts";
+import { type ErrorCode, type ErrorFacts, GerbangError } from "./errors.ts";
+import { type Signed, hmacKey, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
+
+const ATTEMPTS_MAX = 5;
+/** Waits before the second attempt and those after it; each a fifth more or less. */
+const WAITS_MS = [1_000, 2_000, 4_000, 8_000];
+const JITTER = 0.2;
+/** How far a timestamp may be moved back to make a request its own: the service takes 300 s. */
+const SPREAD_SECONDS = 200;
+/** Signatures of this process that are remembered, so that none is sent twice. */
+const REMEMBERED_MAX = 20_000;
+
+export interface Call {
+  /** What it is called in hooks, such as "payments.create". */
+  operation: string;
+  method: "GET" | "POST" | "PUT";
+  /** Path and query, from /v1 on. */
+  target: string;
+  body?: unknown;
+  answer?: "json" | "text";
+}
+
+export interface CallOptions {
+  /** One key for one intent. Without it each call is an intent of its own. */
+  idempotencyKey?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** For all attempts and waits, in milliseconds. */
+  deadlineMs?: number | undefined;
+}
+
+export interface AttemptInfo {
+  operation: string;
+  method: string;
+  target: string;
+  /** From 1. */
+  attempt: number;
+  idempotencyKey: string | undefined;
+}
+
+/** What is told of each attempt. No hook sees a secret, a signature or a body. A hook that throws stops the call. */
+export interface Hooks {
+  onRequest?(info: AttemptInfo): void;
+  onResponse?(info: AttemptInfo & { status: number; requestId: string | undefined; ms: number }): void;
+  onRetry?(info: AttemptInfo & { error: GerbangError; waitMs: number }): void;
+}
+
+export interface TransportOptions {
+  clientId: string;
+  secret: string;
+  /** Scheme, host and what stands before /v1. */
+  origin: string;
+  signature: "rfc9421" | "timestamp";
+  fetch: typeof fetch;
+  timeoutMs: number;
+  deadlineMs: number;
+  hooks: Hooks;
+  /** Adds headers of a trace to each attempt. */
+  propagate?: ((headers: Record<string, string>) => void) | undefined;
+  userAgent: string;
+  now: () => number;
+  sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  random: () => number;
+}
+
+export class Transport {
+  readonly options: Omit<TransportOptions, "secret">;
+  readonly #key: Promise<CryptoKey>;
+  /** How far the service's clock is from ours, in seconds, once it said so. */
+  #offsetSeconds = 0;
+  /** Signatures with timestamps that were sent, and until when each counts. */
+  readonly #sent = new Map<string, number>();
+
+  constructor({ secret, ...options }: TransportOptions) {
+    this.options = options;
+    this.#key = hmacKey(secret);
+  }
+
+  /** Makes a call. Throws a GerbangError unless it succeeded. */
+  async call(call: Call, options: CallOptions = {}): Promise<Answer> {
+    const { now, deadlineMs } = this.options;
+    const isWrite = call.method !== "GET";
+    const idempotencyKey = isWrite ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    // The same bytes in every attempt.
+    const body = isWrite ? JSON.stringify(call.body ?? {}) : "";
+    const endsAt = now() + (options.deadlineMs ?? deadlineMs);
+    const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
+    const state = { corrected: false, replays: 0, open: false };
+    for (let attempt = 1; ; attempt++) {
+      const info: AttemptInfo = { ...known, attempt };
+      const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays: state.replays });
+      if (!(outcome instanceof GerbangError)) return outcome;
+      state.open = isWrite && (opens(outcome) || (state.open && !closes(outcome)));
+      const tried = { attempts: attempt, idempotencyKey, outcomeUnknown: state.open };
+      const waitMs = this.#waitBefore(attempt, outcome, state);
+      if (waitMs === undefined || attempt === ATTEMPTS_MAX || now() + waitMs >= endsAt) throw told(outcome, tried);
+      this.options.hooks.onRetry?.({ ...info, error: told(outcome, tried), waitMs });
+      if (waitMs > 0) await this.#wait(waitMs, options.signal, tried);
+    }
+  }
+
+  /** How long to wait before another attempt; undefined where none may follow. */
+  #waitBefore(
+    attempt: number,
+    error: GerbangError,
+    state: { corrected: boolean; replays: number },
+  ): number | undefined {
+    if (error.code === "SIGNATURE_REPLAYED") {
+      // Nothing was done: the request is made another one. A nonce is new each time; a timestamp may have to be looked for.
+      state.replays++;
+      return this.options.signature === "timestamp" || state.replays === 1 ? 0 : undefined;
+    }
+    if (error.code === "TIMESTAMP_OUT_OF_WINDOW") {
+      const corrected = !state.corrected && this.#correctClock(error);
+      state.corrected = true;
+      return corrected ? 0 : undefined;
+    }
+    if (!error.retryable) return undefined;
+    const usual = (WAITS_MS[attempt - 1] ?? 0) * (1 - JITTER + 2 * JITTER * this.options.random());
+    const asked = retryAfterMs.get(error);
+    if (asked === undefined || asked <= usual) return usual;
+    // Not all who were told to come back at that moment come at it.
+    return asked * (1 + JITTER * this.options.random());
+  }
+
+  /** Takes the service's clock for ours, once it said that ours is wrong. False when it did not say what it shows. */
+  #correctClock(error: GerbangError): boolean {
+    const shown = dates.get(error);
+    if (shown === undefined) return false;
+    this.#offsetSeconds = Math.round((shown - this.options.now()) / 1000);
+    return true;
+  }
+
+  async #attempt(
+    call: Call,
+    sent: { body: string; info: AttemptInfo; endsAt: number; signal: AbortSignal | undefined; replays: number },
+  ): Promise<Answer | GerbangError> {
+    const { clientId, origin, hooks, propagate, userAgent, now, timeoutMs } = this.options;
+    const { body, info, endsAt, signal } = sent;
+    if (isAborted(signal)) return aborted(signal);
+    const url = origin + call.target;
+    const request: Signed = {
+      clientId,
+      key: await this.#key,
+      method: call.method,
+      url,
+      body,
+      idempotencyKey: info.idempotencyKey,
+    };
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${clientId}`,
+      accept: call.answer === "text" ? "text/csv, application/json" : "application/json",
+      "user-agent": userAgent,
+      ...(await this.#signatureHeaders(request, sent.replays)),
+    };
+    if (info.idempotencyKey !== undefined) {
+      headers["idempotency-key"] = info.idempotencyKey;
+      headers["content-type"] = "application/json";
+    }
+    propagate?.(headers);
+    hooks.onRequest?.(info);
+    const ending = new AbortController();
+    const stop = (): void => ending.abort();
+    signal?.addEventListener("abort", stop, { once: true });
+    const timer = setTimeout(stop, Math.max(1, Math.min(timeoutMs, endsAt - now())));
+    const begunAt = performance.now();
+    const answered = (status: number, requestId: string | undefined): void =>
+      hooks.onResponse?.({ ...info, status, requestId, ms: performance.now() - begunAt });
+    try {
+      const init: RequestInit = { method: call.method, headers, redirect: "manual", signal: ending.signal };
+      if (call.method !== "GET") init.body = body;
+      const response = await this.options.fetch(url, init);
+      return await readAnswer(response, call.answer ?? "json").then(
+        (answer) => {
+          answered(answer.status, answer.requestId);
+          return answer;
+        },
+        (error: unknown) => {
+          if (!(error instanceof GerbangError)) throw error;
+          answered(response.status, error.requestId);
+          remember(error, response.headers);
+          return error;
+        },
+      );
+    } catch (cause) {
+      if (isAborted(signal)) return aborted(signal);
+      if (!ending.signal.aborted)
+        return lost("CONNECTION_FAILED", "The connection failed before the answer was there.", cause);
+      return lost("TIMED_OUT", `No answer within ${timeoutMs} ms.`);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  async #signatureHeaders(request: Signed, replays: number): Promise<Record<string, string>> {
+    const seconds = Math.floor(this.options.now() / 1000) + this.#offsetSeconds;
+    if (this.options.signature === "rfc9421") return messageHeaders(request, seconds, newNonce());
+    // The signature covers neither method nor path: equal bodies of one second are told apart by another second. After a replay of
+    // another process's making, one at random.
+    let timestamp = replays === 0 ? seconds : seconds - Math.ceil(this.options.random() * SPREAD_SECONDS);
+    for (let tries = 0; tries < SPREAD_SECONDS; tries++, timestamp--) {
+      const headers = await timestampHeaders(request, timestamp);
+      const identity = `${headers["x-signature"]} ${request.method === "GET" ? request.url : ""}`;
+      if (!this.#sent.has(identity)) {
+        this.#rememberSent(identity, seconds);
+        return headers;
+      }
+    }
+    return timestampHeaders(request, timestamp);
+  }
+
+  #rememberSent(identity: string, seconds: number): void {
+    for (const [oldest, until] of this.#sent) {
+      if (until > seconds && this.#sent.size < REMEMBERED_MAX) break;
+      this.#sent.delete(oldest);
+    }
+    this.#sent.set(identity, seconds + 300);
+  }
+
+  async #wait(ms: number, signal: AbortSignal | undefined, tried: Tried): Promise<void> {
+    try {
+      await this.options.sleep(ms, signal);
+    } catch (error) {
+      if (isAborted(signal)) throw told(aborted(signal), tried);
+      throw error;
+    }
+  }
+}
+
+const openCodes = new Set<ErrorCode>([
+  "CONNECTION_FAILED",
+  "TIMED_OUT",
+  "ABORTED",
+  "ANSWER_TOO_LARGE",
+  "IDEMPOTENCY_IN_PROGRESS",
+]);
+const undoneCodes = new Set<ErrorCode>(["GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"]);
+
+/** Whether an attempt leaves open whether a write was done. */
+function opens({ code, status = 0 }: GerbangError): boolean {
+  if (openCodes.has(code)) return true;
+  return (status >= 500 && !undoneCodes.has(code)) || (code === "ANSWER_UNREADABLE" && status < 300);
+}
+
+/** Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it. */
+function closes({ code, status = 0 }: GerbangError): boolean {
+  return (
+    code !== "ANSWER_UNREADABLE" &&
+    status !== 401 &&
+    status !== 403 &&
+    status !== 429 &&
+    (status === 202 || (status >= 400 && status < 500))
+  );
+}
+
+const retryAfterMs = new WeakMap<GerbangError, number>();
+const dates = new WeakMap<GerbangError, number>();
+
+/** Keeps what the headers of an error say: how long to wait, and what the service's clock shows. */
+function remember(error: GerbangError, headers: Headers): void {
+  const retryAfter = headers.get("retry-after") ?? "";
+  if (/^\d{1,9}$/.test(retryAfter)) retryAfterMs.set(error, Number(retryAfter) * 1000);
+  const date = Date.parse(headers.get("date") ?? "");
+  if (!Number.isNaN(date)) dates.set(error, date);
+}
+
+const lost = (code: "CONNECTION_FAILED" | "TIMED_OUT", message: string, cause?: unknown): GerbangError =>
+  new GerbangError({ code, message, cause });
+
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
+const aborted = (signal: AbortSignal | undefined): GerbangError =>
+  new GerbangError({ code: "ABORTED", message: "The call was aborted.", cause: signal?.reason as unknown });
+
+type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
+
+/** The error as the caller gets it: with what was tried. */
+function told({ code, message, status, requestId, details, cause }: GerbangError, tried: Tried): GerbangError {
+  return new GerbangError({ code, message, status, requestId, details, cause, ...tried });
+}
+
+/** Waits, unless the signal says to stop. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

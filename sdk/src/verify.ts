@@ -1,0 +1,237 @@
+// Webhooks: a delivery is verified over its raw bytes before anything reads it (interface, section 6.3), and only then an event.
+import { encoder, hex, hmac, hmacKey, base64 } from "./signing.ts";
+import type { EventType, WebhookEvent } from "./types.ts";
+
+/** What can fail, in this order. */
+export type WebhookStep =
+  | "header_missing"
+  | "timestamp_malformed"
+  | "timestamp_out_of_window"
+  | "signature_malformed"
+  | "signature_mismatch"
+  | "body_malformed";
+
+const reasons: Record<WebhookStep, string> = {
+  header_missing:
+    "The headers of a delivery are missing. Does something before you drop them, or is another prefix configured?",
+  timestamp_malformed: "The timestamp is not one Unix time in seconds.",
+  timestamp_out_of_window:
+    "The timestamp is more than 300 seconds from this machine's clock. Synchronise it (NTP); an old delivery is refused.",
+  signature_malformed: "The signature has not the form of one.",
+  signature_mismatch:
+    "The signature does not fit. Give the raw bytes of the body, unparsed, and the secret of this address and environment.",
+  body_malformed: "The signature is good, but the body is no event.",
+};
+
+/** A delivery that is not to be trusted. Answer 400 to it, and do nothing else. */
+export class WebhookError extends Error {
+  readonly step: WebhookStep;
+
+  constructor(step: WebhookStep) {
+    super(reasons[step]);
+    this.name = "WebhookError";
+    this.step = step;
+  }
+}
+
+/** Remembers which events were handled. A `Set` is one; a table with the event's id as its key is a better one. */
+export interface EventStore {
+  has(id: string): boolean | Promise<boolean>;
+  add(id: string): unknown;
+}
+
+/** Headers as `fetch`, Node and frameworks give them. */
+export type DeliveryHeaders =
+  | Headers
+  | Iterable<[string, string]>
+  | Record<string, string | readonly string[] | undefined>;
+
+export interface UnwrapOptions {
+  /** How the service's headers begin; `X-SVC-` where the operator has not changed it. */
+  headerPrefix?: string | undefined;
+  /** Unix seconds. */
+  now?: number | undefined;
+}
+
+const WINDOW_SECONDS = 300;
+
+/**
+ * The event of a delivery. `body` is the raw body, as it came; `secrets` all that are in use, such as two during a rotation. With a `store`, an event
+ * that it knows gives undefined, and one that it does not is added to it. Throws a WebhookError that names the step that failed.
+ */
+export async function unwrap(
+  body: string | Uint8Array,
+  headers: DeliveryHeaders,
+  secrets: string | readonly string[],
+  options: UnwrapOptions & { store: EventStore },
+): Promise<WebhookEvent | undefined>;
+export async function unwrap(
+  body: string | Uint8Array,
+  headers: DeliveryHeaders,
+  secrets: string | readonly string[],
+  options?: UnwrapOptions,
+): Promise<WebhookEvent>;
+export async function unwrap(
+  body: string | Uint8Array,
+  headers: DeliveryHeaders,
+  secrets: string | readonly string[],
+  { headerPrefix = "X-SVC-", now = Math.floor(Date.now() / 1000), store }: UnwrapOptions & { store?: EventStore } = {},
+): Promise<WebhookEvent | undefined> {
+  const known = [secrets].flat().filter((secret) => secret !== "");
+  if (known.length === 0) throw new TypeError("Give the webhook secret: without one nothing can be verified.");
+  const bytes = typeof body === "string" ? encoder.encode(body) : new Uint8Array(body);
+  const read = readerOf(headers);
+  const prefix = headerPrefix.toLowerCase();
+  const own = { timestamp: read(`${prefix}timestamp`), signature: read(`${prefix}signature`) };
+  const standard = {
+    id: read("webhook-id"),
+    timestamp: read("webhook-timestamp"),
+    signature: read("webhook-signature"),
+  };
+  const isStandard = isThere(standard.id) && isThere(standard.timestamp) && isThere(standard.signature);
+  if (isThere(own.timestamp) && isThere(own.signature)) {
+    const timestamp = inWindow(own.timestamp, now);
+    if (!/^[0-9a-f]{64}$/.test(own.signature)) throw new WebhookError("signature_malformed");
+    const isGood = await fits(known, joined(`${timestamp}.`, bytes), hex, [own.signature]);
+    // During a rotation the other signature is that of the old secret, too.
+    if (!isGood && !(isStandard && (await fitsStandard(standard, known, bytes))))
+      throw new WebhookError("signature_mismatch");
+  } else {
+    if (!isStandard) throw new WebhookError("header_missing");
+    inWindow(standard.timestamp ?? "", now);
+    if (signaturesOf(standard).length === 0) throw new WebhookError("signature_malformed");
+    if (!(await fitsStandard(standard, known, bytes))) throw new WebhookError("signature_mismatch");
+  }
+  const event = eventOf(bytes);
+  if (store === undefined) return event;
+  if (await store.has(event.id)) return undefined;
+  await store.add(event.id);
+  return event;
+}
+
+const isThere = (value: string | undefined): value is string => value !== undefined;
+
+/** Headers by their names in small letters. One that came more than once is joined, as HTTP says, and then malformed. */
+export function readerOf(headers: DeliveryHeaders): (name: string) => string | undefined {
+  const values = new Map<string, string>();
+  const entries = Symbol.iterator in headers ? headers : Object.entries(headers);
+  for (const [name, value] of entries as Iterable<[string, string | readonly string[] | undefined]>) {
+    if (value === undefined) continue;
+    const lower = name.toLowerCase();
+    const before = values.get(lower);
+    const text = typeof value === "string" ? value : value.join(", ");
+    values.set(lower, before === undefined ? text : `${before}, ${text}`);
+  }
+  return (name) => values.get(name);
+}
+
+function inWindow(timestamp: string, now: number): string {
+  if (!/^[0-9]{1,12}$/.test(timestamp)) throw new WebhookError("timestamp_malformed");
+  if (Math.abs(Number(timestamp) - now) > WINDOW_SECONDS) throw new WebhookError("timestamp_out_of_window");
+  return timestamp;
+}
+
+interface StandardHeaders {
+  id: string | undefined;
+  timestamp: string | undefined;
+  signature: string | undefined;
+}
+
+const signaturesOf = ({ signature = "" }: StandardHeaders): string[] =>
+  signature
+    .split(" ")
+    .filter((each) => each.startsWith("v1,"))
+    .map((each) => each.slice(3));
+
+/** Whether a signature of Standard Webhooks fits. */
+function fitsStandard(headers: StandardHeaders, secrets: readonly string[], bytes: Uint8Array): Promise<boolean> {
+  const signed = joined(`${headers.id}.${headers.timestamp}.`, bytes);
+  return fits(secrets, signed, base64, signaturesOf(headers), standardKey);
+}
+
+/** Whether one of the secrets signs `signed` as one of `signatures`. Each pair is compared, in constant time. */
+async function fits(
+  secrets: readonly string[],
+  signed: Uint8Array<ArrayBuffer>,
+  written: (bytes: Uint8Array) => string,
+  signatures: readonly string[],
+  keyOf: (secret: string) => Promise<CryptoKey> = hmacKey,
+): Promise<boolean> {
+  let found = false;
+  for (const secret of secrets) {
+    const expected = written(await hmac(await keyOf(secret), signed));
+    for (const signature of signatures.slice(0, 10)) found = isEqual(expected, signature) || found;
+  }
+  return found;
+}
+
+/** As long as it takes for texts of one length, wherever they differ. */
+function isEqual(one: string, other: string): boolean {
+  let difference = one.length ^ other.length;
+  for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at % (other.length || 1));
+  return difference === 0;
+}
+
+/** Standard Webhooks signs with the bytes that stand behind `whsec_` in base64. */
+function standardKey(secret: string): Promise<CryptoKey> {
+  const text = secret.replace(/^whsec_/, "");
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return hmacKey(secret); // no base64: taken as it is
+  }
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+}
+
+function joined(text: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const head = encoder.encode(text);
+  const whole = new Uint8Array(head.length + bytes.length);
+  whole.set(head);
+  whole.set(bytes, head.length);
+  return whole;
+}
+
+function eventOf(bytes: Uint8Array): WebhookEvent {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new WebhookError("body_malformed");
+  }
+  const { id, type } = (value ?? {}) as { id?: unknown; type?: unknown };
+  if (typeof id !== "string" || typeof type !== "string") throw new WebhookError("body_malformed");
+  return value as WebhookEvent;
+}
+
+export interface SignOptions {
+  secret: string;
+  /** The event, or its exact body. */
+  event: string | { id: string; type: EventType | (string & {}) };
+  /** Unix seconds; now. */
+  timestamp?: number;
+  attempt?: number;
+  headerPrefix?: string;
+}
+
+/** A delivery as the service sends it: for tests of a receiver. */
+export async function sign(options: SignOptions): Promise<{ body: string; headers: Record<string, string> }> {
+  const { secret, event, timestamp = Math.floor(Date.now() / 1000), attempt = 1, headerPrefix = "X-SVC-" } = options;
+  const body = typeof event === "string" ? event : JSON.stringify(event);
+  const { id, type } = eventOf(encoder.encode(body));
+  const bytes = encoder.encode(body);
+  const signature = await hmac(await hmacKey(secret), joined(`${timestamp}.`, bytes));
+  const standard = await hmac(await standardKey(secret), joined(`${id}.${timestamp}.`, bytes));
+  const headers = {
+    "content-type": "application/json; charset=utf-8",
+    [`${headerPrefix}Event-Id`]: id,
+    [`${headerPrefix}Event-Type`]: type,
+    [`${headerPrefix}Timestamp`]: String(timestamp),
+    [`${headerPrefix}Signature`]: hex(signature),
+    [`${headerPrefix}Delivery-Attempt`]: String(attempt),
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": `v1,${base64(standard)}`,
+  };
+  return { body, headers };
+}

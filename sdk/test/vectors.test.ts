@@ -1,0 +1,95 @@
+// Goal: what this client signs and verifies is what the vectors say, which another implementation made.
+import { expect, test } from "vitest";
+import { hmacKey, messageHeaders, timestampHeaders } from "../src/signing.ts";
+import { WebhookError, sign, unwrap } from "../src/webhooks.ts";
+import { vectors } from "./vectors.ts";
+
+interface Signing {
+  name: string;
+  secret: string;
+  timestamp: string | number;
+  body: string;
+  signature: string;
+}
+
+test.each(vectors<Signing>("signing"))(
+  "the interface's scheme: $name",
+  async ({ secret, timestamp, body, signature }) => {
+    const request = { clientId: "ak", key: await hmacKey(secret), method: "POST", url: "https://pay.example/v1", body };
+    expect(await timestampHeaders(request, Number(timestamp))).toEqual({
+      "x-timestamp": String(timestamp),
+      "x-signature": signature,
+    });
+  },
+);
+
+interface Message {
+  name: string;
+  client_id: string;
+  secret: string;
+  method: string;
+  url: string;
+  body: string;
+  idempotency_key?: string;
+  created: number;
+  nonce: string;
+  headers: Record<string, string>;
+}
+
+test.each(vectors<Message>("message-signatures"))("RFC 9421: $name", async (vector) => {
+  const { client_id: clientId, secret, method, url, body, idempotency_key: idempotencyKey, created, nonce } = vector;
+  const request = { clientId, key: await hmacKey(secret), method, url, body, idempotencyKey };
+  expect(await messageHeaders(request, created, nonce)).toEqual(vector.headers);
+});
+
+interface Delivery {
+  name: string;
+  secrets: string[];
+  headers: Record<string, string | string[]>;
+  body: string;
+  now: number;
+  prefix?: string;
+  expect: string;
+  event_id?: string;
+  delivered?: { secrets: string[]; prefix: string; timestamp: number; attempt: number; type: string };
+}
+const deliveries = vectors<Delivery>("webhooks");
+
+test.each(deliveries)(
+  "a delivery: $name",
+  async ({ secrets, headers, body, now, prefix, expect: expected, event_id }) => {
+    const given = unwrap(body, headers, secrets, { now, ...(prefix !== undefined && { headerPrefix: prefix }) });
+    if (expected === "ok") expect((await given).id).toBe(event_id);
+    else await expect(given).rejects.toMatchObject({ step: expected });
+  },
+);
+
+test.each(deliveries.filter(({ delivered }) => delivered?.secrets.length === 1))(
+  "a delivery is signed as the service signs it: $name",
+  async ({ headers, body, delivered }) => {
+    const { secrets: [secret = ""] = [], prefix = "", timestamp = 0, attempt = 0 } = delivered ?? {};
+    const signed = await sign({ secret, event: body, timestamp, attempt, headerPrefix: prefix });
+    const sent = Object.fromEntries(Object.entries(signed.headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    expect(sent).toEqual(lower);
+  },
+);
+
+test("a receiver without a secret is told so, rather than trusting everybody", async () => {
+  await expect(unwrap("{}", {}, [])).rejects.toThrow("webhook secret");
+  await expect(unwrap("{}", {}, "")).rejects.toThrow("webhook secret");
+});
+
+test("an event that the store knows is not given twice", async () => {
+  const store = new Set<string>();
+  const { body, headers } = await sign({ secret: "whsec_c2VjcmV0", event: { id: "evt_1", type: "payment.succeeded" } });
+  expect((await unwrap(body, headers, "whsec_c2VjcmV0", { store }))?.id).toBe("evt_1");
+  expect(await unwrap(body, headers, "whsec_c2VjcmV0", { store })).toBeUndefined();
+  await expect(unwrap(`${body} `, headers, "whsec_c2VjcmV0", { store })).rejects.toBeInstanceOf(WebhookError);
+});
+
+test("headers come as Headers, as pairs or as an object", async () => {
+  const { body, headers } = await sign({ secret: "whsec_c2VjcmV0", event: { id: "evt_1", type: "payment.succeeded" } });
+  for (const given of [headers, new Headers(headers), Object.entries(headers), new Map(Object.entries(headers))])
+    expect((await unwrap(Buffer.from(body), given, "whsec_c2VjcmV0")).id).toBe("evt_1");
+});
