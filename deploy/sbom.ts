@@ -42,6 +42,7 @@ function reached(document: Document, packages: Record<string, Locked>): Set<stri
   const starts = [
     packages.gateway?.name,
     packages.portal?.name,
+    packages["docs/site"]?.name,
     ...Object.keys(packages[""]?.optionalDependencies ?? {}),
   ];
   const open = document.components.map((one) => one["bom-ref"]).filter((ref) => starts.includes(nameOf(ref)));

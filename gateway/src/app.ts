@@ -7,6 +7,7 @@ import { UnauthenticatedCallers } from "./auth/rate.ts";
 import { publicRootOf } from "./auth/signed-message.ts";
 import { merchantContract } from "./contract.ts";
 import { RejectedRequests } from "./diagnostics/rejected-requests.ts";
+import { openDocs } from "./docs/docs.routes.ts";
 import { type Foundation, type FoundationOptions, layFoundation } from "./foundation.ts";
 import type { Metrics } from "./ground/metrics.ts";
 import { version } from "./ground/version.ts";
@@ -138,6 +139,7 @@ export function createApp(options: AppOptions): App {
   if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
     openPages(server, "portal");
+    openDocs(server, { root: () => rooms.address.root });
   }
   const portalsContract = madeOnce(() => portalContract(portal, version));
   openContract(server, "/portal/v1/openapi.json", portalsContract);

@@ -26,7 +26,7 @@ const floors: string[][] = [
   ["acquiring"],
   ["settlements"],
   ["webhooks"],
-  ["sandbox", "checkout", "requests", "insights", "telemetry", "status"],
+  ["sandbox", "checkout", "requests", "insights", "telemetry", "status", "docs"],
   ["diagnostics", "story", "search", "access"],
   ["operator"],
   ["portal"],

@@ -3,7 +3,8 @@ import { type Command, isSwitch, valueOf } from "./command.ts";
 import { exits, summaryOf, usageOf } from "./help.ts";
 import { variables } from "./variables.ts";
 
-const HEAD = `# The command line
+const HEAD = `<!-- docs: Tools 20 -->
+# The command line
 
 This page is made from the program: \`npx gerbang help --markdown > docs/guides/command-line.md\`.
 

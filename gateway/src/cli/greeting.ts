@@ -25,6 +25,7 @@ export function greeting(
     Operator   ${opsUrl}
     Console    ${portalRoot(new URL(opsUrl).origin)}/console
     Portal     ${portalRoot(root)}/portal
+    Docs       ${portalRoot(root)}/docs
 `;
   return demo ? places + forDemo(join(dataDirectory, "demo.json"), baseUrl, demo) : places;
 }

@@ -1,0 +1,132 @@
+// What a page does once it is there: light or dark, tabs, copying, the reader's own values in examples. Search and running are loaded when they are
+// used first.
+const root = document.documentElement;
+
+function keep(name: string, value: string): void {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // Then it holds for this page alone.
+  }
+}
+
+const all = <T extends HTMLElement>(selector: string, within: ParentNode = document): T[] => [
+  ...within.querySelectorAll<T>(selector),
+];
+
+// Light or dark.
+document.querySelector(".theme")?.addEventListener("click", () => {
+  const theme = root.dataset.theme === "dark" ? "light" : "dark";
+  root.dataset.theme = theme;
+  keep("gerbang.theme", theme);
+});
+
+// Tabs: one choice for all examples, of this page and of the next ones.
+function tabShown(example: HTMLElement): HTMLElement | undefined {
+  const tabs = all('[role="tab"]', example);
+  return tabs.find((tab) => tab.dataset.language === root.dataset.language) ?? tabs[0];
+}
+
+function showTabs(): void {
+  for (const example of all(".example")) {
+    const shown = tabShown(example);
+    for (const tab of all('[role="tab"]', example)) {
+      tab.setAttribute("aria-selected", String(tab === shown));
+      tab.tabIndex = tab === shown ? 0 : -1;
+    }
+    for (const panel of all('[role="tabpanel"]', example)) {
+      panel.hidden = panel.dataset.language !== shown?.dataset.language;
+    }
+  }
+  markScrolling();
+}
+
+function choose(tab: HTMLElement): void {
+  // The reader looks at this example: others may become longer or shorter above it, and it stays where it is.
+  const before = tab.getBoundingClientRect().top;
+  root.dataset.language = tab.dataset.language ?? "curl";
+  keep("gerbang.docs.language", root.dataset.language);
+  showTabs();
+  scrollBy(0, tab.getBoundingClientRect().top - before);
+}
+
+const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
+for (const list of all(".example .tabs")) {
+  const tabs = all('[role="tab"]', list);
+  list.addEventListener("click", ({ target }) => {
+    const tab = (target as HTMLElement).closest<HTMLElement>('[role="tab"]');
+    if (tab) choose(tab);
+  });
+  list.addEventListener("keydown", (event) => {
+    const at = tabs.indexOf(event.target as HTMLElement);
+    const step = steps[event.key];
+    const to =
+      event.key === "Home" ? 0 : event.key === "End" ? tabs.length - 1 : step === undefined ? undefined : at + step;
+    const tab = to === undefined || at < 0 ? undefined : tabs.at(to % tabs.length);
+    if (!tab) return;
+    event.preventDefault();
+    choose(tab);
+    tab.focus();
+  });
+}
+
+// What scrolls sideways can be reached by the keyboard; what does not is no stop on the way.
+function markScrolling(): void {
+  for (const box of all(".table, pre")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+addEventListener("resize", markScrolling);
+
+// Copying.
+async function copyCode(button: HTMLButtonElement): Promise<void> {
+  const box = button.closest(".code");
+  const code = box && all("pre", box).find((pre) => pre.closest("[hidden]") === null);
+  try {
+    await navigator.clipboard.writeText(code?.textContent ?? "");
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select it, and copy"; // the browser allows it on https and localhost alone
+  }
+  setTimeout(() => (button.textContent = "Copy"), 1500);
+}
+for (const button of all<HTMLButtonElement>(".copy")) button.addEventListener("click", () => void copyCode(button));
+
+// Search.
+const search = document.querySelector<HTMLInputElement>("#search");
+let searching: Promise<unknown> | undefined;
+search?.addEventListener("focus", () => {
+  searching ??= import(root.dataset.search ?? "").then((module: { openSearch: (input: HTMLInputElement) => void }) =>
+    module.openSearch(search),
+  );
+});
+document.addEventListener("keydown", (event) => {
+  const isTyping = (event.target as HTMLElement).closest("input, textarea, select, [contenteditable]") !== null;
+  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  search?.focus();
+});
+
+// Running, and the reader's own values.
+interface RunModule {
+  openRun: (example: HTMLElement) => Promise<void>;
+  fill: (isAsking: boolean) => Promise<void>;
+}
+const running = (): Promise<RunModule> => import(root.dataset.run ?? "") as Promise<RunModule>;
+for (const button of all<HTMLButtonElement>("button.run")) {
+  const example = button.closest<HTMLElement>(".example");
+  if (example) button.addEventListener("click", () => void running().then(({ openRun }) => openRun(example)));
+}
+for (const box of all('[data-fill="root"]')) box.textContent = location.origin;
+if (document.querySelector('[data-fill="client-id"]')) void running().then(({ fill }) => fill(false));
+
+// On a phone the menu covers the page: it begins at the page that one is on.
+document.querySelector("#menu")?.addEventListener("toggle", () => {
+  document.querySelector('#menu [aria-current="page"]')?.scrollIntoView({ block: "center" });
+});
+document.querySelector('#menu [aria-current="page"]')?.scrollIntoView({ block: "nearest" });
+
+showTabs();
+// The font may make text wider.
+void document.fonts.ready.then(markScrolling);

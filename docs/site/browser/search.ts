@@ -1,0 +1,120 @@
+// The search: an index that is loaded now, a list of results below the field, all of it by keyboard.
+import MiniSearch, { type SearchOptions } from "minisearch";
+
+interface Result {
+  title: string;
+  page: string;
+  section: string;
+  url: string;
+  language: string;
+}
+
+const RESULTS_MAX = 12;
+/** The same as those that the index was made with. */
+const OPTIONS = {
+  fields: ["title", "page", "text"],
+  storeFields: ["title", "page", "section", "url", "language"],
+};
+const FIND: SearchOptions = { prefix: true, fuzzy: 0.2, boost: { title: 4, page: 2 }, combineWith: "AND" };
+
+const root = document.documentElement;
+
+/** Makes the field a search. Called once, when it is focused first. */
+export function openSearch(input: HTMLInputElement): void {
+  const list = document.createElement("div");
+  list.id = "results";
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", input.ariaLabel ?? "Search");
+  list.hidden = true;
+  const told = document.createElement("p");
+  told.className = "told";
+  told.setAttribute("role", "status");
+  input.parentElement?.append(list, told);
+  input.setAttribute("role", "combobox");
+  input.setAttribute("aria-controls", list.id);
+  input.setAttribute("aria-autocomplete", "list");
+  input.setAttribute("aria-expanded", "false");
+
+  const loading = load();
+  let chosen = -1;
+
+  const options = (): HTMLElement[] => [...list.querySelectorAll<HTMLElement>('[role="option"]')];
+  const close = (): void => {
+    list.hidden = true;
+    told.textContent = "";
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+    chosen = -1;
+  };
+  const mark = (to: number): void => {
+    const shown = options();
+    chosen = shown.length === 0 ? -1 : (to + shown.length) % shown.length;
+    for (const [at, option] of shown.entries()) option.setAttribute("aria-selected", String(at === chosen));
+    const option = shown[chosen];
+    if (!option) return;
+    input.setAttribute("aria-activedescendant", option.id);
+    option.scrollIntoView({ block: "nearest" });
+  };
+  const show = async (): Promise<void> => {
+    const text = input.value.trim();
+    if (text === "") return close();
+    const index = await loading;
+    if (input.value.trim() !== text) return;
+    if (!index) {
+      told.textContent = "The search could not be loaded.";
+      return;
+    }
+    const found = best(index, text);
+    list.replaceChildren(...found.map(optionOf));
+    list.hidden = found.length === 0;
+    input.setAttribute("aria-expanded", String(found.length > 0));
+    told.textContent = found.length === 0 ? `Nothing is called “${text}”.` : `${found.length} results`;
+    told.classList.toggle("silent", found.length > 0);
+    mark(0);
+  };
+
+  input.addEventListener("input", () => void show());
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      mark(chosen + (event.key === "ArrowDown" ? 1 : -1));
+    } else if (event.key === "Enter") {
+      options()[chosen]?.querySelector("a")?.click();
+    } else if (event.key === "Escape") {
+      if (list.hidden) input.blur();
+      close();
+    }
+  });
+  input.addEventListener("blur", () => setTimeout(close, 150)); // a click on a result comes after it
+  void show();
+}
+
+async function load(): Promise<MiniSearch | undefined> {
+  const answer = await fetch(root.dataset.index ?? "").catch(() => undefined);
+  return answer?.ok ? MiniSearch.loadJSON(await answer.text(), OPTIONS) : undefined;
+}
+
+/** In the page's language first, and one place once. */
+function best(index: MiniSearch, text: string): Result[] {
+  const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>): number =>
+    stored?.language === root.lang ? 1 : 0.5;
+  let found = index.search(text, { ...FIND, boostDocument });
+  if (found.length === 0) found = index.search(text, { ...FIND, boostDocument, combineWith: "OR" });
+  return found.slice(0, RESULTS_MAX) as unknown as Result[];
+}
+
+function optionOf({ title, page, section, url, language }: Result, at: number): HTMLElement {
+  const option = document.createElement("div");
+  option.id = `result-${at}`;
+  option.setAttribute("role", "option");
+  option.setAttribute("aria-selected", "false");
+  const link = document.createElement("a");
+  link.href = url;
+  link.tabIndex = -1;
+  link.lang = language;
+  const where = document.createElement("span");
+  where.textContent = title === page ? section : `${section} · ${page}`;
+  link.append(title, where);
+  option.append(link);
+  return option;
+}

@@ -1,0 +1,78 @@
+// Builds the documentation when its sources changed since the last build: `npm start` runs it first, `npm run build` by itself.
+// A build is a folder of its own under dist/, named by the hash of its sources; dist/current names the one to serve.
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildOnce, compress, filesBelow, hashOfFiles } from "../../portal/builds.ts";
+import { pageFiles } from "./sources.ts";
+
+const here = import.meta.dirname;
+const root = join(here, "../..");
+
+/** Good, and in a second for all of it: pages change more often than those of the portal. */
+const COMPRESSION = 8;
+
+/** What pages are made of besides their Markdown. */
+const ingredients = [
+  "openapi/merchant.json",
+  "openapi/portal.json",
+  "portal/builds.ts",
+  "portal/public/favicon.svg",
+  "portal/src/colours.css",
+  ...["call", "curl", "go", "php", "python", "typescript"].map((name) => `portal/src/code/${name}.ts`),
+  "package-lock.json",
+];
+
+/** Names a state of the sources: of what was written, of the program, and of the pictures beside it. */
+export function sourceHash(): string {
+  const program = filesBelow(here).filter(
+    (file) => !/\/(dist|node_modules)\//.test(file) && !file.endsWith(".test.ts"),
+  );
+  const pictures = filesBelow(join(root, "docs")).filter((file) => /\.(svg|png)$/.test(file) && !file.startsWith(here));
+  const files = [...pageFiles(root), ...ingredients].map((path) => join(root, path)).filter((file) => existsSync(file));
+  return hashOfFiles(root, [...files, ...program, ...pictures]);
+}
+
+/** Builds unless the last build is of these sources. What is wrong with a link is said, and stops nothing. */
+export function buildDocs(say: (text: string) => void, dist: string): Promise<void> {
+  return buildOnce({
+    dist,
+    name: sourceHash(),
+    what: "the pages of the documentation",
+    mustHave: ["docs/index.html"],
+    say,
+    make: async (folder) => {
+      // Loaded only when there is something to build: a start should not wait for it.
+      const { drawSite } = await import("./site.ts");
+      const { files, problems } = drawSite();
+      for (const problem of problems) say(`The documentation: ${problem}.`);
+      for (const [path, content] of files) {
+        const file = join(folder, "docs", path);
+        mkdirSync(dirname(file), { recursive: true });
+        writeFileSync(file, content);
+        if (!/\.(woff2|png)$/.test(file)) compress(file, COMPRESSION);
+      }
+    },
+  });
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      "before-start": { type: "boolean", default: false },
+      into: { type: "string", default: join(here, "dist") },
+    },
+  });
+  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  try {
+    await buildDocs(say, values.into);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason =
+      code === "ERR_MODULE_NOT_FOUND" ? "the tools that build it are not installed (npm ci installs them)" : message;
+    say(`The documentation could not be built: ${reason}`);
+    say("The API needs none. `npm run build` tries again, and the service shows it as soon as it is there.");
+    // Before a start it is no reason not to start.
+    process.exitCode = values["before-start"] ? 0 : 1;
+  }
+}

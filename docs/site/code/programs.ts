@@ -1,0 +1,42 @@
+// The program that sends a request, in five languages: those of the client libraries, and curl and Go, which sign by themselves, as all do where
+// the libraries have no call for it. Pure.
+import type { SignedCall } from "../../../portal/src/code/call.ts";
+import { curlOf } from "../../../portal/src/code/curl.ts";
+import { goOf } from "../../../portal/src/code/go.ts";
+import { phpOf as signedPhpOf } from "../../../portal/src/code/php.ts";
+import { pythonOf as signedPythonOf } from "../../../portal/src/code/python.ts";
+import { typescriptOf as signedTypescriptOf } from "../../../portal/src/code/typescript.ts";
+import { clientCallOf } from "./client-call.ts";
+import { phpOf } from "./php.ts";
+import { pythonOf } from "./python.ts";
+import { CLIENT_ID, type Example, ROOT } from "./request.ts";
+import { typescriptOf } from "./typescript.ts";
+
+export interface Written {
+  /** What the reader's choice is remembered by. */
+  language: string;
+  label: string;
+  code: string;
+}
+
+/** The program in each language, in the order of the tabs. */
+export function programsOf(example: Example): Written[] {
+  const { operation, target, body, key } = example;
+  const call: SignedCall = { method: operation.method as SignedCall["method"], url: ROOT + target, body, key };
+  const client = clientCallOf(example);
+  const unsigned = operation.isPublic;
+  return [
+    { language: "curl", label: "curl", code: unsigned ? `curl -s ${ROOT}${target}` : filled(curlOf(call)) },
+    { language: "typescript", label: "TypeScript", code: client ? typescriptOf(client) : signedTypescriptOf(call) },
+    { language: "python", label: "Python", code: client ? pythonOf(client) : signedPythonOf(call) },
+    { language: "php", label: "PHP", code: client ? phpOf(client) : signedPhpOf(call) },
+    { language: "go", label: "Go", code: filled(goOf(call)) },
+  ];
+}
+
+/** Who asks is no secret: it stands in the code, so that it can be the reader's own. */
+function filled(code: string): string {
+  return code
+    .replaceAll("$GERBANG_CLIENT_ID", CLIENT_ID)
+    .replaceAll('"Bearer "+os.Getenv("GERBANG_CLIENT_ID")', `"Bearer ${CLIENT_ID}"`);
+}

@@ -1,0 +1,242 @@
+// Draws a page's Markdown: headings with anchors, links that lead to pages, tables that scroll, code in colours and examples in tabs.
+// HTML in a document is text: nothing of it reaches the browser as more.
+import MarkdownIt, { type Token } from "markdown-it";
+import { type Example, exampleOf } from "./code/request.ts";
+import { programsOf } from "./code/programs.ts";
+import { type Panel, codeBlock, exampleBlock } from "./blocks.ts";
+import { languageOf } from "./highlight.ts";
+import { escaped } from "./html.ts";
+import { type Links, hrefOf } from "./links.ts";
+import type { Page } from "./page.ts";
+import { Slugs } from "./slugs.ts";
+
+export interface Heading {
+  level: number;
+  text: string;
+  anchor: string;
+}
+
+/** What is found under a heading, or before the first one. */
+export interface Passage {
+  heading: Heading | undefined;
+  text: string;
+}
+
+export interface Drawn {
+  html: string;
+  headings: readonly Heading[];
+  passages: readonly Passage[];
+  /** Where it links to, as written in HTML. */
+  links: readonly string[];
+  /** What is wrong with its links and examples, a sentence each. */
+  problems: readonly string[];
+  /** The first paragraph, as text. */
+  summary: string;
+}
+
+export interface Surroundings {
+  links: Links;
+  /** The address of a picture of the tree, which goes into the build. */
+  picture: (path: string) => string;
+}
+
+/** Languages whose blocks become tabs where they follow each other. */
+const tabbed: Readonly<Record<string, [language: string, label: string]>> = {
+  bash: ["curl", "curl"],
+  typescript: ["typescript", "TypeScript"],
+  python: ["python", "Python"],
+  php: ["php", "PHP"],
+  go: ["go", "Go"],
+};
+
+const parser = new MarkdownIt({ html: false, linkify: false, typographer: false });
+
+/** Draws one page. Never throws for what stands in it: `problems` tells. */
+export function draw(page: Page, surroundings: Surroundings): Drawn {
+  return new Drawing(page, surroundings).drawn();
+}
+
+class Drawing {
+  private readonly page: Page;
+  private readonly around: Surroundings;
+  private readonly slugs = new Slugs();
+  private readonly headings: Heading[] = [];
+  private readonly passages: { heading: Heading | undefined; text: string }[] = [{ heading: undefined, text: "" }];
+  private readonly hrefs: string[] = [];
+  private readonly problems: string[] = [];
+  private examples = 0;
+
+  constructor(page: Page, around: Surroundings) {
+    this.page = page;
+    this.around = around;
+  }
+
+  drawn(): Drawn {
+    const tokens = parser.parse(this.page.markdown, {});
+    const html = this.blocks(tokens);
+    const { headings, passages, hrefs: links, problems } = this;
+    return { html, headings, passages, links, problems, summary: summaryOf(tokens) };
+  }
+
+  private blocks(tokens: Token[]): string {
+    const parts: string[] = [];
+    for (let at = 0; at < tokens.length; at++) {
+      const token = tokens[at];
+      if (token === undefined) continue;
+      if (token.type === "fence" || token.type === "code_block") {
+        const group = this.groupFrom(tokens, at);
+        parts.push(group.length > 1 ? this.tabs(group) : this.fence(token));
+        at += Math.max(group.length, 1) - 1;
+      } else if (token.type === "heading_open") {
+        parts.push(this.heading(token, tokens[at + 1]));
+        at += 2;
+      } else if (token.type === "inline") {
+        parts.push(this.inline(token));
+      } else if (token.type === "table_open") {
+        parts.push('<div class="table"><table>');
+      } else if (token.type === "table_close") {
+        parts.push("</table></div>");
+      } else {
+        // Alignment is an inline style, which the Content-Security-Policy refuses: it becomes a class.
+        const [, aligned] = /^text-align:(\w+)$/.exec(String(token.attrGet("style") ?? "")) ?? [];
+        if (aligned !== undefined) token.attrs = [["class", `at-${aligned}`]];
+        parts.push(parser.renderer.renderToken(tokens, at, parser.options));
+      }
+    }
+    return parts.join("");
+  }
+
+  private heading(open: Token, inline: Token | undefined): string {
+    const text = textOf(inline);
+    const level = Number(open.tag.slice(1));
+    const heading = { level, text, anchor: this.slugs.of(text) };
+    this.headings.push(heading);
+    this.passages.push({ heading, text: "" });
+    const inner = inline ? this.inlineHtml(inline) : "";
+    if (level === 1) return `<h1>${inner}</h1>`;
+    return `<${open.tag} id="${escaped(heading.anchor)}">${inner} <a class="anchor" href="#${escaped(heading.anchor)}" aria-label="Link to: ${escaped(text)}">#</a></${open.tag}>`;
+  }
+
+  private inline(token: Token): string {
+    this.note(textOf(token));
+    return this.inlineHtml(token);
+  }
+
+  private note(text: string): void {
+    const passage = this.passages.at(-1);
+    if (passage) passage.text += `${text}\n`;
+  }
+
+  private inlineHtml(token: Token): string {
+    const children = token.children ?? [];
+    const opened: string[] = [];
+    return children
+      .map((child, at) => {
+        if (child.type === "link_open") {
+          const [open, close] = this.link(String(child.attrGet("href") ?? ""));
+          opened.push(close);
+          return open;
+        }
+        if (child.type === "link_close") return opened.pop() ?? "";
+        if (child.type === "image") return this.image(child);
+        const rule = parser.renderer.rules[child.type];
+        return rule
+          ? rule(children, at, parser.options, {}, parser.renderer)
+          : parser.renderer.renderToken(children, at, parser.options);
+      })
+      .join("");
+  }
+
+  private link(href: string): [open: string, close: string] {
+    const target = this.around.links.target(this.page, decoded(href));
+    if (target.kind === "broken") this.problems.push(`${this.page.source} links to ${href}: ${target.why}`);
+    const to = hrefOf(target);
+    if (to === undefined) {
+      const title = target.kind === "file" ? ` title="${escaped(target.path)}, in the source tree"` : "";
+      return [`<span class="in-tree"${title}>`, "</span>"];
+    }
+    this.hrefs.push(to);
+    return [`<a href="${escaped(to)}">`, "</a>"];
+  }
+
+  private image(token: Token): string {
+    const source = String(token.attrGet("src") ?? "");
+    const target = this.around.links.target(this.page, source);
+    if (target.kind !== "file") {
+      this.problems.push(`${this.page.source} shows ${source}: there is no such picture in the tree`);
+      return "";
+    }
+    return `<img src="${this.around.picture(target.path)}" alt="${escaped(token.content)}" loading="lazy">`;
+  }
+
+  /** Blocks of code that follow each other, each in another of the languages that have tabs. */
+  private groupFrom(tokens: Token[], at: number): Token[] {
+    const group: Token[] = [];
+    const seen = new Set<string>();
+    for (let next = at; tokens[next]?.type === "fence"; next++) {
+      const token = tokens[next];
+      const [language] = tabbed[languageOf(infoOf(token))] ?? [];
+      if (token === undefined || language === undefined || seen.has(language)) break;
+      seen.add(language);
+      group.push(token);
+    }
+    return group;
+  }
+
+  private tabs(group: Token[]): string {
+    const panels = group.map((token): Panel => {
+      const info = infoOf(token);
+      const [language = "", label = ""] = tabbed[languageOf(info)] ?? [];
+      return { language, label, code: token.content, info };
+    });
+    this.note(panels.map(({ code }) => code).join("\n"));
+    return exampleBlock(this.nextId(), panels);
+  }
+
+  private fence(token: Token): string {
+    const info = infoOf(token);
+    this.note(token.content);
+    const example = info === "http" ? this.example(token.content) : undefined;
+    if (!example) return codeBlock(token.content, info);
+    const panels = programsOf(example).map((one) => ({ ...one, info: one.language }));
+    return exampleBlock(this.nextId(), panels, example);
+  }
+
+  private example(text: string): Example | undefined {
+    try {
+      return exampleOf(text);
+    } catch (error) {
+      this.problems.push(`${this.page.source} has an example that is wrong: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  private nextId(): string {
+    return `example-${++this.examples}`;
+  }
+}
+
+const infoOf = (token: Token | undefined): string => token?.info.trim().split(/\s/)[0] ?? "";
+
+/** A link as it was written: the parser has escaped what is not ASCII. */
+function decoded(href: string): string {
+  try {
+    return decodeURI(href);
+  } catch {
+    return href; // a lone % sign: it leads nowhere, and is told as such
+  }
+}
+
+/** What can be read of an inline token. */
+function textOf(token: Token | undefined): string {
+  return (token?.children ?? [])
+    .map((child) => (child.type === "softbreak" || child.type === "hardbreak" ? " " : child.content))
+    .join("");
+}
+
+function summaryOf(tokens: readonly Token[]): string {
+  const at = tokens.findIndex((token, index) => token.type === "paragraph_open" && token.level === 0 && index > 0);
+  const text = at < 0 ? "" : textOf(tokens[at + 1]);
+  const [sentences = text] = /^.{40,200}?[.!?:](?= |$)/.exec(text) ?? [];
+  return sentences.length > 200 ? `${sentences.slice(0, 197)}…` : sentences.replace(/:$/, ".");
+}

@@ -1,0 +1,59 @@
+// The documentation without its frame: each page as Markdown, /llms.txt, and all of it in one file. Pure.
+import { type Links, markdownHrefOf } from "./links.ts";
+import type { Drawn } from "./markdown.ts";
+import { inOrder } from "./navigation.ts";
+import { type Page, markdownAddressOf } from "./page.ts";
+import { sections } from "./sections.ts";
+
+/** The service puts its own address in place of it. */
+export const ROOT_IN_BUILDS = "https://gerbang.invalid";
+
+/** A page's Markdown, whose links lead to Markdown. What stands in code stays as it is. */
+export function asMarkdown(page: Page, links: Links): string {
+  const text = page.markdown
+    .split(/(^```[\s\S]*?^```|`[^`\n]+`)/m)
+    .map((part, at) => (at % 2 === 1 ? part : withMarkdownLinks(part, page, links)))
+    .join("");
+  return `${text.trim()}\n`;
+}
+
+function withMarkdownLinks(text: string, page: Page, links: Links): string {
+  return text.replaceAll(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
+    const to = markdownHrefOf(links.target(page, href));
+    return to === undefined ? whole : `](${to})`;
+  });
+}
+
+export interface DrawnPage {
+  page: Page;
+  drawn: Drawn;
+}
+
+/** What there is, for programs that read: every page with its sentence, as Markdown. */
+export function llmsText(pages: readonly DrawnPage[]): string {
+  const drawnOf = new Map(pages.map(({ page, drawn }) => [page, drawn]));
+  const ordered = inOrder(pages.map(({ page }) => page));
+  const parts = sections.map(({ name }) => {
+    const rows = ordered
+      .filter((page) => page.section === name)
+      .map((page) => {
+        const language = page.language === "en" ? "" : " (in Indonesian)";
+        return `- [${page.title}${language}](${ROOT_IN_BUILDS}${markdownAddressOf(page)}): ${drawnOf.get(page)?.summary ?? ""}\n`;
+      });
+    return rows.length === 0 ? "" : `\n## ${name}\n\n${rows.join("")}`;
+  });
+  return `# Gerbang
+
+> A payment gateway: a signed HTTP API for merchants, several acquirers, a double-entry ledger, signed webhooks, and a sandbox. These pages say how to be paid by it and how to run it.
+
+Amounts are integers in the smallest unit of their currency. Every page is Markdown at the addresses below; all of them are in [one file](${ROOT_IN_BUILDS}/llms-full.txt).
+The contract is [OpenAPI 3.1](${ROOT_IN_BUILDS}/openapi.json).
+${parts.join("")}`;
+}
+
+/** Every English page, one after the other. */
+export function llmsFullText(pages: readonly Page[], links: Links): string {
+  return inOrder(pages.filter(({ language }) => language === "en"))
+    .map((page) => `<!-- ${ROOT_IN_BUILDS}${markdownAddressOf(page)} -->\n\n${asMarkdown(page, links)}`)
+    .join("\n\n");
+}

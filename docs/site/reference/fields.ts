@@ -1,0 +1,126 @@
+// The fields of a shape as rows of a table: name, type, rules. Pure.
+import { type Schema, followed, shapeName } from "./contract.ts";
+
+export interface Field {
+  /** With a dot for what is inside another, and `[]` for each of a list. */
+  name: string;
+  type: string;
+  isRequired: boolean;
+  /** What it means and which values it may have, as Markdown. */
+  meaning: string;
+}
+
+/** Beyond it shapes are named only: pages are for people. */
+const DEPTH_MAX = 3;
+
+/** Every field of an object, those of objects in it below them. */
+export function fieldsOf(schema: Schema, prefix = "", depth = 0): Field[] {
+  const { properties = {}, required = [] } = followed<Schema>(schema);
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const { schema: inner, isNullable } = withoutNull(field);
+    const path = `${prefix}${name}`;
+    const { type, items } = typeOf(inner);
+    const row: Field = {
+      name: path,
+      type: isNullable ? `${type} or null` : type,
+      isRequired: required.includes(name),
+      meaning: meaningOf(field, inner),
+    };
+    if (depth >= DEPTH_MAX) return [row];
+    const below = items ? fieldsOf(items, `${path}[].`, depth + 1) : fieldsOf(inner, `${path}.`, depth + 1);
+    return [row, ...below, ...variantsOf(inner, path, depth)];
+  });
+}
+
+/** What one of several kinds of objects has. */
+function variantsOf(schema: Schema, path: string, depth: number): Field[] {
+  const seen = new Map<string, Field>();
+  for (const variant of followed<Schema>(schema).oneOf ?? []) {
+    const { description = "" } = followed<Schema>(variant);
+    for (const field of fieldsOf(variant, `${path}.`, depth + 1)) {
+      const before = seen.get(field.name);
+      const meaning = [description, field.meaning].filter(Boolean).join(" ");
+      if (!before) seen.set(field.name, { ...field, isRequired: false, meaning });
+      else if (!before.meaning.includes(meaning)) before.meaning += ` ${meaning}`;
+    }
+  }
+  return [...seen.values()];
+}
+
+/** A field that may be null as it is when it is not. */
+function withoutNull(field: Schema): { schema: Schema; isNullable: boolean } {
+  const { anyOf, type } = followed<Schema>(field);
+  const kinds = anyOf?.filter((one) => one.type !== "null");
+  if (anyOf && kinds?.length === 1 && kinds.length < anyOf.length)
+    return { schema: kinds[0] ?? field, isNullable: true };
+  if (Array.isArray(type) && type.includes("null")) {
+    const [only] = type.filter((one) => one !== "null");
+    return { schema: { ...followed<Schema>(field), type: only ?? "null" }, isNullable: true };
+  }
+  return { schema: field, isNullable: false };
+}
+
+function typeOf(field: Schema): { type: string; items?: Schema } {
+  const schema = followed<Schema>(field);
+  if (schema.const !== undefined) return { type: code(schema.const) };
+  if (schema.type === "array" && schema.items)
+    return { type: `list of ${pluralOf(typeOf(schema.items).type)}`, items: schema.items };
+  if (schema.oneOf || schema.anyOf) return { type: "object, one of several" };
+  if (schema.type === "object" && !schema.properties) return { type: "object of texts" };
+  return {
+    type:
+      schema.type === "string" ? "text" : schema.type === "boolean" ? "true or false" : String(schema.type ?? "any"),
+  };
+}
+
+const pluralOf = (type: string): string => (/^(text|object)$/.test(type) ? `${type}s` : type);
+
+/** Its description, then its rules. */
+function meaningOf(field: Schema, inner: Schema): string {
+  const schema = followed<Schema>(inner);
+  const description = field.description ?? followed<Schema>(field).description ?? schema.description ?? "";
+  return [description, ...rulesOf(schema)].filter(Boolean).join(" ");
+}
+
+function rulesOf(schema: Schema): string[] {
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, format, default: fallback } = schema;
+  const values = schema.enum?.filter((one) => one !== null);
+  return [
+    ...(values ? [`One of ${values.map(code).join(", ")}.`] : []),
+    ...between("", minimum, maximum, ""),
+    ...between("", minLength, maxLength, " characters"),
+    ...between("", minItems, maxItems, " items"),
+    ...(format === "date-time" ? ["A timestamp in UTC: `2026-11-22T03:45:00Z`."] : []),
+    ...(fallback === undefined ? [] : [`${code(fallback)} when absent.`]),
+    ...(values === undefined && exampleOf(schema) !== undefined && format !== "date-time"
+      ? [`Such as ${code(exampleOf(schema))}.`]
+      : []),
+  ];
+}
+
+const exampleOf = ({ examples, type }: Schema): unknown =>
+  type === "object" || type === "array" ? undefined : examples?.[0];
+
+function between(before: string, least: number | undefined, most: number | undefined, unit: string): string[] {
+  if (least === undefined && most === undefined) return [];
+  if (least === undefined) return [`${before}At most ${grouped(most)}${unit}.`];
+  if (most === undefined) return [`${before}At least ${grouped(least)}${unit}.`];
+  return [`${before}${grouped(least)} to ${grouped(most)}${unit}.`];
+}
+
+/** Digits in groups of three, without asking a locale. */
+const grouped = (count: number | undefined): string => String(count ?? "").replaceAll(/\B(?=(\d{3})+(?!\d))/g, ",");
+
+const code = (value: unknown): string => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+
+/** The rows as a table. `withRequired`: what callers must send says so. */
+export function fieldTable(fields: readonly Field[], withRequired: boolean): string {
+  const rows = fields.map(({ name, type, isRequired, meaning }) => {
+    const about = withRequired && isRequired ? `**Required.** ${meaning}` : meaning;
+    return `| \`${name}\` | ${type} | ${about.replaceAll("|", String.raw`\|`).replaceAll("\n", " ")} |\n`;
+  });
+  return `| field | type | meaning |\n|---|---|---|\n${rows.join("")}`;
+}
+
+/** The name of the shape of a body, as the contract calls it. */
+export const nameOf = (schema: Schema): string => shapeName(schema) ?? "";

@@ -1,0 +1,270 @@
+// Goal: the documentation holds together: every link leads somewhere, every page is there in every form, and nothing of a document runs.
+// Method: draw all of it, as a build does, and read what came out.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { Links, hrefOf, markdownHrefOf } from "./links.ts";
+import { draw } from "./markdown.ts";
+import { type Page, addressOf, fileOf } from "./page.ts";
+import { errorCodes, events, operations } from "./reference/contract.ts";
+import { operationPageId } from "./reference/operation-pages.ts";
+import { type Site, allPages, drawSite, treeRoot } from "./site.ts";
+import { pageOf } from "./sources.ts";
+
+let drawnOnce: Site | undefined;
+const site = (): Site => (drawnOnce ??= drawSite());
+const text = (path: string): string => String(site().files.get(path) ?? "");
+
+const written = (markdown: string, source = "docs/guides/tried.md"): Page => pageOf(source, `# Tried\n\n${markdown}\n`);
+const drawn = (markdown: string, others: readonly Page[] = []) => {
+  const page = written(markdown);
+  const links = new Links(
+    [page, ...others],
+    (path) => path === "gateway/src/app.ts" || path === "docs/portal/home.png",
+  );
+  return draw(page, { links, picture: (path) => `/docs/assets/${path.split("/").at(-1)}` });
+};
+
+describe("the whole of it", () => {
+  test("every link leads to a page, a heading, or a file that is there", () => {
+    expect(site().problems).toEqual([]);
+  });
+
+  test("every address inside the pages is one that the build has", () => {
+    const known = new Set([...site().files.keys()].map((path) => `/docs/${path}`));
+    for (const { page } of site().pages) known.add(addressOf(page));
+    const elsewhere = /^(https?:|mailto:|#|\/portal|\/status|\/openapi\.json|\/llms)/;
+    const broken = [...site().files].flatMap(([path, content]) => {
+      if (!path.endsWith(".html")) return [];
+      const html = String(content);
+      const addresses = [...html.matchAll(/\s(?:href|src|data-search|data-run|data-index)="(\/[^"#]*)/g)].map(
+        ([, one = ""]) => one,
+      );
+      return addresses.filter((one) => !elsewhere.test(one) && !known.has(one)).map((one) => `${path}: ${one}`);
+    });
+    expect(broken).toEqual([]);
+    expect(site().pages.length).toBeGreaterThan(120);
+  });
+
+  test("every id of a page is there once, and what is named by one is there", () => {
+    for (const [path, content] of site().files) {
+      if (!path.endsWith(".html")) continue;
+      const html = String(content);
+      const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id = ""]) => id);
+      expect([path, ids.filter((id, at) => ids.indexOf(id) !== at)]).toEqual([path, []]);
+      const named = [...html.matchAll(/\s(?:aria-controls|aria-labelledby|popovertarget)="([^"]+)"/g)].map(
+        ([, id = ""]) => id,
+      );
+      expect([path, named.filter((id) => !ids.includes(id))]).toEqual([path, []]);
+    }
+  });
+
+  test("nothing in a page is a script or a style of its own", () => {
+    for (const [path, content] of site().files) {
+      if (!path.endsWith(".html")) continue;
+      expect([
+        path,
+        /<script(?![^>]*\ssrc="\/docs\/assets\/)|<style|\sstyle=|\son\w+=|javascript:/i.exec(String(content))?.[0],
+      ]).toEqual([path, undefined]);
+    }
+  });
+
+  test("the same sources give the same bytes", () => {
+    const again = drawSite();
+    expect([...again.files.keys()]).toEqual([...site().files.keys()]);
+    const differing = [...again.files].filter(([path, content]) => String(content) !== String(site().files.get(path)));
+    expect(differing.map(([path]) => path)).toEqual([]);
+  });
+
+  test("the first page weighs less than 60 KB with its font, style and scripts", () => {
+    const html = text("index.html");
+    const head = [...html.matchAll(/(?:href|src)="\/docs\/(assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+    const files = ["index.html", ...new Set(head)];
+    const bytes = files.reduce((sum, path) => {
+      const content = site().files.get(path) ?? "";
+      return sum + (path.endsWith(".woff2") ? content.length : brotliCompressSync(content).length);
+    }, 0);
+    expect(files.length).toBeGreaterThan(4);
+    expect(bytes).toBeLessThan(60_000);
+  });
+
+  test("all of it takes little memory of the service that shows it", () => {
+    const bytes = [...site().files.values()].reduce((sum, content) => sum + content.length, 0);
+    expect(bytes).toBeLessThan(24 * 2 ** 20);
+  });
+});
+
+describe("what programs read", () => {
+  test("llms.txt lists every page, and each has its Markdown", () => {
+    const listed = text("llms.txt");
+    for (const { page } of site().pages) {
+      const file = `${fileOf(page)}.md`;
+      expect(listed).toContain(`](https://gerbang.invalid/docs/${file}): `);
+      expect(text(file).startsWith(`# `)).toBe(true);
+    }
+    expect(text("llms-full.txt")).toContain("# Be paid by Gerbang");
+  });
+
+  test("links in Markdown lead to Markdown, and code stays as it was written", () => {
+    expect(text("getting-started.md")).toContain("(/docs/signing.md)");
+    expect(text("getting-started.md")).toContain('TS.$3" | openssl dgst');
+    const linked = [...site().pages].flatMap(({ page }) =>
+      [
+        ...text(`${fileOf(page)}.md`)
+          .replaceAll(/^```[\s\S]*?^```/gm, "")
+          .matchAll(/\]\((\/docs\/[^)#]*)/g),
+      ].map(([, to = ""]) => to),
+    );
+    expect(linked.length).toBeGreaterThan(300);
+    const missing = linked.filter((to) => !site().files.has(to.slice("/docs/".length)));
+    expect([...new Set(missing)]).toEqual([]);
+  });
+
+  test("the feed has the changes of the API, each once, with whole addresses", () => {
+    const feed = text("changelog.rss");
+    const ids = [...feed.matchAll(/<guid isPermaLink="false">([0-9a-f]{32})<\/guid>/g)].map(([, id]) => id);
+    expect(ids.length).toBeGreaterThan(20);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(feed).toMatch(/<title>API: Payment links/);
+    expect(
+      [...feed.matchAll(/<link>([^<]*)/g)].every(([, to = ""]) =>
+        to.startsWith("https://gerbang.invalid/docs/changelog"),
+      ),
+    ).toBe(true);
+    const anchors = new Set([...text("changelog.html").matchAll(/<h3 id="([^"]+)"/g)].map(([, id]) => id));
+    expect(anchors.has(/changelog#([^<]+)<\/link>\n<guid/.exec(feed)?.[1])).toBe(true);
+  });
+});
+
+/** What people have other pages for. */
+const forKeysAlone = ["listenToEvents", "listSandboxRequests"];
+
+describe("the reference", () => {
+  test("each operation, event and error code has a page", () => {
+    const ids = new Set(site().pages.map(({ page }) => page.id));
+    const wanted = [
+      ...operations.map(({ id }) => operationPageId(id)),
+      ...events.map(({ type }) => `events/${type}`),
+      ...errorCodes.map((code) => `errors/${code}`),
+    ];
+    expect(events).toHaveLength(13);
+    expect(operations.length).toBeGreaterThanOrEqual(39);
+    expect(wanted.filter((id) => !ids.has(id))).toEqual([]);
+  });
+
+  test("each operation shows its request in five languages, its fields, what comes back and what can go wrong", () => {
+    for (const { id } of operations) {
+      const html = text(`${operationPageId(id)}.html`);
+      for (const label of ["curl", "TypeScript", "Python", "PHP", "Go"])
+        expect([id, html.includes(`>${label}</button>`)]).toEqual([id, true]);
+      if (id !== "getHealth") expect([id, html.includes('id="errors"')]).toEqual([id, true]);
+      expect([id, html.includes(">Run</button>")]).toEqual([id, !forKeysAlone.includes(id)]);
+    }
+    const payment = text("api/create-payment.html");
+    for (const part of [
+      "<code>customer.phone</code>",
+      "60 to 86,400.",
+      "<strong>Required.</strong>",
+      "payments:write",
+      "/docs/errors/REFERENCE_ID_DUPLICATE",
+    ])
+      expect(payment).toContain(part);
+  });
+
+  test("no secret is written into an example", () => {
+    for (const { id } of operations) {
+      const html = text(`${operationPageId(id)}.html`);
+      expect([id, /sk_(test|live)_|whsec_/.exec(html)?.[0]]).toEqual([id, undefined]);
+    }
+  });
+});
+
+describe("a document", () => {
+  test("with a script in it shows it as text", () => {
+    const { html } = drawn(
+      '<script>alert(1)</script>\n\n<img src=x onerror="alert(1)">\n\nText <b onclick="x()">bold</b>\n\n[go](javascript:alert(1)) ![p](data:text/html,x)',
+    );
+    expect(html).not.toMatch(/<script|<img|<b |href="javascript|src="data/);
+    expect(html).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+  });
+
+  test("with code in it shows it as text, in colours or not", () => {
+    for (const info of ["ts", "sh", "html", "nothing-known", ""]) {
+      const { html } = drawn(`\`\`\`${info}\n</code><script>alert(1)</script>\n\`\`\``);
+      expect([info, /<script/.test(html)]).toEqual([info, false]);
+    }
+  });
+
+  test("whose example cannot be one says so, and shows it as it stands", () => {
+    const { problems, html } = drawn("```http\nPOST /v1/payments\n\n{ amount: 1 }\n```");
+    expect(problems).toEqual([expect.stringContaining("docs/guides/tried.md has an example that is wrong")]);
+    expect(html).toContain("POST");
+    expect(html).not.toContain("data-run");
+  });
+
+  test("with an answer in HTTP shows it as code, and nothing to run", () => {
+    const { problems, html } = drawn("```http\nHTTP/1.1 200 OK\nContent-Type: application/json\n\n{}\n```");
+    expect(problems).toEqual([]);
+    expect(html).not.toContain("data-run");
+  });
+
+  test("may have blocks in several languages after each other: they become tabs", () => {
+    const { html } = drawn("```ts\nlet a = 1;\n```\n\n```python\na = 1\n```\n\nText between\n\n```sh\nls\n```");
+    expect(html.match(/role="tab"/g)).toHaveLength(2);
+    expect(html.match(/class="code"/g)).toHaveLength(1);
+  });
+
+  test("that links to nothing is told", () => {
+    const { problems } = drawn(
+      "[a](nothing.md) [b](/docs/nothing) [c](ftp://x) [d](../../gateway/src/app.ts) [e](//evil.example)",
+    );
+    expect(problems.map((one) => one.split(":")[0])).toEqual([
+      "docs/guides/tried.md links to nothing.md",
+      "docs/guides/tried.md links to /docs/nothing",
+      "docs/guides/tried.md links to ftp",
+      "docs/guides/tried.md links to //evil.example",
+    ]);
+  });
+
+  test("says where it belongs by its first line, and otherwise by its folder", () => {
+    expect(pageOf("docs/guides/a.md", "<!-- docs: Webhooks 20 -->\n# A\n")).toMatchObject({
+      id: "a",
+      section: "Webhooks",
+      order: 20,
+      markdown: "# A\n",
+    });
+    expect(pageOf("docs/concepts/b.md", "# B\n")).toMatchObject({ id: "concepts/b", section: "Concepts", order: 50 });
+    expect(() => pageOf("docs/guides/c.md", "<!-- docs: Nowhere 1 -->\n# C\n")).toThrow("names the section Nowhere");
+    expect(() => pageOf("docs/guides/d.md", "No title")).toThrow("has no title");
+  });
+
+  test("in Indonesian has an address of its own, and each leads to the other", () => {
+    const english = pageOf("docs/guides/x.md", "# X\n\nSee [y](y.md).\n");
+    const indonesian = pageOf("docs/guides/x.id.md", "# X (Indonesia)\n\nLihat [x](x.md).\n");
+    expect([addressOf(english), addressOf(indonesian)]).toEqual(["/docs/x", "/docs/id/x"]);
+    const { files } = drawSite([...allPages(), english, indonesian]);
+    expect(String(files.get("x.html"))).toContain('<a href="/docs/id/x" lang="id" hreflang="id">');
+    expect(String(files.get("id/x.html"))).toMatch(
+      /<html lang="id"[\s\S]*<a href="\/docs\/x" lang="en"[\s\S]*Di halaman ini|Halaman ini sebagai Markdown/,
+    );
+  });
+
+  test("comments are for who writes, and stay in code", () => {
+    const page = pageOf("docs/guides/e.md", "# E\n\nBefore<!-- hidden -->after\n\n```html\n<!-- shown -->\n```\n");
+    expect(page.markdown).not.toContain("hidden");
+    expect(page.markdown).toContain("<!-- shown -->");
+  });
+});
+
+test("addresses of the service are no links to pages", () => {
+  const page = written("");
+  const links = new Links([page], () => false);
+  expect(hrefOf(links.target(page, "/openapi.json"))).toBe("/openapi.json");
+  expect(markdownHrefOf(links.target(page, "https://example.com/a.md"))).toBe("https://example.com/a.md");
+});
+
+test("the placeholder of the service's address is the one that the service replaces", () => {
+  const served = readFileSync(join(treeRoot, "gateway/src/docs/docs.routes.ts"), "utf8");
+  expect(served).toContain('"https://gerbang.invalid"');
+});

@@ -1,0 +1,124 @@
+// The whole documentation, drawn: every file of a build with its content, and what is wrong with it.
+import { hash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { createRequire, stripTypeScriptTypes } from "node:module";
+import { basename, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { changelogFeed } from "./feed.ts";
+import { type Assets, missingHtml, pageHtml } from "./layout.ts";
+import { Links } from "./links.ts";
+import { draw } from "./markdown.ts";
+import { inOrder } from "./navigation.ts";
+import { type Page, addressOf, fileOf } from "./page.ts";
+import { type DrawnPage, asMarkdown, llmsFullText, llmsText } from "./plain-forms.ts";
+import { errorPages, withLinkedCodes } from "./reference/error-pages.ts";
+import { eventPages } from "./reference/event-pages.ts";
+import { operationPages } from "./reference/operation-pages.ts";
+import { searchIndex } from "./search-index.ts";
+import { readPages } from "./sources.ts";
+
+export const treeRoot = join(import.meta.dirname, "../..");
+const browserFolder = join(import.meta.dirname, "browser");
+
+export interface Site {
+  pages: readonly DrawnPage[];
+  /** By their paths below /docs; what begins with `assets/` is named by its content. */
+  files: ReadonlyMap<string, string | Buffer>;
+  problems: readonly string[];
+}
+
+/** Every page there is: those that were written, and those of the contract. Throws where two have one address. */
+export function allPages(root = treeRoot): Page[] {
+  const written = readPages(root);
+  const errors = written.find(({ id, language }) => id === "errors" && language === "en");
+  if (!errors) throw new Error("docs/errors/README.md is missing");
+  const rest = written.map((page) => (page === errors ? withLinkedCodes(errors) : page));
+  const pages = inOrder([...rest, ...operationPages(), ...eventPages(), ...errorPages(errors)]);
+  const seen = new Map<string, string>();
+  for (const page of pages) {
+    const address = addressOf(page);
+    const other = seen.get(address);
+    if (other !== undefined) throw new Error(`${page.source} and ${other} would both be at ${address}`);
+    seen.set(address, page.source);
+  }
+  return pages;
+}
+
+export function drawSite(pages = allPages()): Site {
+  const files = new Map<string, string | Buffer>();
+  const asset = (name: string, content: string | Buffer): string => {
+    const ending = extname(name);
+    const path = `assets/${basename(name, ending)}.${hash("sha256", content).slice(0, 12)}${ending}`;
+    files.set(path, content);
+    return `/docs/${path}`;
+  };
+  const links = new Links(pages, (path) => !path.startsWith("..") && existsSync(join(treeRoot, path)));
+  const picture = (path: string): string => asset(basename(path), readFileSync(join(treeRoot, path)));
+  const drawn = pages.map((page) => ({ page, drawn: draw(page, { links, picture }) }));
+  const index = searchIndex(drawn.map(({ page, drawn: { passages } }) => ({ page, passages })));
+  const frame = { assets: { ...ownAssets(asset), index: asset("search.json", index) }, pages };
+  for (const one of drawn) {
+    files.set(`${fileOf(one.page)}.html`, pageHtml(one.page, one.drawn, frame));
+    files.set(`${fileOf(one.page)}.md`, asMarkdown(one.page, links));
+  }
+  files.set("404.html", missingHtml(frame));
+  files.set("llms.txt", llmsText(drawn));
+  files.set("llms-full.txt", llmsFullText(pages, links));
+  files.set("changelog.rss", changelogFeed(readFileSync(join(treeRoot, "CHANGELOG.md"), "utf8")));
+  return { pages: drawn, files, problems: [...drawn.flatMap((one) => one.drawn.problems), ...brokenAnchors(drawn)] };
+}
+
+/** Style, scripts and fonts of the pages themselves. */
+function ownAssets(asset: (name: string, content: string | Buffer) => string): Omit<Assets, "index"> {
+  const require = createRequire(import.meta.url);
+  const fontFile = (range: string): Buffer =>
+    readFileSync(require.resolve(`@fontsource-variable/ibm-plex-sans/files/ibm-plex-sans-${range}-wght-normal.woff2`));
+  const font = asset("plex.woff2", fontFile("latin"));
+  const fontMore = asset("plex-more.woff2", fontFile("latin-ext"));
+  const colours = readFileSync(join(treeRoot, "portal/src/colours.css"), "utf8");
+  const own = readFileSync(join(browserFolder, "docs.css"), "utf8");
+  const style = (colours + own)
+    .replaceAll("plex.woff2", basename(font))
+    .replaceAll("plex-more.woff2", basename(fontMore));
+  const script = (name: string, replaced: Readonly<Record<string, string>> = {}): string => {
+    const source = readFileSync(join(browserFolder, `${name}.ts`), "utf8");
+    const code = stripTypeScriptTypes(source, { mode: "strip" });
+    return asset(
+      `${name}.js`,
+      Object.entries(replaced).reduce((text, [from, to]) => text.replaceAll(from, to), code),
+    );
+  };
+  const library = asset(
+    "minisearch.js",
+    withoutMap(readFileSync(fileURLToPath(import.meta.resolve("minisearch")), "utf8")),
+  );
+  return {
+    style: asset("docs.css", style),
+    font,
+    icon: asset("favicon.svg", readFileSync(join(treeRoot, "portal/public/favicon.svg"))),
+    head: script("head"),
+    page: script("page"),
+    run: script("run"),
+    search: script("search", { '"minisearch"': JSON.stringify(`./${basename(library)}`) }),
+  };
+}
+
+const withoutMap = (code: string): string => code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n");
+
+/** Links to headings that there are not. */
+function brokenAnchors(pages: readonly DrawnPage[]): string[] {
+  const anchors = new Map(
+    pages.map(({ page, drawn }) => [addressOf(page), new Set(drawn.headings.map(({ anchor }) => anchor))]),
+  );
+  return pages.flatMap(({ page, drawn }) =>
+    drawn.links.flatMap((href) => {
+      const [path = "", anchor] = href.split("#");
+      const known = anchors.get(path);
+      if (anchor === undefined || anchor === "" || !known || known.has(decodeURIComponent(anchor))) return [];
+      return [`${page.source} links to ${href}: there is no such heading`];
+    }),
+  );
+}
+
+/** The scripts and styles that pages have, for whoever names the state of the sources. */
+export const browserFiles = (): string[] => readdirSync(browserFolder).map((name) => join(browserFolder, name));

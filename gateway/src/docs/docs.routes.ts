@@ -1,0 +1,77 @@
+// The documentation: /docs, its pages as HTML and as Markdown, its feed, and /llms.txt, for everybody.
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { BuiltPages, type BuiltPage, PAGE_HEADERS, sendNotBuilt, sendPage, withText } from "../http/built-pages.ts";
+
+/** Where docs/site/build.ts leaves its builds. */
+const BUILDS = fileURLToPath(new URL("../../../docs/site/dist/", import.meta.url));
+
+/** What builds write for the address of the service, which they do not know. `.invalid` is nobody's. */
+export const ROOT_IN_BUILDS = "https://gerbang.invalid";
+
+/** Files that name whole addresses. */
+const WITH_ADDRESSES = new Set(["llms.txt", "llms-full.txt", "changelog.rss"]);
+
+export interface DocsParts {
+  /** The public address, without a slash at its end. */
+  root: () => string;
+  folder?: string;
+}
+
+export function openDocs(server: FastifyInstance, { root, folder = BUILDS }: DocsParts): void {
+  const pages = new BuiltPages(folder, "docs");
+  const addressed = new Addressed(root);
+  const named = (name: string) => (request: FastifyRequest, reply: FastifyReply) => {
+    const page = pages.current(name);
+    return page ? sendPage(request, reply, addressed.of(name, page)) : sendNotBuilt(reply);
+  };
+  server.get("/docs", named("index.html"));
+  server.get("/docs/", named("index.html"));
+  for (const name of ["llms.txt", "llms-full.txt"]) server.get(`/${name}`, named(name));
+  server.get("/docs/*", (request, reply) => {
+    const [path = ""] = request.url.slice("/docs/".length).split("?");
+    if (path.startsWith("assets/")) {
+      const asset = pages.file(path);
+      return asset ? sendPage(request, reply, asset) : sendMissing(reply, pages);
+    }
+    if (WITH_ADDRESSES.has(path)) return named(path)(request, reply);
+    const page = isPublished(path) ? pages.current(path.endsWith(".md") ? path : `${path}.html`) : undefined;
+    if (page) return sendPage(request, reply, page);
+    const whole = path.replace(/\/+$/, "");
+    // Only to a page that there is: the address that is sent back is one of ours.
+    if (whole !== path && pages.current(`${whole}.html`)) return reply.redirect(`/docs/${whole}`, 308);
+    return sendMissing(reply, pages);
+  });
+}
+
+/** The index has an address of its own, and the page that tells of a missing one has none. */
+const isPublished = (path: string): boolean => path !== "index" && path !== "404";
+
+function sendMissing(reply: FastifyReply, pages: BuiltPages): FastifyReply {
+  const page = pages.current("404.html");
+  if (!page) return sendNotBuilt(reply);
+  return reply
+    .code(404)
+    .headers({ ...PAGE_HEADERS, "content-type": page.type, "cache-control": "no-store" })
+    .send(page.bytes);
+}
+
+/** Files with the address of the service in them, written once for each of their states. */
+class Addressed {
+  private readonly root: () => string;
+  private readonly kept = new Map<string, { from: BuiltPage; root: string; page: BuiltPage }>();
+
+  constructor(root: () => string) {
+    this.root = root;
+  }
+
+  of(name: string, from: BuiltPage): BuiltPage {
+    if (!WITH_ADDRESSES.has(name)) return from;
+    const root = this.root();
+    const kept = this.kept.get(name);
+    if (kept?.from === from && kept.root === root) return kept.page;
+    const page = withText(from, from.bytes.toString("utf8").replaceAll(ROOT_IN_BUILDS, root));
+    this.kept.set(name, { from, root, page });
+    return page;
+  }
+}

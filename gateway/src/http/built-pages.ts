@@ -1,0 +1,178 @@
+// Pages that were built before the service started: which file of a build an address means, in which encoding, for how long it may be kept.
+import { hash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { extname, join, relative } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+  ".json": "application/json; charset=utf-8",
+  ".md": "text/markdown; charset=utf-8",
+  ".txt": "text/plain; charset=utf-8",
+  ".rss": "application/rss+xml; charset=utf-8",
+};
+
+/** What the pages may do: run and show what comes from here, and nothing else. */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export const PAGE_HEADERS = {
+  "content-security-policy": CONTENT_SECURITY_POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "referrer-policy": "same-origin",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
+
+/** One file in all the encodings that it was built in. */
+export interface BuiltPage {
+  type: string;
+  etag: string;
+  /** Named by its content: it never changes under its name. */
+  immutable: boolean;
+  bytes: Buffer;
+  br: Buffer | undefined;
+  gzip: Buffer | undefined;
+}
+
+/** All files of the builds by their address below that of the pages. They are small, and held in memory. */
+export class BuiltPages {
+  private readonly folder: string;
+  private readonly face: string;
+  private name: string | undefined;
+  private files = new Map<string, BuiltPage>();
+
+  /** `folder` is where the builds are, `face` the folder of these pages in each. */
+  constructor(folder: string, face: string) {
+    this.folder = folder;
+    this.face = face;
+  }
+
+  /** A file of the build that is the current one by now: the index, where none is named. Undefined when nothing is built. */
+  current(path = "index.html"): BuiltPage | undefined {
+    this.refresh();
+    return this.files.get(path);
+  }
+
+  /** A file of any build, without asking whether there is another one. */
+  file(path: string): BuiltPage | undefined {
+    if (this.name === undefined) this.refresh();
+    return this.files.get(path);
+  }
+
+  /** Reads the files again when another build is the current one. */
+  private refresh(): void {
+    const current = readOrNothing(join(this.folder, "current"))?.toString("utf8");
+    if (current === undefined || current === this.name) return;
+    const files = new Map<string, BuiltPage>();
+    // Who is open over an upgrade still asks for files of the builds before. Those of the current one go over them.
+    const older = readdirSync(this.folder, { withFileTypes: true }).filter(
+      ({ name }) => name !== current && /^[0-9a-f]+$/.test(name),
+    );
+    for (const entry of older) {
+      if (entry.isDirectory()) readBuild(join(this.folder, entry.name, this.face), files, true);
+    }
+    readBuild(join(this.folder, current, this.face), files, false);
+    if (!files.has("index.html")) return;
+    this.files = files;
+    this.name = current;
+  }
+}
+
+function readBuild(folder: string, into: Map<string, BuiltPage>, immutableOnly: boolean): void {
+  for (const entry of listOrNothing(folder)) {
+    const file = join(entry.parentPath, entry.name);
+    const type = TYPES[extname(file)];
+    const path = relative(folder, file).replaceAll("\\", "/");
+    const immutable = path.startsWith("assets/");
+    const bytes = type !== undefined && entry.isFile() && (immutable || !immutableOnly) && readOrNothing(file);
+    if (!bytes || type === undefined) continue;
+    const etag = etagOf(bytes);
+    const [br, gzip] = [readOrNothing(`${file}.br`), readOrNothing(`${file}.gz`)];
+    into.set(path, { type, etag, immutable, bytes, br, gzip });
+  }
+}
+
+const etagOf = (bytes: Buffer): string => `"${hash("sha256", bytes).slice(0, 24)}"`;
+
+/** The same file with another text. */
+export function withText(page: BuiltPage, text: string): BuiltPage {
+  const bytes = Buffer.from(text);
+  return {
+    ...page,
+    etag: etagOf(bytes),
+    bytes,
+    br: page.br && brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+    gzip: page.gzip && gzipSync(bytes),
+  };
+}
+
+function readOrNothing(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined; // not built, or another start removes old builds at this moment
+  }
+}
+
+function listOrNothing(folder: string) {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** Sends a file in the best encoding that is accepted, or says that the browser has it already. */
+export function sendPage(request: FastifyRequest, reply: FastifyReply, page: BuiltPage): FastifyReply {
+  reply.headers(PAGE_HEADERS).headers({
+    etag: page.etag,
+    vary: "accept-encoding",
+    "cache-control": page.immutable ? "public, max-age=31536000, immutable" : "no-cache",
+  });
+  if (request.headers["if-none-match"]?.includes(page.etag)) return reply.code(304).send();
+  const accepted = request.headers["accept-encoding"] ?? "";
+  const encoding =
+    page.br && accepts(accepted, "br") ? "br" : page.gzip && accepts(accepted, "gzip") ? "gzip" : "bytes";
+  if (encoding !== "bytes") reply.header("content-encoding", encoding);
+  return reply.header("content-type", page.type).send(page[encoding]);
+}
+
+/** True where the header names the encoding and does not refuse it by a weight of 0. */
+function accepts(header: string, encoding: string): boolean {
+  return header.split(",").some((part) => {
+    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+const NOT_BUILT = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>The pages are not built</title></head>
+<body><h1>The pages are not built yet</h1>
+<p><code>npm start</code> builds them before the service starts, and <code>npm run build</code> at any time. Then load this page again.</p></body></html>
+`;
+
+/** Says that there is no build yet, and what makes one. */
+export function sendNotBuilt(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(503)
+    .headers({ ...PAGE_HEADERS, "retry-after": "5", "content-type": TYPES[".html"] })
+    .send(NOT_BUILT);
+}

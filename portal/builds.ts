@@ -1,0 +1,134 @@
+// Builds as folders: each named by the hash of its sources, `current` naming the one to serve. Whoever starts at the same time takes turns.
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { hash } from "node:crypto";
+import { join, relative } from "node:path";
+import { constants, brotliCompressSync, gzipSync } from "node:zlib";
+
+/** Who is open over an upgrade still asks for files of the build before. */
+const BUILDS_KEPT = 3;
+
+export interface Build {
+  /** Where the builds are. */
+  dist: string;
+  /** Names the state of the sources. */
+  name: string;
+  /** What is built, in a sentence's words: "the portal's pages". */
+  what: string;
+  /** What a whole build has, below its folder. */
+  mustHave: readonly string[];
+  say: (text: string) => void;
+  /** Writes the build into a folder that is empty, or not there. */
+  make: (folder: string) => Promise<void>;
+}
+
+/** Every file below a folder, in order. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** Names a state of files, by their paths below a root and what is in them. */
+export function hashOfFiles(root: string, files: readonly string[]): string {
+  const parts = files.map((file) => `${relative(root, file)}\0${hash("sha256", readFileSync(file))}`);
+  return hash("sha256", parts.join("\n")).slice(0, 20);
+}
+
+/** Builds unless the last build is of these sources. Two at a time take turns, and the second finds nothing left to do. */
+export async function buildOnce({ dist, name, what, mustHave, say, make }: Build): Promise<void> {
+  const isMade = (): boolean => mustHave.every((file) => existsSync(join(dist, name, file)));
+  const isFresh = (): boolean => {
+    const current = join(dist, "current");
+    return isMade() && existsSync(current) && readFileSync(current, "utf8") === name;
+  };
+  if (isFresh()) return;
+  mkdirSync(dist, { recursive: true });
+  const release = await takeTurn(dist);
+  try {
+    if (isFresh()) return;
+    const begun = performance.now();
+    say(`Building ${what} …`);
+    if (!isMade()) await makeWhole({ dist, name, make });
+    const draft = join(dist, `current.${process.pid}`);
+    writeFileSync(draft, name);
+    renameSync(draft, join(dist, "current"));
+    utimesSync(join(dist, name), new Date(), new Date());
+    removeOld(dist, name);
+    const sentence = `${what} are built, in ${((performance.now() - begun) / 1000).toFixed(1)} s.`;
+    say(sentence.charAt(0).toUpperCase() + sentence.slice(1));
+  } finally {
+    release();
+  }
+}
+
+/** Made beside, and moved into its place whole. */
+async function makeWhole({ dist, name, make }: Pick<Build, "dist" | "name" | "make">): Promise<void> {
+  const draft = join(dist, `draft-${process.pid}`);
+  rmSync(draft, { recursive: true, force: true });
+  await make(draft);
+  rmSync(join(dist, name), { recursive: true, force: true });
+  renameSync(draft, join(dist, name));
+}
+
+/** Compressed once, rather than at each request: by default as well as it goes. */
+export function compress(file: string, quality = 11): void {
+  const bytes = readFileSync(file);
+  writeFileSync(
+    `${file}.br`,
+    brotliCompressSync(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+    }),
+  );
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+}
+
+function removeOld(dist: string, name: string): void {
+  const builds = readdirSync(dist)
+    .map((entry) => join(dist, entry))
+    .filter((path) => path !== join(dist, name) && statSync(path).isDirectory())
+    .sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs);
+  for (const old of builds.slice(BUILDS_KEPT - 1)) rmSync(old, { recursive: true, force: true });
+}
+
+/** Waits until no other process builds. What a process left that died counts for nothing. */
+async function takeTurn(dist: string): Promise<() => void> {
+  const lock = join(dist, "lock");
+  for (let tookOver = false; ;) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: "wx" });
+      // Another one may have judged the same dead lock, and removed ours in its place: the later of the two has it.
+      if (tookOver) await pause(300);
+      if (!tookOver || readFileSync(lock, "utf8") === String(process.pid)) return () => rmSync(lock, { force: true });
+    } catch (error) {
+      if (!["EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    }
+    tookOver = !isHeld(lock);
+    if (tookOver) rmSync(lock, { force: true });
+    else await pause(100);
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function isHeld(lock: string): boolean {
+  try {
+    const pid = Number(readFileSync(lock, "utf8"));
+    // One that was made a moment ago may not be written yet.
+    if (pid === 0) return performance.timeOrigin + performance.now() - statSync(lock).mtimeMs < 2000;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
