@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe } from "vitest";
 import { testShop } from "./kit/client-shop.ts";
 import { environmentOf, testStory } from "./kit/client-story.ts";
-import { testVectors } from "./kit/client-vectors.ts";
+import { run, testVectors, testWholeness } from "./kit/client-vectors.ts";
 
 const php = process.env.GERBANG_TEST_PHP ?? "php";
 const isThere = spawnSync(php, ["-r", "exit(PHP_VERSION_ID < 80000 ? 1 : 0);"]).status === 0;
@@ -16,6 +16,7 @@ const folder = fileURLToPath(new URL("../clients/php", import.meta.url));
 
 describe.runIf(isThere)("the client for PHP", () => {
   testVectors([php, join(folder, "test/driver.php")]);
+  testWholeness(join(folder, "Gerbang.php"), join(folder, "README.md"), (code) => run([php, "-l"], `<?php ${code}`));
   const service = testStory([php, join(folder, "test/story.php")], "php");
 
   describe("its example", () => {

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "./kit/client.ts";
 import { testShop } from "./kit/client-shop.ts";
 import { environmentOf, testStory } from "./kit/client-story.ts";
-import { testVectors } from "./kit/client-vectors.ts";
+import { run, testVectors, testWholeness } from "./kit/client-vectors.ts";
 
 const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
 const isThere = spawnSync(python, ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
@@ -17,6 +17,9 @@ const folder = fileURLToPath(new URL("../clients/python", import.meta.url));
 
 describe.runIf(isThere)("the client for Python", () => {
   testVectors([python, join(folder, "test/driver.py")]);
+  testWholeness(join(folder, "gerbang.py"), join(folder, "README.md"), (code) =>
+    run([python, "-c", "import ast, sys; ast.parse(sys.stdin.read())"], code),
+  );
   const service = testStory([python, join(folder, "test/story.py")], "python");
 
   describe("its examples", () => {

@@ -1299,8 +1299,11 @@ final class SandboxWebhook extends Resource
     }
 }
 
-final class SandboxRequests extends Resource
+/** The log of your own requests in the sandbox. */
+final class SandboxRequests extends Listed
 {
+    protected const PATH = '/v1/sandbox/requests';
+
     /** Why the signature of a request was refused. */
     public function doctor(string $requestId): array
     {

@@ -168,3 +168,31 @@ function verified({ method, url, headers, body }: Seen): number {
   );
   return Number(created);
 }
+
+/** That a client has every path of the contract, and its README no code that does not parse and no call that is not there. */
+export function testWholeness(source: string, readme: string, syntax: (code: string) => Promise<string>): void {
+  const code = readFileSync(source, "utf8");
+  const prose = readFileSync(readme, "utf8");
+
+  test("calls every path of the contract", () => {
+    const contract = JSON.parse(
+      readFileSync(fileURLToPath(new URL("../../openapi/merchant.json", import.meta.url)), "utf8"),
+    ) as { paths: Record<string, object> };
+    const paths = Object.keys(contract.paths);
+    expect(paths.length).toBeGreaterThan(30);
+    // Parameters of a path are put in between its parts, on one line.
+    const pattern = (path: string): RegExp => new RegExp(`${path.replaceAll(/\{\w+\}/g, "[^\\n]{1,60}?")}['"\\s]`);
+    expect(paths.filter((path) => !pattern(path).test(code))).toEqual([]);
+  });
+
+  test("its README shows code that parses, and names calls that are there", async () => {
+    const blocks = [...prose.matchAll(/```(?:python|php)\n([^]*?)```/g)].map(([, block = ""]) => block);
+    expect(blocks.length).toBeGreaterThan(1);
+    for (const block of blocks) await syntax(block);
+    const rows = [...prose.matchAll(/^\| `(\w+)` \| (`.*) \|$/gm)].filter(([, name = ""]) => /^[a-z]/.test(name));
+    expect(rows.length).toBeGreaterThan(6);
+    for (const [, , list = ""] of rows)
+      for (const [, name] of list.matchAll(/`(?:\w+(?:\.|->))?(\w+)`/g))
+        expect(code, name).toMatch(new RegExp(`\\b(?:def|function) ${name}\\(`));
+  });
+}

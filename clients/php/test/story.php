@@ -152,6 +152,7 @@ $event = $gerbang->events->list(['type' => 'payment.succeeded'])->current();
 $facts['event'] = [$gerbang->events->get($event['id'])['type'], iterator_count($gerbang->events->deliveries($event['id']))];
 $webhook = $gerbang->sandbox->webhook;
 $facts['misbehave'] = [$webhook->misbehave('delay', 1)['mode'], $webhook->misbehave('none')['mode']];
+$facts['log'] = $gerbang->sandbox->requests->list(['limit' => 1])->current()['method'];
 $clock = $gerbang->sandbox->clock;
 $facts['clock'] = $clock->advance(60)['offset_seconds'] === $clock->get()['offset_seconds'];
 try {
