@@ -1,6 +1,7 @@
 // Goal: an operator makes a merchant and runs it from the console: its settings, its keys, its payouts and its ledger.
 // Method: a real browser at the operators' listener; axe on each page, light and dark.
 import { readFileSync } from "node:fs";
+import pg from "pg";
 import { expect, test } from "vitest";
 import { exponentOf as exponentOfService, isCurrency } from "../../gateway/src/ground/money.ts";
 import { exponentOf } from "../../portal/src/console/pages/merchants/exponents.ts";
@@ -220,14 +221,53 @@ test("a batch that the bank returned is recorded, its money is available again, 
   expect(data[0]).toMatchObject({ actor: admin.email, path: expect.stringMatching(/\/return$/), status: 200 });
 });
 
-test("a book is verified on the phone, and a viewer who may change nothing is offered nothing", async () => {
+test("support verifies a book on the phone, sees how far it is and what it found, and takes the book along", async () => {
+  const { id } = await merchantWithBatch("Toko Fajar");
+  const support = await portal.operator("support", { viewport: PHONE });
+  const { page, open } = support;
+  await open(at.ledger(id, "sandbox"));
+  await page.getByText("It was never verified here.").waitFor();
+  // A table that is locked holds the replay where it is.
+  const owner = new pg.Client({ connectionString: portal.service.database.ownerUrl });
+  await owner.connect();
+  await owner.query("begin; lock table settlement_items in access exclusive mode");
+  await page.getByRole("button", { name: "Verify the book" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText(/rows held against the journals/).waitFor();
+  const bar = page.getByRole("progressbar", { name: "How far the replay is" });
+  expect(Number(await bar.getAttribute("value"))).toBeGreaterThan(0.8);
+  await isClean(support, "replay");
+  // Whoever comes meanwhile sees the same.
+  const viewer = await portal.operator("viewer");
+  await viewer.open(at.ledger(id, "sandbox"));
+  await viewer.page.getByText(/journals a second/).waitFor();
+  expect(await viewer.page.getByRole("button", { name: /Stop|Verify|Download/ }).count()).toBe(0);
+  await page.getByRole("button", { name: "Stop" }).focus();
+  await page.keyboard.press("Enter");
+  await owner.query("rollback");
+  await owner.end();
+  await page.getByText(/^Stopped by operator\d+@gateway.example after \d+ journals: it says nothing/).waitFor();
+
+  await page.getByRole("button", { name: "Verify the book" }).click();
+  await page.getByText(/journals were replayed/).waitFor();
+  await page.getByText("The chain ends there still.").waitFor();
+  const { head_hash: head } = (await portal.service.askOperator(`/merchants/${id}/books/sandbox`)).json;
+  expect(await page.getByText(head).count()).toBe(1);
+  await page.getByText("1 replay before").click();
+  await page.getByRole("region", { name: "Replays before" }).getByText("stopped").waitFor();
+  await isClean(support, "replayed");
+  const [book] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download as hledger" }).click(),
+  ]);
+  expect(book.suggestedFilename()).toBe(`book-${id}-sandbox.journal`);
+  expect(readFileSync(await book.path(), "utf8")).toMatch(/; end of .*: \d+ journals\n$/);
+});
+
+test("a viewer reads a book on the phone, and is offered nothing that changes or takes anything", async () => {
   const { id } = await merchantWithBatch("Toko Fajar");
   const { page, open } = await portal.operator("viewer", { viewport: PHONE });
   await open(at.ledger(id, "sandbox"));
-  await page.getByRole("button", { name: "Verify the book" }).click();
-  const { head_hash: head } = (await portal.service.askOperator(`/merchants/${id}/books/sandbox`)).json;
-  await page.getByText(/journals were replayed/).waitFor();
-  expect(await page.getByRole("status").getByText(head).count()).toBe(1);
   await page.getByRole("link", { name: "merchant:available" }).click();
   await page.getByRole("heading", { level: 1, name: "merchant:available in IDR" }).waitFor();
   await page.getByRole("link", { name: "Statement of a period" }).click();

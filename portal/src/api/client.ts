@@ -107,9 +107,17 @@ export class Api {
     return answered;
   }
 
-  /** Fetches a file, to be saved by `save` of ui/download.ts. */
-  async download(path: string): Promise<Blob> {
-    const response = await fetch(`${apiRoot}${path}`, { headers: this.headers() }).catch(() => {
+  /** Fetches a file, to be saved by `save` of ui/download.ts. With a body it is asked for by POST: the audit says who did. */
+  async download(path: string, body?: unknown): Promise<Blob> {
+    const sent: RequestInit =
+      body === undefined
+        ? { headers: this.headers() }
+        : {
+            method: "POST",
+            headers: { ...this.headers(), "content-type": "application/json" },
+            body: JSON.stringify(body),
+          };
+    const response = await fetch(`${apiRoot}${path}`, sent).catch(() => {
       throw noAnswer();
     });
     if (response.ok) return response.blob();

@@ -24,5 +24,5 @@ export function write<Method extends WriteMethod, Path extends PathOf<Method, pa
   return api.writeDraft(method, path, request as DraftRequest | undefined, intent as Intent | undefined);
 }
 
-/** Fetches a file, to be saved by `save` of ui/download.ts. */
-export const download = (path: string): Promise<Blob> => api.download(path);
+/** Fetches a file, to be saved by `save` of ui/download.ts. With a body it is asked for by POST. */
+export const download = (path: string, body?: unknown): Promise<Blob> => api.download(path, body);

@@ -6,6 +6,7 @@ import { Page as Frame, Section } from "../../ui/page.tsx";
 import { read } from "../api/client.ts";
 import { at } from "../paths.ts";
 import { BookSwitch, useBook, useMerchantName } from "./merchants/book.tsx";
+import { Export } from "./ledger/export.tsx";
 import { Totals } from "./ledger/totals.tsx";
 import { Verify } from "./ledger/verify.tsx";
 
@@ -34,6 +35,7 @@ export function Page() {
               </Section>
             ))}
             <Verify key={`${id} ${environment}`} of={book} />
+            <Export journals={book.journals} />
           </>
         )}
       </Answer>

@@ -136,9 +136,7 @@ function Arriving({ upload: { file, state, sent, why }, onDrop }: { upload: Uplo
       <span className={classes("min-w-0 flex-1 truncate", isRefused && "text-muted")} title={file.name}>
         {file.name}
       </span>
-      {!isRefused && (
-        <progress aria-label={`Sending ${file.name}`} value={sent} max={1} className="h-1.5 w-32 accent-accent" />
-      )}
+      {!isRefused && <progress aria-label={`Sending ${file.name}`} value={sent} max={1} className="h-1.5 w-32" />}
       <span className="text-xs text-muted">
         {isRefused
           ? sizeAsText(file.size)
