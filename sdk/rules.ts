@@ -48,8 +48,29 @@ function ruleOf(schema: Schema): object {
       ...(schema.items && { items: ruleOf(schema.items) }),
     };
   if (type === "integer") return { type, least: schema.minimum, most: schema.maximum };
-  if (type === "string") return { least: schema.minLength, most: schema.maxLength, pattern: schema.pattern };
+  if (type === "string") return { least: schema.minLength, most: schema.maxLength, ...patternRule(schema.pattern) };
   return { type };
+}
+
+/** What the API says of a text that does not fit a pattern. */
+const problems: [part: string, problem: string][] = [
+  ["^[^\\u0000]*$", "must be Unicode text without NUL"],
+  ["@", "must have exactly one @"],
+  ["^\\+\\d", "must be + and 8 to 15 digits"],
+  ["^[hH]", "The address must begin with https:// and have no spaces."],
+  ["^https://", "must be an https address"],
+  ["^[A-Z]{3}$", "must be a code of ISO 4217"],
+  ["^(19[7-9]", "must be a date or a time in UTC, such as 2026-11-01 or 2026-11-01T00:00:00Z"],
+];
+
+/** An identity that has not its form is no error of its own to the API: nothing has it. */
+const identity = /^\^[a-z]{3}_/;
+
+function patternRule(pattern: string | undefined): object {
+  if (pattern === undefined || identity.test(pattern)) return {};
+  const problem = problems.find(([part]) => pattern.includes(part))?.[1];
+  if (problem === undefined) throw new Error(`the pattern ${pattern} needs words`);
+  return { pattern, problem };
 }
 
 function objectRule({ properties = {}, required, additionalProperties, propertyNames, maxProperties }: Schema): object {
@@ -86,7 +107,7 @@ export interface Rule {
   others?: { names: Rule; values: Rule };
 }
 
-export const rules = ${JSON.stringify(Object.fromEntries(named), undefined, 2)} as const;
+export const rules = ${JSON.stringify(Object.fromEntries(named))} as const;
 
 export type BodyName = keyof typeof rules;
 `;

@@ -68,11 +68,12 @@ interface Outcome {
 
 /** Makes the handler of an address for webhooks. It answers 200 once `on` is done, 400 to what is not genuine, 500 when `on` throws. */
 export function handler(options: HandlerOptions): Handler {
-  const receive = async (body: Uint8Array | string | Outcome, headers: DeliveryHeaders): Promise<Outcome> => {
-    if (typeof body === "object" && "status" in body) return body;
+  const receive = async (read: () => Bytes | Promise<Bytes>, headers: DeliveryHeaders): Promise<Outcome> => {
     try {
+      const body = await read();
+      if (body === "too large") return { status: 413, text: body };
       const { headerPrefix, store } = options;
-      const event = await unwrap(body, headers, options.secrets, { headerPrefix });
+      const event = await unwrap(body.bytes, headers, options.secrets, { headerPrefix });
       if ((await store?.has(event.id)) === true) return { status: 200, text: "known" };
       await listenerOf(options.on, event)?.(event);
       await store?.add(event.id);
@@ -88,23 +89,20 @@ export function handler(options: HandlerOptions): Handler {
     first: Request | HonoContext | NodeRequest | FastifyRequest,
     second?: unknown,
   ): Promise<unknown> => {
-    const request = "req" in first ? first.req.raw : first;
-    if (request instanceof Request) {
-      const { status, text } = await receive(await bytesOf(request.body ?? []), request.headers);
+    const request = first instanceof Request ? first : "req" in first && "raw" in first.req ? first.req.raw : undefined;
+    if (request !== undefined) {
+      const { status, text } = await receive(() => bytesOf(request.body ?? []), request.headers);
       return new Response(text, { status, headers });
     }
-    if ("raw" in request) {
-      const { raw, rawBody = request.body } = request;
-      const { status, text } = await receive(isBytes(rawBody) ? rawBody : parsedBefore(), raw.headers);
+    if ("raw" in first) {
+      const { raw, rawBody, body } = first;
+      const { status, text } = await receive(() => given(rawBody ?? body), raw.headers);
       return (second as FastifyReply).code(status).header("content-type", headers["content-type"]).send(text);
     }
-    const given = request.rawBody ?? request.body;
-    const body = isBytes(given)
-      ? given
-      : given === undefined && request.readableEnded !== true
-        ? await bytesOf(request)
-        : parsedBefore();
-    const { status, text } = await receive(body, request.headers);
+    const node = first as NodeRequest;
+    const kept = node.rawBody ?? node.body;
+    const isUnread = kept === undefined && node.readableEnded !== true;
+    const { status, text } = await receive(() => (isUnread ? bytesOf(node) : given(kept)), node.headers);
     const response = second as NodeResponse;
     response.writeHead(status, headers);
     return response.end(text);
@@ -114,10 +112,12 @@ export function handler(options: HandlerOptions): Handler {
 
 const headers = { "content-type": "text/plain; charset=utf-8" };
 
-const isBytes = (body: unknown): body is Uint8Array | string => typeof body === "string" || body instanceof Uint8Array;
+/** A body, or that it is too large to be one. */
+type Bytes = { bytes: Uint8Array | string } | "too large";
 
-/** A body that was parsed before has lost its bytes, and with them what is signed. */
-function parsedBefore(): never {
+/** What a framework kept. A body that was parsed has lost its bytes, and with them what is signed. */
+function given(body: unknown): Bytes {
+  if (typeof body === "string" || body instanceof Uint8Array) return { bytes: body };
   throw new TypeError(
     "The body was parsed before the webhook handler got it. Mount the handler before the JSON parser (Express), or leave the body its bytes " +
       "(Express: express.raw; Fastify: a content type parser with parseAs: 'buffer').",
@@ -130,19 +130,19 @@ function listenerOf(on: HandlerOptions["on"], event: WebhookEvent): ((event: Web
   return own as ((event: WebhookEvent) => unknown) | undefined;
 }
 
-async function bytesOf(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array | Outcome> {
+async function bytesOf(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Bytes> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of source) {
     size += part.byteLength;
-    if (size > BODY_BYTES_MAX) return { status: 413, text: "too large" };
+    if (size > BODY_BYTES_MAX) return "too large";
     parts.push(part);
   }
-  const whole = new Uint8Array(size);
+  const bytes = new Uint8Array(size);
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    bytes.set(part, at);
     at += part.byteLength;
   }
-  return whole;
+  return { bytes };
 }

@@ -1,0 +1,106 @@
+// Holds a value against a rule of the contract, and says the first thing that breaks it, in the API's words.
+import type { Rule } from "./rules.ts";
+
+export interface Finding {
+  /** Dotted path. */
+  field: string;
+  value: unknown;
+  problem: string;
+}
+
+/** The first finding in the order of the contract's fields; undefined when the value keeps the rule. */
+export function judge(rule: Rule, value: unknown, field: string): Finding | undefined {
+  if (rule.type === "object")
+    return rule.others === undefined ? judgeFields(rule, value, field) : judgePairs(rule, value, field);
+  if (rule.type === "array") return judgeList(rule, value, field);
+  const problem = problemOf(rule, value);
+  return problem === undefined ? undefined : { field, value, problem };
+}
+
+function problemOf(rule: Rule, value: unknown): string | undefined {
+  if (rule.options !== undefined)
+    return rule.options.includes(value as string) ? undefined : `Invalid option: expected one of ${optionsOf(rule)}`;
+  if (rule.type === "integer") return integerProblem(rule, value);
+  if (typeof value !== (rule.type ?? "string")) return expected(rule.type ?? "string", value);
+  return typeof value === "string" ? textProblem(rule, value) : undefined;
+}
+
+function integerProblem({ least = -Infinity, most = Infinity }: Rule, value: unknown): string | undefined {
+  if (typeof value !== "number" || Number.isNaN(value)) return expected("number", value);
+  if (!Number.isInteger(value)) return expected("int", value);
+  if (value < least) return `Too small: expected number to be >=${least}`;
+  return value > most ? `Too big: expected number to be <=${most}` : undefined;
+}
+
+/** The API counts the length of a text as JavaScript does. */
+function textProblem({ least = 0, most = Infinity, pattern, problem }: Rule, text: string): string | undefined {
+  const isAddress = pattern?.includes("://") === true;
+  if (text.length < least || text.length > most)
+    return isAddress
+      ? `Too big: expected string to have <=${most} characters`
+      : `must have ${least} to ${most} characters`;
+  return pattern === undefined || new RegExp(pattern).test(text) ? undefined : problem;
+}
+
+function judgeList({ least = 0, most = Infinity, items }: Rule, value: unknown, field: string): Finding | undefined {
+  const found = (problem: string): Finding => ({ field, value, problem });
+  if (!Array.isArray(value)) return found(expected("array", value));
+  if (value.length < least) return found(`Too small: expected array to have >=${least} items`);
+  if (value.length > most) return found(`Too big: expected array to have <=${most} items`);
+  return first(value, (item, at) => items && judge(items, item, `${field}.${at}`));
+}
+
+/** An object with fields that have names. `undefined` and `null` are an optional field left out. */
+function judgeFields({ fields = {}, required = [] }: Rule, value: unknown, field: string): Finding | undefined {
+  if (!isObject(value)) return { field, value, problem: expected("object", value) };
+  const at = (name: string): string => (field === "" ? name : `${field}.${name}`);
+  const broken = first(Object.entries(fields), ([name, rule]) => {
+    const given = value[name];
+    const isLeftOut = given === undefined || (given === null && !required.includes(name));
+    if (!isLeftOut) return judge(rule, given, at(name));
+    return required.includes(name) ? { field: at(name), value: undefined, problem: missing(rule) } : undefined;
+  });
+  if (broken !== undefined) return broken;
+  const unknown = Object.keys(value).find((name) => value[name] !== undefined && !Object.hasOwn(fields, name));
+  if (unknown === undefined) return undefined;
+  const problem = `Unknown field ${at(unknown)}. Remove it, or check its spelling.`;
+  return { field: at(unknown), value: value[unknown], problem };
+}
+
+/** An object whose names are the caller's own, such as metadata. */
+function judgePairs({ others, most = Infinity }: Rule, value: unknown, field: string): Finding | undefined {
+  if (!isObject(value) || others === undefined) return { field, value, problem: "must be an object of texts" };
+  const pairs = Object.entries(value);
+  if (pairs.length > most) return { field, value, problem: `must have at most ${most} pairs` };
+  return first(pairs, ([name, each]) => {
+    const key = judge(others.names, name, `${field}.${name}`);
+    return key === undefined ? judge(others.values, each, `${field}.${name}`) : { ...key, value: each };
+  });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const optionsOf = ({ options = [] }: Rule): string => options.map((option) => `"${option}"`).join("|");
+
+const missing = (rule: Rule): string =>
+  rule.options === undefined
+    ? expected(rule.type === "integer" ? "number" : (rule.type ?? "string"), undefined)
+    : `Invalid option: expected one of ${optionsOf(rule)}`;
+
+function expected(type: string, value: unknown): string {
+  const received =
+    value === null ? "null" : Array.isArray(value) ? "array" : Number.isNaN(value) ? "NaN" : typeof value;
+  return `Invalid input: expected ${type}, received ${received}`;
+}
+
+function first<Item>(
+  items: readonly Item[],
+  find: (item: Item, at: number) => Finding | undefined,
+): Finding | undefined {
+  for (const [at, item] of items.entries()) {
+    const finding = find(item, at);
+    if (finding !== undefined) return finding;
+  }
+  return undefined;
+}

@@ -1,0 +1,166 @@
+// Goal: whatever stands between the client and the service, a call ends in an answer or in an error with what is known: never in a crash or a
+// hang. Method: a server on a real socket that answers as proxies and broken networks do.
+import { once } from "node:events";
+import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import Gerbang, { type GerbangError, type GerbangOptions } from "../src/index.ts";
+
+const servers = new Set<Server>();
+const sockets = new Set<Socket>();
+
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  for (const server of servers) server.close();
+  await Promise.all([...servers].filter(({ listening }) => listening).map((server) => once(server, "close")));
+  servers.clear();
+});
+
+/** Answers each connection's first request so; gives a client of it that waits for nothing. */
+async function against(answer: (socket: Socket) => void, options: GerbangOptions = {}): Promise<Gerbang> {
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined); // the client hung up: that is what some tests are about
+    socket.on("data", () => answer(socket));
+  }).listen(0, "127.0.0.1");
+  servers.add(server);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return new Gerbang({
+    clientId: "ak_test_1",
+    secret: "sk_test_1",
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    sleep: () => Promise.resolve(),
+    timeoutMs: 1_000,
+    ...options,
+  });
+}
+
+const head = (status: string, headers: Record<string, string | number>): string =>
+  `HTTP/1.1 ${status}\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")}\r\n`;
+const said = (status: string, body: string, headers: Record<string, string | number> = {}): string =>
+  head(status, { "content-length": Buffer.byteLength(body), ...headers }) + body;
+const requestId = { "x-request-id": "req_01kan3t5pzh6c2nb8w4fy7gmsd" };
+
+const failed = async (call: Promise<unknown>): Promise<GerbangError> => {
+  const outcome: unknown = await call.then(
+    () => "answered",
+    (error: unknown) => error,
+  );
+  return outcome as GerbangError;
+};
+
+test.each<[what: string, answer: (socket: Socket) => void, code: string]>([
+  [
+    "a proxy's page",
+    (socket) => socket.end(said("502 Bad Gateway", "<h1>no</h1>", { "content-type": "text/html" })),
+    "ANSWER_UNREADABLE",
+  ],
+  ["nothing", (socket) => socket.end(said("200 OK", "", requestId)), "ANSWER_UNREADABLE"],
+  ["JSON of somebody else", (socket) => socket.end(said("200 OK", "[1]".slice(0, 2), requestId)), "ANSWER_UNREADABLE"],
+  [
+    "half a body",
+    (socket) => socket.end(head("201 Created", { "content-length": 100 }) + '{"reference":'),
+    "CONNECTION_FAILED",
+  ],
+  [
+    "a body that ends in no chunk",
+    (socket) => socket.end(head("201 Created", { "transfer-encoding": "chunked" }) + "5\r\nhello\r\n"),
+    "CONNECTION_FAILED",
+  ],
+  ["no HTTP", (socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n"), "CONNECTION_FAILED"],
+  ["a closed connection", (socket) => socket.destroy(), "CONNECTION_FAILED"],
+  [
+    "a redirect",
+    (socket) => socket.end(said("307 Temporary Redirect", "", { location: "https://elsewhere.example/" })),
+    "REDIRECTED",
+  ],
+  [
+    "100 MB announced",
+    (socket) => socket.write(head("200 OK", { "content-length": 100_000_000, ...requestId })),
+    "ANSWER_TOO_LARGE",
+  ],
+])("an answer that is %s", async (_, answer, code) => {
+  const gerbang = await against(answer);
+  const error = await failed(gerbang.payments.get("pay_01kan3t5q8e4vs0x7ybd2m9fjh"));
+  expect(error).toMatchObject({ name: "GerbangError", code });
+});
+
+test("100 MB that nobody announced: 10 MB are read, and the connection is closed", async () => {
+  let written = 0;
+  const piece = Buffer.alloc(1_000_000, 32);
+  const gerbang = await against(
+    (socket) => {
+      socket.write(head("200 OK", { ...requestId }));
+      const more = (): void => {
+        while (!socket.destroyed && written < 100_000_000) {
+          written += piece.length;
+          if (!socket.write(piece)) return;
+        }
+      };
+      socket.on("drain", more);
+      more();
+    },
+    { timeoutMs: 10_000 },
+  );
+  const error = await failed(gerbang.balances.get());
+  expect(error).toMatchObject({ code: "ANSWER_TOO_LARGE", requestId: requestId["x-request-id"], retryable: false });
+  expect(written).toBeLessThan(40_000_000);
+});
+
+test("a server that never answers: the call ends in time, five times tried, with its outcome open", async () => {
+  const gerbang = await against(() => undefined, { timeoutMs: 30 });
+  const body = { amount_minor: 1, currency: "IDR", payment_method: "qris", reference_id: "1" } as const;
+  const error = await failed(gerbang.payments.create(body));
+  expect(error).toMatchObject({ code: "TIMED_OUT", attempts: 5, outcomeUnknown: true, retryable: true });
+  expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("a body that comes drop by drop does not outlive the time for an attempt", async () => {
+  const gerbang = await against(
+    (socket) => {
+      socket.write(head("200 OK", { "content-length": 1_000_000 }));
+      const timer = setInterval(() => socket.write(" "), 5);
+      socket.on("close", () => clearInterval(timer));
+    },
+    { timeoutMs: 60, deadlineMs: 70 },
+  );
+  expect(await failed(gerbang.balances.get())).toMatchObject({ code: "TIMED_OUT" });
+});
+
+test("nobody listens", async () => {
+  const gerbang = await against(() => undefined);
+  for (const server of servers) server.close();
+  const error = await failed(gerbang.refunds.create({ payment_reference: "pay_01kan3t5q8e4vs0x7ybd2m9fjh" }));
+  expect(error).toMatchObject({ code: "CONNECTION_FAILED", attempts: 5 });
+});
+
+test("whoever stops a call gets it back at once, while it is sent and while it waits", async () => {
+  const hanging = await against(() => undefined);
+  const sending = new AbortController();
+  const call = failed(hanging.balances.get({ signal: sending.signal }));
+  setTimeout(() => sending.abort(), 20);
+  expect(await call).toMatchObject({ code: "ABORTED", attempts: 1 });
+  const waiting = new AbortController();
+  const refusing = await against((socket) => socket.end(said("503 Service Unavailable", "{}")), {
+    sleep: (_, signal) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason as Error));
+        waiting.abort();
+      }),
+  });
+  expect(await failed(refusing.balances.get({ signal: waiting.signal }))).toMatchObject({ code: "ABORTED" });
+});
+
+test.each<[what: string, options: GerbangOptions]>([
+  ["no secret", { secret: "" }],
+  ["an address that is none", { baseUrl: "pay.example.com" }],
+  ["an address of a file", { baseUrl: "file:///etc/passwd" }],
+  ["an address with a password", { baseUrl: "https://me:secret@pay.example.com" }],
+  ["a client_id that would break a header", { clientId: 'ak"\r\nx: y' }],
+  ["no time", { timeoutMs: 0 }],
+])("a client with %s is refused where it is made", async (_, options) => {
+  await expect(against(() => undefined, options)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID" });
+});

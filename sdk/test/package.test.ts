@@ -1,0 +1,134 @@
+// Goal: what is published works where merchants are. Method: packs the client, installs it into an empty project, checks its types there, and calls
+// the service with the Node of this machine and with ours.
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestService, startService } from "../../gateway/test/kit.ts";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+const COMPRESSED_MAX = 15_000;
+
+/** A Node that the machine brings, if it is not ours: the first on the path that belongs to no project. */
+const others = (process.env.PATH ?? "")
+  .split(delimiter)
+  .filter((folder) => !folder.includes("node_modules"))
+  .map((folder) => join(folder, "node"))
+  .filter((path) => existsSync(path))
+  .slice(0, 1);
+
+let service: TestService;
+let project: string;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), "gerbang-shop-"));
+  service = await startService({ roles: ["api"] });
+  const { client } = await service.merchant();
+  const { client_id, secret, base_url } = client.credentials;
+  env = { GERBANG_CLIENT_ID: client_id, GERBANG_SECRET: secret, GERBANG_BASE_URL: base_url };
+  const packed = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: join(root, "sdk") });
+  const [{ filename }] = JSON.parse(packed.stdout.slice(packed.stdout.indexOf("["))) as [{ filename: string }];
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "shop", private: true, type: "module" }));
+  await run("npm", ["install", "--offline", "--no-audit", "--no-fund", `./${filename}`], { cwd: project });
+}, 60_000);
+afterAll(async () => {
+  rmSync(project, { recursive: true, force: true });
+  await service.stop();
+});
+
+const installed = (): string => join(project, "node_modules/@gerbang/sdk");
+
+test("it brings nothing else, and its code is under 15 KB compressed", () => {
+  expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["@gerbang"]);
+  const code = new Map<string, string>();
+  const follow = (name: string): void => {
+    if (code.has(name)) return;
+    const text = readFileSync(join(installed(), "dist", name), "utf8");
+    code.set(name, text);
+    for (const [, next = ""] of text.matchAll(/ from "\.\/([\w.-]+)"/g)) follow(next);
+  };
+  follow("index.js");
+  expect(code.size).toBeGreaterThan(10);
+  expect(gzipSync([...code.values()].join(""), { level: 9 }).length).toBeLessThan(COMPRESSED_MAX);
+});
+
+const shop = (referenceId: string): string => `
+import Gerbang, { GerbangError } from "@gerbang/sdk";
+import { sign, unwrap } from "@gerbang/sdk/webhooks";
+
+const gerbang = new Gerbang();
+const payment = await gerbang.payments.create({
+  amount_minor: 150_000,
+  currency: "IDR",
+  payment_method: "qris",
+  reference_id: "${referenceId}",
+});
+await gerbang.sandbox.payments.simulate(payment.reference, "succeeded");
+const { status } = await gerbang.payments.waitFor(payment.reference, "succeeded");
+const { body, headers } = await sign({ secret: "whsec_c2VjcmV0", event: { id: "evt_1", type: "payment.succeeded" } });
+const event = await unwrap(body, headers, "whsec_c2VjcmV0");
+let code: string = "none";
+try {
+  await gerbang.refunds.create({ payment_reference: payment.reference, amount_minor: 150_001 });
+} catch (error) {
+  if (error instanceof GerbangError && error.is("REFUND_EXCEEDS_PAYMENT")) {
+    const left: number = error.details.remaining_refundable_minor;
+    code = error.code + " " + left;
+  }
+}
+console.log(JSON.stringify({ status, instructions: payment.instructions?.type, event: event.type, code }));
+`;
+const expected = {
+  status: "succeeded",
+  instructions: "qr_string",
+  event: "payment.succeeded",
+  code: "REFUND_EXCEEDS_PAYMENT 150000",
+};
+
+test.each([["ours", process.execPath], ...others.map((path) => ["the machine's", path])])(
+  "a shop on %s Node",
+  async (_, node = "") => {
+    const { stdout: version } = await run(node, ["--version"]);
+    if (Number(version.slice(1).split(".")[0]) < 20) return expect(version).toMatch(/^v1\d/); // too old for any of this
+    const file = join(project, `shop-${version.trim()}.js`);
+    writeFileSync(file, shop(`order-${version.trim()}`).replaceAll(/: (string|number) =/g, " ="));
+    const { stdout } = await run(node, [file], { cwd: project, env });
+    expect(JSON.parse(stdout)).toEqual(expected);
+  },
+);
+
+test.each([
+  ["nodenext", "nodenext"],
+  ["esnext", "bundler"],
+])("its types hold in a project of module %s, resolved by %s", async (module, moduleResolution) => {
+  const folder = join(project, module);
+  mkdirSync(folder);
+  const compilerOptions = {
+    module,
+    moduleResolution,
+    target: "es2022",
+    lib: ["es2022", "dom"],
+    types: [],
+    strict: true,
+    noEmit: true,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["shop.ts"] }));
+  writeFileSync(join(folder, "shop.ts"), shop("order"));
+  await run(join(root, "node_modules/.bin/tsc"), ["-p", folder]).catch((error: { stdout: string }) => {
+    throw new Error(error.stdout);
+  });
+  // And they are no `any`: what is wrong is refused.
+  writeFileSync(
+    join(folder, "shop.ts"),
+    shop("order").replace('payment_method: "qris"', 'payment_method: "cash"').replace("{ status }", "{ colour }"),
+  );
+  const wrong = await run(join(root, "node_modules/.bin/tsc"), ["-p", folder]).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(wrong.stdout).toMatch(/TS2322[\s\S]*"cash"[\s\S]*TS2339[\s\S]*colour/);
+});
