@@ -89,6 +89,7 @@ describe.runIf(shell)("the operators' guides", () => {
     day("An acquirer fails").toContain('"restores":1');
     day("A new merchant").toContain('"secret":"');
     day("A new merchant").toContain('"invitation_id"');
+    day("Settlements").toContain('"to_come":');
     day("Settlements").toContain("BIFAST-20261123");
     day("The ledger").toContain('"account":"acquirer:nusantara:receivable"');
     day("The ledger").toContain('"journals_in_all":');

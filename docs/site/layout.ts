@@ -128,10 +128,13 @@ function navigation(current: Page | undefined, pages: readonly Page[], language:
 }
 
 function list(entries: readonly Entry[], language: Language): string {
-  const items = entries.map(({ page, isCurrent, below }) => {
+  const items = entries.map(({ page, isCurrent, below }, at) => {
+    const { kind } = page;
+    const heading =
+      kind !== undefined && kind !== entries[at - 1]?.page.kind ? `<li class="kind">${escaped(kind)}</li>` : "";
     const foreign = page.language === language ? "" : ` lang="${page.language}"`;
-    const link = `<a href="${addressOf(page)}"${isCurrent ? ' aria-current="page"' : ""}${foreign}>${escaped(page.title)}</a>`;
-    return `<li>${link}${below.length > 0 ? list(below, language) : ""}</li>`;
+    const link = `<a href="${addressOf(page)}"${isCurrent ? ' aria-current="page"' : ""}${foreign}>${escaped(page.short ?? page.title)}</a>`;
+    return `${heading}<li>${link}${below.length > 0 ? list(below, language) : ""}</li>`;
   });
   return `<ul>${items.join("")}</ul>`;
 }

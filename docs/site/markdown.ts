@@ -99,6 +99,9 @@ class Drawing {
       } else {
         // Alignment is an inline style, which the Content-Security-Policy refuses: it becomes a class.
         const [, aligned] = /^text-align:(\w+)$/.exec(String(token.attrGet("style") ?? "")) ?? [];
+        // A corner of a table that says nothing is no heading.
+        const isEmptyHead = token.type === "th_open" && tokens[at + 1]?.content === "";
+        for (const part of isEmptyHead ? [token, tokens[at + 2]] : []) if (part) part.tag = "td";
         if (aligned !== undefined) token.attrs = [["class", `at-${aligned}`]];
         parts.push(parser.renderer.renderToken(tokens, at, parser.options));
       }

@@ -17,6 +17,10 @@ export interface Page {
   source: string;
   /** The group that it is listed under while one reads in it: operations, events and errors are many. */
   group?: string;
+  /** A heading in that list, which pages of one share. */
+  kind?: string;
+  /** What the navigation calls it, where its title is long. */
+  short?: string;
 }
 
 /** The address of a page, as links have it. */

@@ -25,19 +25,27 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
   const index = new MiniSearch<Entry>(INDEX_OPTIONS);
   let id = 0;
   for (const { page, passages } of pages) {
-    for (const { heading, text } of passages) {
-      const isWhole = heading === undefined || heading.level === 1;
-      if (isWhole && text.trim() === "" && heading === undefined) continue;
+    for (const { heading, text } of page.group === undefined ? passages : [wholeOf(passages)]) {
+      if (heading === undefined && text.trim() === "") continue;
+      const isPage = heading === undefined || heading.level === 1;
       index.add({
         id: id++,
-        title: heading?.text ?? page.title,
+        title: isPage ? page.title : heading.text,
         page: page.title,
         section: sectionName(page.section, page.language),
         text,
-        url: addressOf(page) + (isWhole ? "" : `#${heading.anchor}`),
+        url: addressOf(page) + (isPage ? "" : `#${heading.anchor}`),
         language: page.language,
       });
     }
   }
   return JSON.stringify(index);
+}
+
+/** Operations, events and errors are found as such, not by the parts that all of them have. */
+function wholeOf(passages: readonly Passage[]): Passage {
+  return {
+    heading: undefined,
+    text: passages.map(({ heading, text }) => `${heading?.text ?? ""}\n${text}`).join("\n"),
+  };
 }

@@ -138,7 +138,7 @@ describe("what programs read", () => {
 });
 
 /** What people have other pages for. */
-const forKeysAlone = ["listenToEvents", "listSandboxRequests"];
+const forKeysAlone = ["listenToEvents", "listSandboxRequests", "getSandboxRequest"];
 
 describe("the reference", () => {
   test("each operation, event and error code has a page", () => {

@@ -1,18 +1,28 @@
-// `npm run pictures`: the six pictures of the documents, of a service of its own with a week's business in it. Another folder: `-- --into /somewhere`.
+// `npm run pictures`: the pictures of the documents, of a service of its own with a week's business in it. Another folder: `-- --into /somewhere`.
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { paths } from "../../portal/src/paths.ts";
 import { Client, operate } from "../kit/client.ts";
 import { Receiver, makeCertificates } from "../kit/receiver.ts";
 import { type Demo, Service } from "../kit/service.ts";
 import { launchBrowser } from "./kit/chromium.ts";
 import { settled } from "./kit/look.ts";
+import { makeBusy, takeConsole } from "./pictures/console.ts";
+import { takePayer } from "./pictures/payer.ts";
+import { smallPng } from "./pictures/small-png.ts";
 
 const root = join(import.meta.dirname, "../..");
-const { values } = parseArgs({ options: { into: { type: "string", default: join(root, "docs/portal") } } });
+const { values } = parseArgs({ options: { into: { type: "string", default: join(root, "docs") } } });
+/** The folder of one face's pictures. */
+function into(face: "portal" | "console" | "payer"): string {
+  const folder = join(values.into, face);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
 const methods = ["qris", "qris", "qris", "va", "ewallet", "card"];
 const PAYMENTS = 36;
 
@@ -57,43 +67,38 @@ async function picture(page: Page, name: string, path: string, first?: () => Pro
   await settled(page);
   await first?.();
   await page.waitForTimeout(500); // plots are drawn by themselves
-  const file = join(values.into, `${name}.png`);
-  await page.screenshot({ path: file });
+  const file = join(into("portal"), `${name}.png`);
+  writeFileSync(file, smallPng(await page.screenshot()));
   console.log(file);
 }
 
-async function take(demo: Demo, client: Client, story: string): Promise<void> {
-  const browser = await launchBrowser();
-  try {
-    const context = await browser.newContext({
-      baseURL: new URL(demo.portal_sign_in).origin,
-      viewport: { width: 1280, height: 720 },
-      deviceScaleFactor: 1.25,
-      locale: "en-GB",
-      timezoneId: "Asia/Jakarta",
-      reducedMotion: "reduce",
-    });
-    const page = await context.newPage();
-    await page.goto(demo.portal_sign_in);
-    await page.getByRole("heading", { name: /^Welcome/ }).waitFor();
-    const place = { merchant: demo.merchant_id, environment: "sandbox" as const };
-    const [settlement] = (await client.get("/v1/settlements")).json.data as { uuid: string }[];
-    await picture(page, "home", paths.home(place));
-    await picture(page, "payment", paths.payment(place, story));
-    await picture(page, "webhooks", paths.webhooks(place));
-    await picture(page, "settlement", settlement ? paths.settlement(place, settlement.uuid) : paths.settlements(place));
-    await picture(page, "qris", paths.qris(place), async () => {
-      await page.getByRole("button", { name: /^Read it: the code of/ }).click();
-    });
-    await page.emulateMedia({ colorScheme: "dark" });
-    await picture(page, "payments-dark", paths.payments(place));
-  } finally {
-    await browser.close();
-  }
+async function takePortal(browser: Browser, demo: Demo, client: Client, story: string): Promise<void> {
+  const context = await browser.newContext({
+    baseURL: new URL(demo.portal_sign_in).origin,
+    viewport: { width: 1280, height: 720 },
+    deviceScaleFactor: 1.25,
+    locale: "en-GB",
+    timezoneId: "Asia/Jakarta",
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  await page.goto(demo.portal_sign_in);
+  await page.getByRole("heading", { name: /^Welcome/ }).waitFor();
+  const place = { merchant: demo.merchant_id, environment: "sandbox" as const };
+  const [settlement] = (await client.get("/v1/settlements")).json.data as { uuid: string }[];
+  await picture(page, "home", paths.home(place));
+  await picture(page, "payment", paths.payment(place, story));
+  await picture(page, "webhooks", paths.webhooks(place));
+  await picture(page, "settlement", settlement ? paths.settlement(place, settlement.uuid) : paths.settlements(place));
+  await picture(page, "qris", paths.qris(place), async () => {
+    await page.getByRole("button", { name: /^Read it: the code of/ }).click();
+  });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await picture(page, "payments-dark", paths.payments(place));
+  await context.close();
 }
 
 execFileSync(process.execPath, [join(root, "portal/build.ts")], { stdio: "inherit" });
-mkdirSync(values.into, { recursive: true });
 const certificates = await makeCertificates();
 const receiver = await Receiver.start(certificates);
 const service = await Service.start({
@@ -103,7 +108,15 @@ try {
   const { demo } = service;
   await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, { environment: "sandbox", url: receiver.url() });
   const client = new Client(demo);
-  await take(demo, client, await business(client));
+  const browser = await launchBrowser();
+  try {
+    // First the console: what comes after it moves its sandbox's clock, and a what-if shows the days of all merchants.
+    await takeConsole(browser, demo, await makeBusy(service), into("console"));
+    await takePayer(browser, client, into("payer"));
+    await takePortal(browser, demo, client, await business(client));
+  } finally {
+    await browser.close();
+  }
 } finally {
   await service.discard();
   await receiver.close();

@@ -44,6 +44,7 @@ import type { Refusals } from "./operator/refusals.ts";
 import { reviewEndpoints } from "./operator/reviews.routes.ts";
 import { routingEndpoints } from "./operator/routing.routes.ts";
 import { operatorSearchEndpoint } from "./operator/search.routes.ts";
+import { settlementCalendarEndpoints } from "./operator/settlement-calendar.routes.ts";
 import { operatorSettlementEndpoints } from "./operator/settlements.routes.ts";
 import { splitEndpoints } from "./operator/splits.routes.ts";
 import { statementEndpoints } from "./operator/statements.routes.ts";
@@ -209,6 +210,7 @@ export function operatorSurface(
     ...waitingItemEndpoints({ database, directory, records, approvals }),
     ...approvalEndpoints(approvals),
     ...operatorSettlementEndpoints({ database, directory, moves }),
+    ...settlementCalendarEndpoints(database, clock),
     ...bookEndpoints(database, directory),
     ...bookVerificationEndpoints(directory, replays),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),

@@ -71,8 +71,8 @@ export async function fill(isAsking: boolean): Promise<void> {
   write("root", known.baseUrl.replace(/\/v1$/, ""));
   const keys = await fetch("/portal/v1/credentials?limit=100", { headers: headersOf(known) }).catch(() => undefined);
   if (!keys?.ok) return; // not every role reads keys
-  const { data } = (await keys.json()) as { data: { client_id: string; state: string }[] };
-  const key = data.find(({ state }) => state === "active");
+  const { data } = (await keys.json()) as { data: { client_id: string; state: string; created_at: string }[] };
+  const [key] = data.filter(({ state }) => state === "live").sort((a, b) => b.created_at.localeCompare(a.created_at));
   if (key) write("client-id", key.client_id);
 }
 

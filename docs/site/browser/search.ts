@@ -79,7 +79,7 @@ export function openSearch(input: HTMLInputElement): void {
       event.preventDefault();
       mark(chosen + (event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Enter") {
-      options()[chosen]?.querySelector("a")?.click();
+      options()[chosen]?.click();
     } else if (event.key === "Escape") {
       if (list.hidden) input.blur();
       close();
@@ -104,17 +104,15 @@ function best(index: MiniSearch, text: string): Result[] {
 }
 
 function optionOf({ title, page, section, url, language }: Result, at: number): HTMLElement {
-  const option = document.createElement("div");
+  const option = document.createElement("a");
   option.id = `result-${at}`;
   option.setAttribute("role", "option");
   option.setAttribute("aria-selected", "false");
-  const link = document.createElement("a");
-  link.href = url;
-  link.tabIndex = -1;
-  link.lang = language;
+  option.href = url;
+  option.tabIndex = -1;
+  option.lang = language;
   const where = document.createElement("span");
   where.textContent = title === page ? section : `${section} · ${page}`;
-  link.append(title, where);
-  option.append(link);
+  option.append(title, where);
   return option;
 }

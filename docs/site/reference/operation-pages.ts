@@ -42,7 +42,7 @@ ${groups.join("\n")}`;
 }
 
 function operationPage(operation: Operation, at: number): Page {
-  const { id, method, path, summary, description, scope, body, parameters } = operation;
+  const { id, method, path, summary, description, scope, body, parameters, tag } = operation;
   const asked = [
     section(
       "Path",
@@ -73,13 +73,18 @@ function operationPage(operation: Operation, at: number): Page {
     id: operationPageId(id),
     language: "en",
     section: "Reference",
-    order: 1000 + at,
+    // In the order of the contract's groups, and within one in that of its paths.
+    order: 1000 * (1 + tags.findIndex(({ name }) => name === tag)) + at,
     group: "api",
-    title: summary,
+    kind: tag,
+    title: titleOf(summary),
+    short: titleOf(summary).replace(/[,;:] .*$/, ""),
     markdown: markdown.filter(Boolean).join("\n\n"),
     source: `${SOURCE}#${id}`,
   };
 }
+
+const titleOf = (summary: string): string => summary.replaceAll("`", "");
 
 function section(title: string, parameters: Operation["parameters"]): string {
   if (parameters.length === 0) return "";
@@ -95,19 +100,19 @@ function section(title: string, parameters: Operation["parameters"]): string {
   return `## ${title}\n\n${fieldTable(fieldsOf(schema), true)}`;
 }
 
-/** Each example of its body; one request where it has none. */
+/** The request with the first example of its body, and the other bodies below it. */
 function examplesOf(operation: Operation): string {
-  const bodies = operation.body?.examples ?? [];
   // A body without fields need not be sent.
-  const filled = bodies.filter(({ value }) => Object.keys(value as object).length > 0);
-  if (filled.length === 0) return request(operation, undefined);
+  const filled = (operation.body?.examples ?? []).filter(({ value }) => Object.keys(value as object).length > 0);
   // The events since a moment are what is mostly asked for, and what the client libraries have a call for.
-  const shown = operation.id === "resendEvents" ? filled.slice(1) : filled;
-  return shown
-    .map(({ summary, value }) =>
-      shown.length > 1 ? `${summary}:\n\n${request(operation, value)}` : request(operation, value),
-    )
-    .join("\n\n");
+  const shown = operation.id === "resendEvents" ? filled.toReversed() : filled;
+  const [first, ...others] = shown;
+  if (!first) return request(operation, undefined);
+  const bodies = others.map(
+    ({ summary, value }) => `${summary}:\n\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``,
+  );
+  const before = others.length > 0 ? `${first.summary}:\n\n` : "";
+  return [before + request(operation, first.value), ...bodies].join("\n\n");
 }
 
 /** A request as HTTP, which pages show as a program in each language. */

@@ -12,6 +12,7 @@ import { selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.s
 import { selectSameAmount } from "./receipt-candidates.sql.ts";
 import { selectOthersOfPayer, selectVelocities } from "./risk-seen.sql.ts";
 import { selectByContact, selectById, selectByReferenceId, selectByTransaction } from "./search.sql.ts";
+import { selectComing, selectPayouts, selectPayoutsOf } from "./settlement-calendar.sql.ts";
 import {
   waitingDeadlines,
   waitingDecisions,
@@ -50,6 +51,8 @@ select merchant, 'sandbox', gen_random_uuid(), 'nusantara', 't' || n, gen_random
     settlements: `(merchant_id, environment, settlement_id, status, currency, period_start, period_end, gross_minor, fee_minor, refund_minor,
   net_minor, payment_count, created_at, pay_due_at, payout_date, paid_at, bank_reference)
 select merchant, 'sandbox', gen_random_uuid(), 'paid', 'IDR', now(), now(), 1, 0, 0, 1, 1, now(), now(), current_date, now(), 'T'`,
+    balances: `(merchant_id, environment, account, currency, debit_minor, credit_minor)
+select merchant, 'sandbox', case n when 1 then 'merchant:available' else 'acquirer:' || n end, 'IDR', 0, 1`,
     deliveries: `(merchant_id, environment, event_id, url, state, attempts, next_attempt_at)
 select merchant, 'sandbox', gen_random_uuid(), 'https://shop.example/hook', 'delivered', 1, now()`,
     journals: `(merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
@@ -68,6 +71,7 @@ select id, now(), 'admin', 'POST', '/ops/v1/payments/' || n, merchant, id from (
 select gen_random_uuid() as merchant, case when n = 0 then ${BUSY_ROWS} else ${OTHERS_ROWS} end as rows
 from generate_series(0, ${MERCHANTS}) n`);
     await owner.query("insert into books (merchant_id, environment) select merchant, 'sandbox' from made");
+    await owner.query("insert into settlement_clocks select merchant, 'sandbox', now() from made");
     await owner.query(`insert into merchants (merchant_id, name, created_at, settings, epoch)
 select merchant, 'Shop', now(), '{}', 0 from made`);
     for (const [table, select] of Object.entries(made)) {
@@ -88,6 +92,7 @@ async function genericPlan({ text }: Statement): Promise<string> {
 }
 
 const payment = aPayment();
+const days = { from: "2026-11-01", to: "2026-11-30" };
 const { book, reference } = payment;
 const asked = { now: 0, environment: undefined };
 const account = { book, account: "merchant:available", currency: "IDR" };
@@ -114,6 +119,13 @@ test.each<[string, string, Statement]>([
   ["open exceptions", "reconciliation_exceptions_open", waitingExceptions(asked)],
   ["late payouts", "settlements_due", waitingPayouts(asked)],
   ["returned payouts", "settlements_returned", waitingReturns(asked)],
+  ["payouts by day", "settlements_payout", selectPayouts({ environment: "sandbox", ...days })],
+  ["payouts to come", "balances_pkey", selectComing({ environment: "sandbox", ...days }, days.from)],
+  [
+    "payouts of a day",
+    "settlements_payout",
+    selectPayoutsOf({ environment: "sandbox", day: days.to, status: "paid", currency: "IDR", after: undefined }, 25),
+  ],
   ["late refunds", "refunds_pending", waitingRefunds(asked)],
   ["late operations", "acquirer_operations_due", waitingOperations(asked)],
   ["events that were given up", "deliveries_undelivered", waitingEndpoints(asked)],
@@ -132,5 +144,7 @@ test.each<[string, string, Statement]>([
   const plan = await genericPlan(statement);
   expect(plan).toContain(index);
   const whole = [...plan.matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table ?? "");
-  expect(whole.filter((table) => !["books", "book_heads", "merchants", "persons"].includes(table))).toEqual([]);
+  expect(
+    whole.filter((table) => !["books", "book_heads", "merchants", "persons", "settlement_clocks"].includes(table)),
+  ).toEqual([]);
 });

@@ -29,7 +29,7 @@ export interface PlotProps {
 const Canvas = lazy(() => import("./plot-canvas.tsx"));
 
 /** Of parts of a whole: the one accent, ever lighter. Colours of states would say something about them. */
-const shares = [100, 62, 38, 22, 12] as const;
+const shares = [100, 72, 50, 34, 22] as const;
 
 /** The colour of a series, by number. */
 export function strokeOf(index: number, stacked = false): string {

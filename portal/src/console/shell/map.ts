@@ -13,8 +13,6 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Wall", at.wall()],
     ],
   ],
-  ["Merchants", [["Merchants", at.merchants()]]],
-  ["Everybody", [["Status & incidents", at.status()]]],
   [
     "Decisions",
     [
@@ -26,6 +24,7 @@ const items: [label: string | undefined, items: Item[]][] = [
   [
     "Money",
     [
+      ["Merchants", at.merchants()],
       ["Payments", at.payments()],
       ["Refunds", at.refunds()],
     ],
@@ -38,6 +37,13 @@ const items: [label: string | undefined, items: Item[]][] = [
     ],
   ],
   [
+    "Service",
+    [
+      ["Status & incidents", at.status()],
+      ["System", at.system()],
+    ],
+  ],
+  [
     "Access",
     [
       ["Operators", at.operators()],
@@ -45,7 +51,6 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Audit", at.audit()],
     ],
   ],
-  ["Service", [["System", at.system()]]],
 ];
 
 export function consoleMap(may: (least: Role) => boolean): Group[] {

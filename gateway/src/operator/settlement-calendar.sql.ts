@@ -1,0 +1,116 @@
+// What operators read of payouts over all merchants: by day, and the batches of one day. Their own room writes them.
+import { uuidOf } from "../ground/ids.ts";
+import type { Environment } from "../merchants/books.ts";
+import { defaultSchedule } from "../merchants/settlement-schedule.ts";
+import type { SettlementStatus } from "../settlements/settlement.ts";
+import type { Row, Statement } from "../store/database.ts";
+
+/** Days as YYYY-MM-DD, both inclusive. */
+export interface CalendarRange {
+  environment: Environment;
+  from: string;
+  to: string;
+}
+
+export interface PayoutRow extends Row {
+  day: string;
+  currency: string;
+  status: SettlementStatus;
+  batches: bigint;
+  /** A sum has no limit: as a text. */
+  net_minor: string;
+}
+
+/** What is paid out on each day and what was, by currency and status: counted along the index of payouts, which has all that is needed. */
+export function selectPayouts({ environment, from, to }: CalendarRange): Statement {
+  return {
+    name: "payouts by day",
+    text: `select s.payout_date::text as day, s.currency, s.status::text as status, count(*) as batches, sum(s.net_minor)::text as net_minor
+from settlements s
+where s.environment = $1::environment and s.payout_date between $2::date and $3::date
+group by s.payout_date, s.currency, s.status
+order by s.payout_date, s.currency, s.status`,
+    values: [environment, from, to],
+  };
+}
+
+export interface ComingRow extends Row {
+  day: string;
+  currency: string;
+  books: bigint;
+  available_minor: string;
+}
+
+const ofSchedule = (field: string, otherwise: number): string =>
+  `coalesce((m.settings::jsonb -> 'settlement' ->> '${field}')::integer, ${otherwise})`;
+
+/**
+ * What is available in each book whose next run is to come, by the day on which that run pays out: as `payoutDate` tells it of a schedule. A run
+ * that is late pays out today. One row of clocks and of balances is read for each book that has money.
+ */
+export function selectComing({ environment, from, to }: CalendarRange, today: string): Statement {
+  return {
+    name: "payouts to come by day",
+    text: `select greatest(d.day, $4::date)::text as day, a.currency, count(*) as books, sum(a.available)::text as available_minor
+from settlement_clocks c
+join merchants m using (merchant_id)
+cross join lateral (
+  select ((c.next_run_at + make_interval(
+    secs => ${ofSchedule("pay_after_seconds", defaultSchedule.pay_after_seconds)},
+    mins => ${ofSchedule("utc_offset_minutes", defaultSchedule.utc_offset_minutes)}
+  )) at time zone 'UTC')::date as day
+  offset 0 -- or the settings are parsed once for each time that the day is named
+) d
+cross join lateral (
+  select a.currency, a.credit_minor::numeric - a.debit_minor as available
+  from balances a
+  where a.merchant_id = c.merchant_id and a.environment = c.environment and a.account = 'merchant:available'
+    and a.credit_minor > a.debit_minor
+  offset 0 -- or all accounts of all books are read to find these
+) a
+where c.environment = $1::environment and greatest(d.day, $4::date) between $2::date and $3::date
+group by 1, 2
+order by 1, 2`,
+    values: [environment, from, to, today],
+  };
+}
+
+export interface DayFilter {
+  environment: Environment;
+  day: string;
+  status: SettlementStatus | undefined;
+  currency: string | undefined;
+  after: string | undefined;
+}
+
+/** A page of the batches of a day over all merchants, newest first, and one more than `limit`. */
+export function selectPayoutsOf({ environment, day, status, currency, after }: DayFilter, limit: number): Statement {
+  return {
+    name: "payouts of a day",
+    text: `select s.*, m.name as merchant_name
+from (
+  select *
+  from settlements
+  where environment = $1::environment and payout_date = $2::date
+    and ($3::text is null or status = $3::text::settlement_status)
+    and ($4::text is null or currency = $4::text)
+    and ($5::uuid is null or settlement_id < $5::uuid)
+  order by settlement_id desc
+  limit $6::integer
+) s
+join merchants m using (merchant_id)
+order by s.settlement_id desc`,
+    values: [environment, day, status ?? null, currency ?? null, after === undefined ? null : uuidOf(after), limit + 1],
+  };
+}
+
+/** One row where a batch is paid out on a day. */
+export function selectIsPayoutOf({ environment, day }: DayFilter, settlementId: string): Statement {
+  return {
+    name: "is a payout of a day",
+    text: `select 1 as found
+from settlements
+where environment = $1::environment and payout_date = $2::date and settlement_id = $3::uuid`,
+    values: [environment, day, uuidOf(settlementId)],
+  };
+}
