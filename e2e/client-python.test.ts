@@ -1,17 +1,15 @@
 // Goal: the client for Python does what the vectors say, and all of the API with a running service; its examples work. Method: the machine's
 // python3 runs its driver, its story and the examples; skipped where there is no Python of 3.9 or later.
-import { spawn, spawnSync } from "node:child_process";
-import { createHmac } from "node:crypto";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "./kit/client.ts";
+import { testShop } from "./kit/client-shop.ts";
 import { environmentOf, testStory } from "./kit/client-story.ts";
-import { testVectors } from "./kit/client-vectors.ts";
-import { freePort } from "./kit/service.ts";
+import { run, testVectors, testWholeness } from "./kit/client-vectors.ts";
 
 const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
 const isThere = spawnSync(python, ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
@@ -19,6 +17,9 @@ const folder = fileURLToPath(new URL("../clients/python", import.meta.url));
 
 describe.runIf(isThere)("the client for Python", () => {
   testVectors([python, join(folder, "test/driver.py")]);
+  testWholeness(join(folder, "gerbang.py"), join(folder, "README.md"), (code) =>
+    run([python, "-c", "import ast, sys; ast.parse(sys.stdin.read())"], code),
+  );
   const service = testStory([python, join(folder, "test/story.py")], "python");
 
   describe("its examples", () => {
@@ -60,38 +61,10 @@ describe.runIf(isThere)("the client for Python", () => {
       expect(differing.stdout).toContain("reconcile-2: you hold it for paid");
     });
 
-    test("shop.py sells a coffee: its order leads to the payment's page, and the webhook marks it as paid, once", async () => {
-      const port = await freePort();
-      const env = { ...environment(), SHOP_PORT: String(port), SHOP_DATABASE: join(place, "shop.sqlite") };
-      const shop = spawn(python, [join(folder, "examples/shop.py")], { env, stdio: "ignore" });
-      const exited = once(shop, "exit");
-      const page = `http://127.0.0.1:${port}`;
-      try {
-        await vi.waitFor(() => fetch(page), { timeout: 10_000, interval: 50 });
-        const ordered = await fetch(`${page}/orders`, { method: "POST", redirect: "manual" });
-        expect(ordered.status).toBe(303);
-        expect(ordered.headers.get("location")).toContain("/pay/");
-        const [, id = ""] = /(order-\w+): open/.exec(await (await fetch(page)).text()) ?? [];
-        expect(id).not.toBe("");
-        const body = JSON.stringify({
-          id: "evt_1",
-          type: "payment.succeeded",
-          data: { reference: "pay_1", reference_id: id },
-        });
-        const told = (secret: string): Promise<Response> => {
-          const timestamp = String(Math.floor(Date.now() / 1000));
-          const signature = createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
-          const headers = { "x-svc-timestamp": timestamp, "x-svc-signature": signature };
-          return fetch(`${page}/webhooks`, { method: "POST", headers, body });
-        };
-        expect((await told("whsec_of_somebody_else")).status).toBe(401);
-        expect(await (await fetch(page)).text()).toContain(`${id}: open`);
-        for (const _ of [1, 2]) expect((await told(service().demo.webhook_secret)).status).toBe(200);
-        expect(await (await fetch(page)).text()).toContain(`${id}: paid`);
-      } finally {
-        shop.kill();
-        await exited;
-      }
-    });
+    testShop((port) => ({
+      command: [python, join(folder, "examples/shop.py")],
+      env: { ...environment(), SHOP_PORT: String(port), SHOP_DATABASE: join(place, "shop.sqlite") },
+      webhookSecret: service().demo.webhook_secret,
+    }));
   });
 });

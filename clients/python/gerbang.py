@@ -1142,7 +1142,11 @@ class _SandboxWebhook(_Resource):
         return self._call("PUT", "/v1/sandbox/webhook/misbehave", _checked({"mode": mode, "for_next": for_next}, {}))
 
 
-class _SandboxRequests(_Resource):
+class _SandboxRequests(_Listed):
+    """The log of your own requests in the sandbox."""
+
+    _path = "/v1/sandbox/requests"
+
     def doctor(self, request_id: str) -> Json:
         """Why the signature of a request was refused."""
         return self._call("GET", f"/v1/sandbox/requests/{_id('req', request_id)}/doctor")

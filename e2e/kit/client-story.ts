@@ -108,6 +108,7 @@ export function testStory(command: readonly string[], language: string): () => S
       doctor: "genuine",
       event: ["payment.succeeded", 0],
       misbehave: ["delay", "none"],
+      log: expect.stringMatching(/^(GET|POST|PUT)$/),
       clock: true,
       stranger: ["SIGNATURE_INVALID", "base_unknown"],
       "lost once": own("cut-once"),

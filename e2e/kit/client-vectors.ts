@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { verifyMessage } from "../../gateway/src/auth/message-signature.ts";
 import { SECOND } from "../../gateway/src/ground/clock.ts";
 import { isSigned, signingKey } from "../../gateway/src/ground/crypto.ts";
+import { makeCertificates } from "./receiver.ts";
 import { type ScriptedAnswer, type Seen, startScripted } from "./scripted-service.ts";
 
 /** The pair that drivers sign with. */
@@ -95,6 +96,22 @@ export function testVectors(command: readonly string[]): void {
       await service.close();
     }
   });
+
+  test("speaks TLS over one connection, and takes no certificate that it cannot verify", async () => {
+    const { caFile, key, cert } = await makeCertificates();
+    const fine = { status: 200, headers: {}, body: { status: "ok" } };
+    const service = await startScripted([[fine, fine, fine], [fine]], { key, cert });
+    try {
+      const vectors = [
+        { name: "the authority is trusted", calls: 3, ca_file: caFile },
+        { name: "the authority is unknown", calls: 1 },
+      ];
+      expect(await results("tls", vectors, service.baseUrl)).toEqual(["ok ok ok", "CONNECTION_FAILED false"]);
+      expect([service.seen[0]?.length, service.seen[1]?.length, service.connections()]).toEqual([3, 0, 1]);
+    } finally {
+      await service.close();
+    }
+  });
 }
 
 function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: Tried, seen: Seen[]): void {
@@ -150,4 +167,32 @@ function verified({ method, url, headers, body }: Seen): number {
     Number(created) * SECOND,
   );
   return Number(created);
+}
+
+/** That a client has every path of the contract, and its README no code that does not parse and no call that is not there. */
+export function testWholeness(source: string, readme: string, syntax: (code: string) => Promise<string>): void {
+  const code = readFileSync(source, "utf8");
+  const prose = readFileSync(readme, "utf8");
+
+  test("calls every path of the contract", () => {
+    const contract = JSON.parse(
+      readFileSync(fileURLToPath(new URL("../../openapi/merchant.json", import.meta.url)), "utf8"),
+    ) as { paths: Record<string, object> };
+    const paths = Object.keys(contract.paths);
+    expect(paths.length).toBeGreaterThan(30);
+    // Parameters of a path are put in between its parts, on one line.
+    const pattern = (path: string): RegExp => new RegExp(`${path.replaceAll(/\{\w+\}/g, "[^\\n]{1,60}?")}['"\\s]`);
+    expect(paths.filter((path) => !pattern(path).test(code))).toEqual([]);
+  });
+
+  test("its README shows code that parses, and names calls that are there", async () => {
+    const blocks = [...prose.matchAll(/```(?:python|php)\n([^]*?)```/g)].map(([, block = ""]) => block);
+    expect(blocks.length).toBeGreaterThan(1);
+    for (const block of blocks) await syntax(block);
+    const rows = [...prose.matchAll(/^\| `(\w+)` \| (`.*) \|$/gm)].filter(([, name = ""]) => /^[a-z]/.test(name));
+    expect(rows.length).toBeGreaterThan(6);
+    for (const [, , list = ""] of rows)
+      for (const [, name] of list.matchAll(/`(?:\w+(?:\.|->))?(\w+)`/g))
+        expect(code, name).toMatch(new RegExp(`\\b(?:def|function) ${name}\\(`));
+  });
 }

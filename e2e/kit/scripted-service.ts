@@ -1,6 +1,7 @@
 // A service that answers by the scripts of sdk/vectors/retries.json, or misbehaves as a network does: for clients in any language.
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
 export type ScriptedAnswer =
@@ -23,15 +24,20 @@ export interface ScriptedService {
   baseUrl: string;
   /** What came for each script, in order. */
   seen: Seen[][];
+  /** How many connections were made. */
+  connections(): number;
   close(): Promise<void>;
 }
 
 const REQUEST_ID = "req_01kan3t5pzh6c2nb8w4fy7gmsd";
 
 /** Starts it: one script a vector, each under an address of its own. Requests beyond a script get 418. */
-export async function startScripted(scripts: readonly (readonly ScriptedAnswer[])[]): Promise<ScriptedService> {
+export async function startScripted(
+  scripts: readonly (readonly ScriptedAnswer[])[],
+  tls?: { key: string; cert: string },
+): Promise<ScriptedService> {
   const seen: Seen[][] = scripts.map(() => []);
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
@@ -45,12 +51,16 @@ export async function startScripted(scripts: readonly (readonly ScriptedAnswer[]
       response.setHeader("x-request-id", REQUEST_ID);
       play(answer ?? { status: 418, headers: {}, body: {} }, request, response);
     });
-  });
+  };
+  const server = tls ? createTlsServer(tls, listener) : createServer(listener);
+  let connections = 0;
+  server.on(tls ? "secureConnection" : "connection", () => connections++);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/INDEX/v1`,
+    baseUrl: `${tls ? "https://localhost" : "http://127.0.0.1"}:${(server.address() as AddressInfo).port}/INDEX/v1`,
     seen,
+    connections: () => connections,
     async close() {
       server.closeAllConnections();
       server.close();

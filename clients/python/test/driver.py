@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import ssl
 import sys
 import traceback
 
@@ -88,6 +89,16 @@ def validation(vector, _):
         return {"code": error.code, "message": error.message, **error.details}
 
 
+def tls(vector, base_url):
+    context = ssl.create_default_context(cafile=vector["ca_file"]) if "ca_file" in vector else None
+    client = gerbang.Gerbang(**CREDENTIALS, base_url=base_url.replace("INDEX", str(vector["index"])), ssl_context=context)
+    with client:
+        try:
+            return " ".join(client.health()["status"] for _ in range(vector["calls"]))
+        except gerbang.GerbangError as error:
+            return f"{error.code} {str(error.retryable).lower()}"
+
+
 given = json.load(sys.stdin)
-task = {"signing": signing, "messages": messages, "webhooks": webhooks, "retries": retries, "validation": validation}[given["task"]]
+task = {"signing": signing, "messages": messages, "webhooks": webhooks, "retries": retries, "validation": validation, "tls": tls}[given["task"]]
 json.dump([task({**vector, "index": index}, given.get("base_url", "")) for index, vector in enumerate(given["vectors"])], sys.stdout)

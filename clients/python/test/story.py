@@ -104,6 +104,7 @@ def events(gerbang, facts, begin):
     event = next(gerbang.events.list(type="payment.succeeded"))
     facts["event"] = [gerbang.events.get(event["id"])["type"], len(list(gerbang.events.deliveries(event["id"])))]
     facts["misbehave"] = [gerbang.sandbox.webhook.misbehave("delay", for_next=1)["mode"], gerbang.sandbox.webhook.misbehave("none")["mode"]]
+    facts["log"] = next(gerbang.sandbox.requests.list(limit=1))["method"]
     facts["clock"] = gerbang.sandbox.clock.advance(60)["offset_seconds"] == gerbang.sandbox.clock.get()["offset_seconds"]
 
 

@@ -1,0 +1,1442 @@
+<?php
+// The client of the Gerbang payment API for PHP 8.0 and later: one file, no extension beyond what php-cli has by default (json, hash, openssl).
+//
+//     require 'Gerbang.php';
+//     $gerbang = new Gerbang\Client();  // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
+//     $payment = $gerbang->payments->create([
+//         'amount_minor' => 7500000, 'currency' => 'IDR', 'payment_method' => 'qris', 'reference_id' => 'order-1001',
+//     ]);
+//
+// Fields are named as in the API, answers are arrays, and every error is a GerbangException. Each call is signed anew for every attempt and
+// keeps one idempotency key. README.md says more.
+
+declare(strict_types=1);
+
+namespace Gerbang;
+
+const VERSION = '0.1.0';
+const ANSWER_MAX_BYTES = 10_000_000;
+const ATTEMPTS_MAX = 5;
+const WINDOW_SECONDS = 300;
+// Timestamps of the interface's own scheme are moved by so much at most: the clocks may differ by the rest of the window.
+const SPREAD_SECONDS = 240;
+
+/**
+ * What went wrong: an error of the API with its `code`, or one of the way to it.
+ *
+ * `status` is the HTTP status and null where no answer came, `requestId` names the request for support, `retryable` says whether the same call
+ * with the same idempotency key may succeed later, `advice` says what to do, `idempotencyKey` is the key that the call carried.
+ */
+class GerbangException extends \RuntimeException
+{
+    private const ADVICE = [
+        'UNAUTHORIZED' => 'Check client_id.',
+        'CLIENT_NOT_FOUND' => 'Check the pair of client_id and secret, and that it was not replaced.',
+        'SIGNATURE_INVALID' => 'Check that the secret belongs to this client_id, and that base_url is the address the service knows itself by.',
+        'TIMESTAMP_OUT_OF_WINDOW' => "Synchronise this machine's clock.",
+        'SIGNATURE_REPLAYED' => 'Something between here and the service sends requests twice.',
+        'FORBIDDEN' => 'Use a credential that has the scope, from an address that it allows.',
+        'ENVIRONMENT_MISMATCH' => 'Use the key of the environment that the object is in.',
+        'MERCHANT_SUSPENDED' => 'Contact support.',
+        'VALIDATION_ERROR' => 'Correct the field in details.field.',
+        'INVALID_AMOUNT' => 'Send whole minor units within your limit, as an int.',
+        'CURRENCY_NOT_SUPPORTED' => 'Use an enabled currency, or ask for this one.',
+        'PAYMENT_METHOD_UNAVAILABLE' => 'Offer the payer another method.',
+        'REFERENCE_ID_DUPLICATE' => 'Look the payment up by its reference_id, or use createOrFind.',
+        'IDEMPOTENCY_KEY_INVALID' => 'Leave the key out: the client makes one.',
+        'IDEMPOTENCY_CONFLICT' => 'Use a new key for a new intent.',
+        'IDEMPOTENCY_IN_PROGRESS' => 'Ask again later with the same idempotency_key.',
+        'PAYMENT_NOT_CANCELABLE' => 'Read its status; refund it when it was paid.',
+        'PAYMENT_NOT_REFUNDABLE' => 'Read its status, and wait for the payment or for the end of the dispute.',
+        'REFUND_EXCEEDS_PAYMENT' => 'Refund no more than details.remaining_refundable_minor.',
+        'PAYMENT_EXPIRED' => 'Create a new payment with a new reference_id.',
+        'DISPUTE_LOCKED' => 'Wait until the dispute is decided, or until more payments come in.',
+        'INSUFFICIENT_FUNDS' => 'Refund less, or wait until more payments come in.',
+        'GATEWAY_TIMEOUT' => 'The outcome is open: do not take it for a failure. Repeat with the same idempotency_key, or wait for the webhook.',
+        'RISK_REJECTED' => 'Ask the payer for another way to pay.',
+        'RISK_REVIEW' => 'The payment exists and is pending (details.reference). Wait for the webhook, and do not create it again.',
+        'RATE_LIMITED' => 'Make fewer calls a minute.',
+        'CONNECTION_FAILED' => 'The outcome of a write is open: repeat with the same idempotency_key, or look the object up.',
+        'TIMED_OUT' => 'The outcome of a write is open: repeat with the same idempotency_key, or look the object up.',
+        'ANSWER_UNREADABLE' => 'Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.',
+        'ANSWER_TOO_LARGE' => 'Something between here and the service answered in its place. The outcome of a write is open.',
+        'REDIRECTED' => 'Set base_url to where the API is: redirects are not followed, since the address is signed.',
+    ];
+
+    /** @var string the code of the API, and what getCode() gives */
+    public $code;
+    public string $advice;
+    public ?string $idempotencyKey = null;
+    /** @internal what the answer said about when to come again, and its clock */
+    public ?int $retryAfter = null;
+    /** @internal */
+    public ?string $date = null;
+
+    public function __construct(
+        string $code,
+        string $message,
+        public ?int $status = null,
+        public ?string $requestId = null,
+        public array $details = [],
+        public bool $retryable = false,
+        ?string $advice = null,
+    ) {
+        parent::__construct($message);
+        $this->code = $code;
+        $default = $retryable ? 'Try again later with the same idempotency_key.' : 'See docs/errors.';
+        $this->advice = $advice ?? self::ADVICE[$code] ?? $default;
+    }
+}
+
+/** A delivery that does not verify. `step` is the step that failed; answer 401 and do nothing else. */
+class WebhookException extends GerbangException
+{
+    public function __construct(public string $step, string $message)
+    {
+        parent::__construct($step, $message, advice: 'Answer 401, and do nothing else with the delivery.');
+    }
+}
+
+/** What the API would refuse: the same codes and words, before anything is sent. Only rules that never change with the merchant. */
+final class Rules
+{
+    private const METHODS = ['qris', 'va', 'card', 'ewallet', 'bank_transfer'];
+
+    /** The fields of a body in the order in which their errors prevail: how each is checked, and whether it is required. */
+    private static function of(string $operation): array
+    {
+        $metadata = [self::metadata(), false];
+        $returnUrl = [self::matching('~^https://[^/?#]+([/?#].*)?$~Ds', 'must be an https address', self::text(0, 2048)), false];
+        return match ($operation) {
+            'payment' => [
+                'amount_minor' => [self::amount(), true],
+                'currency' => [self::currency(), true],
+                'payment_method' => [self::oneOf(self::METHODS), true],
+                'reference_id' => [self::text(1, 64), true],
+                'description' => [self::text(0, 255), false],
+                'expires_in' => [self::whole(60, 86_400), false],
+                'customer' => [self::customer(), false],
+                'return_url' => $returnUrl,
+                'metadata' => $metadata,
+            ],
+            'refund' => [
+                'payment_reference' => [self::text(0, 1000), true],
+                'amount_minor' => [self::amount(), false],
+                'reason' => [self::text(0, 255), false],
+            ],
+            'cancel' => ['reason' => [self::text(0, 255), false]],
+            'link' => [
+                'amount_minor' => [self::amount(), false],
+                'currency' => [self::currency(), true],
+                'description' => [self::text(0, 255), false],
+                'expires_in' => [self::whole(60, 31_536_000), false],
+                'payment_expires_in' => [self::whole(60, 86_400), false],
+                'return_url' => $returnUrl,
+                'metadata' => $metadata,
+            ],
+            'dispute' => ['amount_minor' => [self::amount(), false]],
+            'advance' => ['seconds' => [self::whole(1, 31_622_400), true]],
+            default => [],
+        };
+    }
+
+    /** The body without what is null. Throws what the API would answer to the first field that breaks a rule. */
+    public static function check(string $operation, array $body): array
+    {
+        foreach (self::of($operation) as $name => [$rule, $required]) {
+            if (isset($body[$name]) || $required) {
+                $rule($name, $body[$name] ?? null);
+            }
+        }
+        return array_filter($body, fn($value) => $value !== null);
+    }
+
+    /** An identity for a path. A malformed one names nothing, as the API would answer. */
+    public static function id(string $kind, string $value): string
+    {
+        if (preg_match("/^{$kind}_[0-7][0-9a-hjkmnp-tv-z]{25}$/D", $value)) {
+            return $value;
+        }
+        [$code, $message] = match ($kind) {
+            'pay' => ['PAYMENT_NOT_FOUND', 'No such payment.'],
+            'rfd' => ['REFUND_NOT_FOUND', 'No such refund.'],
+            default => ['OBJECT_NOT_FOUND', 'No such object.'],
+        };
+        throw new GerbangException($code, $message, 404, advice: "Identities of this kind begin with {$kind}_.");
+    }
+
+    public static function invalid(string $field, mixed $value, string $rule): GerbangException
+    {
+        return new GerbangException('VALIDATION_ERROR', "$field: $rule", 422, details: ['field' => $field, 'value' => self::shown($value)]);
+    }
+
+    private static function shown(mixed $value): mixed
+    {
+        if (is_string($value)) {
+            $isText = preg_match('/^.{0,100}/us', $value, $begin);
+            return !$isText ? '(bytes)' : ($begin[0] === $value ? $value : $begin[0] . '…');
+        }
+        if (is_array($value)) {
+            return self::isList($value) ? '(array)' : '(object)';
+        }
+        return is_object($value) ? '(object)' : $value;
+    }
+
+    private static function isList(array $value): bool
+    {
+        return $value === [] || array_keys($value) === range(0, count($value) - 1);
+    }
+
+    private static function typeOf(mixed $value): string
+    {
+        return match (true) {
+            $value === null => 'undefined',
+            is_bool($value) => 'boolean',
+            is_int($value), is_float($value) => 'number',
+            is_string($value) => 'string',
+            is_array($value) && self::isList($value) => 'array',
+            default => 'object',
+        };
+    }
+
+    private static function text(int $least, int $most): \Closure
+    {
+        return function (string $field, mixed $value) use ($least, $most): void {
+            if (!is_string($value)) {
+                throw self::invalid($field, $value, 'Invalid input: expected string, received ' . self::typeOf($value));
+            }
+            $length = preg_match_all('/./us', $value);
+            if ($length !== false && ($length < $least || $length > $most)) {
+                throw self::invalid($field, $value, "must have $least to $most characters");
+            }
+            if ($length === false || str_contains($value, "\0")) {
+                throw self::invalid($field, $value, 'must be Unicode text without NUL');
+            }
+        };
+    }
+
+    private static function matching(string $pattern, string $rule, \Closure $first): \Closure
+    {
+        return function (string $field, mixed $value) use ($pattern, $rule, $first): void {
+            $first($field, $value);
+            if (!preg_match($pattern, $value)) {
+                throw self::invalid($field, $value, $rule);
+            }
+        };
+    }
+
+    private static function whole(int $least, int $most): \Closure
+    {
+        return function (string $field, mixed $value) use ($least, $most): void {
+            if (is_float($value)) {
+                throw self::invalid($field, $value, 'Invalid input: expected int, received number');
+            }
+            if (!is_int($value)) {
+                throw self::invalid($field, $value, 'Invalid input: expected number, received ' . self::typeOf($value));
+            }
+            if ($value < $least) {
+                throw self::invalid($field, $value, "Too small: expected number to be >=$least");
+            }
+            if ($value > $most) {
+                throw self::invalid($field, $value, "Too big: expected number to be <=$most");
+            }
+        };
+    }
+
+    private static function amount(): \Closure
+    {
+        return function (string $field, mixed $value): void {
+            if (!is_int($value) || $value < 1 || $value > 9_007_199_254_740_991) {
+                $message = 'amount_minor must be a positive integer within the limit for one transaction.';
+                $details = ['field' => $field, 'value' => self::shown($value)];
+                throw new GerbangException('INVALID_AMOUNT', $message, 422, details: $details);
+            }
+        };
+    }
+
+    private static function currency(): \Closure
+    {
+        return function (string $field, mixed $value): void {
+            if (!is_string($value)) {
+                throw self::invalid($field, $value, 'Invalid input: expected string, received ' . self::typeOf($value));
+            }
+            if (!preg_match('/^[A-Z]{3}$/D', $value)) {
+                throw new GerbangException('CURRENCY_NOT_SUPPORTED', 'This currency is not enabled for the merchant.', 422);
+            }
+        };
+    }
+
+    private static function oneOf(array $values): \Closure
+    {
+        return function (string $field, mixed $value) use ($values): void {
+            if (!in_array($value, $values, true)) {
+                throw self::invalid($field, $value, 'Invalid option: expected one of "' . implode('"|"', $values) . '"');
+            }
+        };
+    }
+
+    private static function customer(): \Closure
+    {
+        return function (string $field, mixed $value): void {
+            if (!is_array($value)) {
+                throw self::invalid($field, $value, 'Invalid input: expected object, received ' . self::typeOf($value));
+            }
+            $rules = [
+                'name' => self::text(1, 120),
+                'email' => self::matching('/^[^@]*@[^@]*$/Ds', 'must have exactly one @', self::text(3, 254)),
+                'phone' => self::matching('/^\+[0-9]{8,15}$/D', 'must be + and 8 to 15 digits', self::text(0, 1000)),
+            ];
+            foreach ($rules as $name => $rule) {
+                if (isset($value[$name])) {
+                    $rule("$field.$name", $value[$name]);
+                }
+            }
+        };
+    }
+
+    private static function metadata(): \Closure
+    {
+        return function (string $field, mixed $value): void {
+            if (!is_array($value)) {
+                throw self::invalid($field, $value, 'must be an object of texts');
+            }
+            if (count($value) > 20) {
+                throw self::invalid($field, $value, 'must have at most 20 pairs');
+            }
+            foreach ($value as $name => $text) {
+                $length = preg_match_all('/./us', (string) $name);
+                if ($length < 1 || $length > 40) {
+                    throw self::invalid("$field.$name", $text, 'must have 1 to 40 characters');
+                }
+                self::text(0, 500)("$field.$name", $text);
+            }
+        };
+    }
+}
+
+/** A secret that shows itself to nobody: not in a dump, a trace, a serialized value. */
+final class Secret
+{
+    /** Outside of the object: whoever dumps it finds nothing. */
+    private static ?\WeakMap $texts = null;
+
+    public function __construct(#[\SensitiveParameter] ?string $text)
+    {
+        if ($text === null || $text === '') {
+            throw new \InvalidArgumentException('a secret is missing');
+        }
+        self::$texts ??= new \WeakMap();
+        self::$texts[$this] = $text;
+        $text = null; // no trace of a later error has it
+    }
+
+    /** HMAC-SHA256, keyed with the whole text, as bytes. */
+    public function hmac(string $signed): string
+    {
+        return hash_hmac('sha256', $signed, self::$texts[$this], true);
+    }
+
+    /** Keyed with the bytes behind whsec_, as Standard Webhooks has it; null where there are none. */
+    public function standardHmac(string $signed): ?string
+    {
+        $key = str_starts_with(self::$texts[$this], 'whsec_') ? base64_decode(substr(self::$texts[$this], 6), true) : false;
+        return $key === false || $key === '' ? null : hash_hmac('sha256', $signed, $key, true);
+    }
+
+    public function __serialize(): array
+    {
+        throw new \LogicException('a secret is not serialized');
+    }
+
+    private function __clone()
+    {
+    }
+}
+
+/** The machine's clock; tests put another in its place. @internal */
+class Time
+{
+    public function now(): int
+    {
+        return time();
+    }
+
+    public function monotonic(): float
+    {
+        return hrtime(true) / 1e9;
+    }
+
+    public function sleep(float $seconds): void
+    {
+        usleep((int) round($seconds * 1e6));
+    }
+}
+
+/** An answer as it came, the names of its headers in small letters. @internal */
+final class Answer
+{
+    public function __construct(public int $status, public array $headers, public string $body = '')
+    {
+    }
+
+    public function header(string $name): string
+    {
+        return $this->headers[$name] ?? '';
+    }
+
+    public function requestId(): ?string
+    {
+        return self::checkedId($this->header('x-request-id'));
+    }
+
+    public static function checkedId(mixed $value): ?string
+    {
+        return is_string($value) && preg_match('/^[\w-]{1,80}$/D', $value) ? $value : null;
+    }
+
+    public function isCsv(): bool
+    {
+        return str_starts_with(strtolower($this->header('content-type')), 'text/csv');
+    }
+
+    public function retryAfter(): ?int
+    {
+        return preg_match('/^[0-9]{1,10}$/D', $this->header('retry-after')) ? (int) $this->header('retry-after') : null;
+    }
+
+    /** The body as an array. Throws ANSWER_UNREADABLE. */
+    public function object(): array
+    {
+        $value = json_decode($this->body, true, 128);
+        if (!is_array($value) || !str_starts_with(ltrim($this->body), '{')) {
+            throw $this->unreadable();
+        }
+        return $value;
+    }
+
+    public function unreadable(): GerbangException
+    {
+        $kind = substr(preg_replace('~[^\w/+.-].*~s', '', $this->header('content-type')), 0, 60) ?: 'no content type';
+        $message = "The answer is none of this API: status {$this->status}, " . strlen($this->body) . " bytes, $kind.";
+        $retryable = $this->status < 300 || $this->status === 429 || $this->status >= 500;
+        $error = new GerbangException('ANSWER_UNREADABLE', $message, $this->status, $this->requestId(), retryable: $retryable);
+        $error->retryAfter = $this->retryAfter();
+        return $error;
+    }
+
+    /** The error of an answer that is no success. */
+    public function error(): GerbangException
+    {
+        if ($this->status >= 300 && $this->status < 400) {
+            return new GerbangException('REDIRECTED', "The service answered {$this->status}.", $this->status, $this->requestId());
+        }
+        try {
+            $found = $this->object()['error'] ?? null;
+        } catch (GerbangException $error) {
+            return $error;
+        }
+        if (!is_array($found) || !is_string($found['code'] ?? null)) {
+            return $this->unreadable();
+        }
+        $error = new GerbangException(
+            substr($found['code'], 0, 80),
+            is_string($found['message'] ?? null) ? substr($found['message'], 0, 1000) : '',
+            $this->status,
+            Answer::checkedId($found['request_id'] ?? null) ?? $this->requestId(),
+            is_array($found['details'] ?? null) ? $found['details'] : [],
+            $this->status === 429 || $this->status >= 500 || $found['code'] === 'IDEMPOTENCY_IN_PROGRESS',
+        );
+        $error->retryAfter = $this->retryAfter();
+        $error->date = $this->header('date');
+        return $error;
+    }
+}
+
+/** One connection, kept alive. Never follows a redirect, never reads more than 10 MB, never waits beyond the timeout. @internal */
+final class Transport
+{
+    /** What stands in front of /v1. */
+    public string $root;
+    private string $path;
+    private string $host;
+    private string $address;
+    /** @var resource|null */
+    private $stream = null;
+    private int $pid = 0;
+    private string $buffer = '';
+    private float $until = 0.0;
+
+    public function __construct(string $baseUrl, private array $tls)
+    {
+        $parts = parse_url($baseUrl);
+        $scheme = strtolower($parts['scheme'] ?? '');
+        $isPlain = isset($parts['host']) && array_diff(array_keys($parts), ['scheme', 'host', 'port', 'path']) === [];
+        if (!in_array($scheme, ['http', 'https'], true) || !$isPlain) {
+            throw new \InvalidArgumentException('base_url must be http(s)://host[:port][/path][/v1], without a query or user information');
+        }
+        $usual = $scheme === 'https' ? 443 : 80;
+        $port = $parts['port'] ?? $usual;
+        $host = strtolower($parts['host']);
+        $this->host = $host . ($port === $usual ? '' : ":$port");
+        $this->address = ($scheme === 'https' ? 'tls' : 'tcp') . "://$host:$port";
+        $this->path = preg_replace('~/v1$~D', '', rtrim($parts['path'] ?? '', '/'));
+        $this->root = "$scheme://{$this->host}{$this->path}";
+        $this->tls += ['peer_name' => trim($host, '[]'), 'verify_peer' => true, 'verify_peer_name' => true];
+    }
+
+    /** Sends a request and reads its whole answer within the timeout, in seconds. Throws GerbangException. */
+    public function send(string $method, string $target, array $headers, string $body, float $timeout): Answer
+    {
+        $this->until = hrtime(true) / 1e9 + $timeout;
+        $whole = false;
+        $answer = null;
+        $headers = ['Host' => $this->host] + $headers + ($method === 'GET' ? [] : ['Content-Length' => strlen($body)]);
+        $lines = array_map(fn($name, $value) => "$name: $value\r\n", array_keys($headers), $headers);
+        try {
+            $this->connect($timeout);
+            $this->write("$method {$this->path}$target HTTP/1.1\r\n" . implode('', $lines) . "\r\n" . $body);
+            $answer = $this->readHead();
+            $whole = $this->readBody($answer) && strtolower($answer->header('connection')) !== 'close';
+            return $answer;
+        } catch (GerbangException $error) {
+            $error->requestId ??= $answer?->requestId();
+            throw $error;
+        } finally {
+            if (!$whole) {
+                $this->close();
+            }
+        }
+    }
+
+    public function close(): void
+    {
+        if ($this->stream !== null && $this->pid === getmypid()) {
+            fclose($this->stream);
+        }
+        $this->stream = null;
+        $this->buffer = '';
+    }
+
+    private function connect(float $timeout): void
+    {
+        if ($this->stream !== null && ($this->pid !== getmypid() || $this->buffer !== '' || $this->hasEnded())) {
+            $this->close();
+        }
+        if ($this->stream !== null) {
+            return;
+        }
+        $failure = '';
+        set_error_handler(function (int $_, string $message) use (&$failure): bool {
+            $failure .= $message;
+            return true;
+        });
+        try {
+            $context = stream_context_create(['ssl' => $this->tls, 'socket' => ['tcp_nodelay' => true]]);
+            $stream = stream_socket_client($this->address, $_, $reason, $timeout, STREAM_CLIENT_CONNECT, $context);
+        } finally {
+            restore_error_handler();
+        }
+        if ($stream === false) {
+            if (str_contains($failure, 'certificate verify failed') || str_contains($failure, 'did not match expected')) {
+                throw new GerbangException('CONNECTION_FAILED', 'The certificate does not verify.');
+            }
+            $late = hrtime(true) / 1e9 >= $this->until;
+            throw self::lost($late ? 'TIMED_OUT' : 'CONNECTION_FAILED', 'No connection could be made.');
+        }
+        stream_set_blocking($stream, false);
+        $this->stream = $stream;
+        $this->pid = getmypid();
+    }
+
+    /** Whether an idle connection was closed by the other side: then it has something to read. */
+    private function hasEnded(): bool
+    {
+        $read = [$this->stream];
+        $none = null;
+        return feof($this->stream) || @stream_select($read, $none, $none, 0) !== 0;
+    }
+
+    private function await(bool $toWrite): void
+    {
+        $left = $this->until - hrtime(true) / 1e9;
+        $read = $toWrite ? null : [$this->stream];
+        $write = $toWrite ? [$this->stream] : null;
+        $none = null;
+        $seconds = (int) max(0, floor($left));
+        $ready = $left <= 0 ? 0 : @stream_select($read, $write, $none, $seconds, (int) (($left - $seconds) * 1e6) + 1);
+        if ($ready === 0) {
+            throw self::lost('TIMED_OUT', 'No whole answer came in time.');
+        }
+    }
+
+    private function write(string $bytes): void
+    {
+        while ($bytes !== '') {
+            $this->await(true);
+            $written = @fwrite($this->stream, $bytes);
+            if ($written === false || ($written === 0 && feof($this->stream))) {
+                throw self::lost('CONNECTION_FAILED', 'The connection was closed before the request was sent.');
+            }
+            $bytes = substr($bytes, $written);
+        }
+    }
+
+    /** Reads more into the buffer. False at the end of the connection. */
+    private function more(): bool
+    {
+        while (true) {
+            $this->await(false);
+            $part = @fread($this->stream, 65_536);
+            if ($part !== false && $part !== '') {
+                $this->buffer .= $part;
+                return true;
+            }
+            if ($part === false || feof($this->stream)) {
+                return false;
+            }
+        }
+    }
+
+    private function readHead(): Answer
+    {
+        do {
+            while (($end = strpos($this->buffer, "\r\n\r\n")) === false) {
+                if (strlen($this->buffer) > 65_536 || !$this->more()) {
+                    throw self::lost('CONNECTION_FAILED', 'The connection ended before an answer came.');
+                }
+            }
+            $lines = explode("\r\n", substr($this->buffer, 0, $end));
+            $this->buffer = substr($this->buffer, $end + 4);
+            if (!preg_match('~^HTTP/1\.[01] ([1-9][0-9]{2})( |$)~', $lines[0], $found)) {
+                throw self::lost('CONNECTION_FAILED', 'The answer is not HTTP/1.');
+            }
+        } while ($found[1] < 200);
+        $headers = str_starts_with($lines[0], 'HTTP/1.0') ? ['connection' => 'close'] : [];
+        foreach (array_slice($lines, 1, 200) as $line) {
+            [$name, $value] = explode(':', $line, 2) + [1 => ''];
+            $headers[strtolower($name)] = trim($value);
+        }
+        return new Answer((int) $found[1], $headers);
+    }
+
+    /** Reads the body. False when the connection cannot be used again. */
+    private function readBody(Answer $answer): bool
+    {
+        if ($answer->status === 204 || $answer->status === 304) {
+            return true;
+        }
+        if (strtolower($answer->header('transfer-encoding')) === 'chunked') {
+            $this->readChunks($answer);
+            return true;
+        }
+        $announced = $answer->header('content-length');
+        if ($announced === '') {
+            do {
+                $this->limit($answer, strlen($this->buffer));
+            } while ($this->more());
+            $answer->body = $this->buffer;
+            $this->buffer = '';
+            return false;
+        }
+        if (!preg_match('/^[0-9]{1,15}$/D', $announced)) {
+            throw self::lost('CONNECTION_FAILED', 'The answer is not HTTP/1.');
+        }
+        $this->limit($answer, (int) $announced);
+        $answer->body = $this->take((int) $announced);
+        return true;
+    }
+
+    private function readChunks(Answer $answer): void
+    {
+        do {
+            if (!preg_match('/^([0-9a-f]{1,8})[ \t]*(;.*)?$/Di', $this->line(), $found)) {
+                throw self::lost('CONNECTION_FAILED', 'The answer is not HTTP/1.');
+            }
+            $size = (int) hexdec($found[1]);
+            $this->limit($answer, strlen($answer->body) + $size);
+            $answer->body .= $this->take($size);
+            if ($size > 0 && $this->line() !== '') {
+                throw self::lost('CONNECTION_FAILED', 'The answer is not HTTP/1.');
+            }
+        } while ($size > 0);
+        for ($trailers = 0; $this->line() !== ''; $trailers++) {
+            if ($trailers > 100) {
+                throw self::lost('CONNECTION_FAILED', 'The answer is not HTTP/1.');
+            }
+        }
+    }
+
+    private function line(): string
+    {
+        while (($end = strpos($this->buffer, "\r\n")) === false) {
+            if (strlen($this->buffer) > 8_192 || !$this->more()) {
+                throw self::lost('CONNECTION_FAILED', 'The answer was cut.');
+            }
+        }
+        $line = substr($this->buffer, 0, $end);
+        $this->buffer = substr($this->buffer, $end + 2);
+        return $line;
+    }
+
+    private function take(int $size): string
+    {
+        while (strlen($this->buffer) < $size) {
+            if (!$this->more()) {
+                throw self::lost('CONNECTION_FAILED', 'The answer was cut.');
+            }
+        }
+        $bytes = substr($this->buffer, 0, $size);
+        $this->buffer = substr($this->buffer, $size);
+        return $bytes;
+    }
+
+    private function limit(Answer $answer, int $size): void
+    {
+        if ($size > ANSWER_MAX_BYTES) {
+            throw new GerbangException('ANSWER_TOO_LARGE', 'The answer has more than 10 MB.', $answer->status);
+        }
+    }
+
+    private static function lost(string $code, string $message): GerbangException
+    {
+        return new GerbangException($code, $message, retryable: true);
+    }
+}
+
+/** Timestamps of the interface's own scheme that this process has used: two equal requests of one second need two. @internal */
+final class Stamps
+{
+    private array $used = [];
+    private int $prunedAt = 0;
+
+    /** The free timestamp that is nearest to now; `$anywhere`: a random one, since others use the near ones as well. */
+    public function take(string $request, int $now, bool $anywhere): int
+    {
+        if ($now - $this->prunedAt > WINDOW_SECONDS) {
+            $this->used = array_filter($this->used, fn($stamp) => $now - $stamp <= 2 * WINDOW_SECONDS);
+            $this->prunedAt = $now;
+        }
+        $order = range(-SPREAD_SECONDS, SPREAD_SECONDS);
+        $anywhere ? shuffle($order) : usort($order, fn($one, $other) => abs($one) <=> abs($other));
+        foreach ($order as $offset) {
+            $stamp = $now + $offset;
+            if (!isset($this->used["$request $stamp"])) {
+                return $this->used["$request $stamp"] = $stamp;
+            }
+        }
+        throw new GerbangException('SIGNATURE_REPLAYED', 'Every timestamp within the window was used for this very request.', 401);
+    }
+}
+
+/**
+ * Calls the API for one merchant. Options: `client_id`, `secret` and `base_url`, from GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL
+ * where they are left out; `scheme`: `rfc9421`, or `timestamp` for X-Timestamp and X-Signature; `timeout` for one attempt (30) and `deadline`
+ * for a call with all its attempts and waits (120), in seconds; `tls`: options of PHP's ssl context, such as `cafile`.
+ *
+ * Calls take the API's own fields as an array, and those that write a second one: `idempotency_key`, `deadline`.
+ */
+final class Client
+{
+    public Payments $payments;
+    public Refunds $refunds;
+    public Balances $balances;
+    public Settlements $settlements;
+    public Disputes $disputes;
+    public Events $events;
+    public PaymentLinks $paymentLinks;
+    public Sandbox $sandbox;
+    public Webhooks $webhooks;
+    public float $timeout;
+    private float $deadline;
+    private string $clientId;
+    private string $scheme;
+    private Secret $secret;
+    private Transport $transport;
+    private Stamps $stamps;
+    private Time $time;
+    private int $offset = 0;
+
+    /** Throws InvalidArgumentException where something is missing. */
+    public function __construct(#[\SensitiveParameter] array $options = [])
+    {
+        $given = fn(string $name): string => (string) ($options[$name] ?? (getenv('GERBANG_' . strtoupper($name)) ?: ''));
+        $this->secret = new Secret($given('secret'));
+        $this->clientId = $given('client_id');
+        $address = $given('base_url');
+        $this->scheme = $options['scheme'] ?? 'rfc9421';
+        $this->timeout = (float) ($options['timeout'] ?? 30);
+        $this->deadline = (float) ($options['deadline'] ?? 120);
+        $this->time = $options['time'] ?? new Time();
+        $tls = $options['tls'] ?? [];
+        $options = null; // no trace of a later error has the secret
+        if (PHP_INT_SIZE < 8) {
+            throw new \InvalidArgumentException('amounts need a PHP of 64 bits');
+        }
+        if (!preg_match('/^[\w-]{1,100}$/D', $this->clientId)) {
+            throw new \InvalidArgumentException('client_id is missing: pass it, or set GERBANG_CLIENT_ID to one like ak_test_…');
+        }
+        if (!in_array($this->scheme, ['rfc9421', 'timestamp'], true)) {
+            throw new \InvalidArgumentException('scheme is rfc9421 or timestamp');
+        }
+        if ($address === '') {
+            throw new \InvalidArgumentException('base_url is missing: pass it, or set GERBANG_BASE_URL to one like https://pay.example/v1');
+        }
+        $this->transport = new Transport($address, $tls);
+        $this->stamps = new Stamps();
+        $this->payments = new Payments($this, $this->time);
+        $this->refunds = new Refunds($this);
+        $this->balances = new Balances($this);
+        $this->settlements = new Settlements($this);
+        $this->disputes = new Disputes($this);
+        $this->events = new Events($this);
+        $this->paymentLinks = new PaymentLinks($this);
+        $this->sandbox = new Sandbox($this);
+        $this->webhooks = new Webhooks();
+    }
+
+    /** Whether the service is well. Throws when it is not. */
+    public function health(): array
+    {
+        return $this->call('GET', '/v1/health');
+    }
+
+    /** Closes the connection; the next call opens another. */
+    public function close(): void
+    {
+        $this->transport->close();
+    }
+
+    /** One call of the API by its path, signed and tried again where that is safe. Gives the answer; throws GerbangException. */
+    public function call(string $method, string $path, array $body = [], array $query = [], array $options = []): array
+    {
+        return $this->tried($method, $path, $body, $query, $options)->object();
+    }
+
+    /** @internal */
+    public function tried(string $method, string $path, array $body = [], array $query = [], array $options = []): Answer
+    {
+        $query = http_build_query($query, '', '&', PHP_QUERY_RFC3986);
+        $target = $path . ($query === '' ? '' : "?$query");
+        $payload = $method === 'GET' ? '' : self::json($body);
+        $key = $method === 'GET' ? null : self::key($options['idempotency_key'] ?? null);
+        $giveUp = $this->time->monotonic() + (float) ($options['deadline'] ?? $this->deadline);
+        $replays = 0;
+        $corrected = false;
+        for ($attempt = 1; ; $attempt++) {
+            $timeout = min((float) ($options['timeout'] ?? $this->timeout), max(0.001, $giveUp - $this->time->monotonic()));
+            try {
+                return $this->attempt($method, $target, $payload, $key, $timeout, $replays > 0);
+            } catch (GerbangException $error) {
+                $error->idempotencyKey = $key;
+                $wait = null;
+                if ($error->code === 'SIGNATURE_REPLAYED') {
+                    $wait = $replays++ < ($this->scheme === 'rfc9421' ? 1 : ATTEMPTS_MAX) ? 0.0 : null;
+                } elseif ($error->code === 'TIMESTAMP_OUT_OF_WINDOW' && !$corrected) {
+                    $corrected = $this->correct($error->date);
+                    $wait = $corrected ? 0.0 : null;
+                } elseif ($error->retryable) {
+                    $wait = 2 ** ($attempt - 1) * self::between(0.8, 1.2);
+                    $wait = max($wait, ($error->retryAfter ?? 0) * self::between(1, 1.2));
+                }
+                if ($attempt >= ATTEMPTS_MAX || $wait === null || $this->time->monotonic() + $wait > $giveUp) {
+                    throw $error;
+                }
+                $this->time->sleep($wait);
+            }
+        }
+    }
+
+    private function attempt(string $method, string $target, string $body, ?string $key, float $timeout, bool $replayed): Answer
+    {
+        $answer = $this->transport->send($method, $target, $this->signed($method, $target, $body, $key, $replayed), $body, $timeout);
+        if ($answer->status < 200 || $answer->status >= 300 || $answer->status === 202) {
+            throw $answer->error();
+        }
+        if (!$answer->isCsv() || $answer->body === '') {
+            $answer->object();
+        }
+        return $answer;
+    }
+
+    private function signed(string $method, string $target, string $body, ?string $key, bool $replayed): array
+    {
+        $headers = ['Accept' => 'application/json', 'Authorization' => "Bearer {$this->clientId}", 'User-Agent' => 'gerbang-php/' . VERSION];
+        $headers += $body === '' ? [] : ['Content-Type' => 'application/json'];
+        $headers += $key === null ? [] : ['Idempotency-Key' => $key];
+        $now = $this->time->now() + $this->offset;
+        if ($this->scheme === 'rfc9421') {
+            $url = $this->transport->root . $target;
+            $nonce = bin2hex(random_bytes(16));
+            return $headers + self::messageHeaders($this->secret, $this->clientId, $method, $url, $body, $key, $now, $nonce);
+        }
+        // What makes two requests one: of a write its bytes alone, of a read its address too.
+        $request = hash('sha256', ($key === null ? "$method $target" : '') . "\0$body");
+        $stamp = (string) $this->stamps->take($request, $now, $replayed);
+        return $headers + ['X-Timestamp' => $stamp, 'X-Signature' => bin2hex($this->secret->hmac("$stamp.$body"))];
+    }
+
+    /** The headers of RFC 9421: Content-Digest, Signature-Input, Signature. @internal */
+    public static function messageHeaders(
+        Secret $secret,
+        string $clientId,
+        string $method,
+        string $url,
+        string $body,
+        ?string $key,
+        int $created,
+        string $nonce,
+    ): array {
+        $digest = 'sha-256=:' . base64_encode(hash('sha256', $body, true)) . ':';
+        $covered = ['@method' => $method, '@target-uri' => $url, 'content-digest' => $digest];
+        $covered += $key === null ? [] : ['idempotency-key' => $key];
+        $parameters = '("' . implode('" "', array_keys($covered)) . "\");created=$created;keyid=\"$clientId\";nonce=\"$nonce\"";
+        $lines = array_map(fn($name, $value) => "\"$name\": $value", array_keys($covered), $covered);
+        $base = implode("\n", [...$lines, "\"@signature-params\": $parameters"]);
+        $signature = base64_encode($secret->hmac($base));
+        return ['Content-Digest' => $digest, 'Signature-Input' => "sig1=$parameters", 'Signature' => "sig1=:$signature:"];
+    }
+
+    /** Takes the service's clock for ours, as its answer tells it. False where it tells none. */
+    private function correct(?string $date): bool
+    {
+        $moment = \DateTimeImmutable::createFromFormat('D, d M Y H:i:s T', $date ?? '');
+        if ($moment === false) {
+            return false;
+        }
+        $this->offset = $moment->getTimestamp() - $this->time->now();
+        return true;
+    }
+
+    private static function between(float $least, float $most): float
+    {
+        return $least + ($most - $least) * random_int(0, 1_000_000) / 1_000_000;
+    }
+
+    private static function key(mixed $key): string
+    {
+        if ($key === null) {
+            return bin2hex(random_bytes(16));
+        }
+        if (!is_string($key) || !preg_match('/^[!-~][ -~]{6,253}[!-~]$/D', $key)) {
+            throw new GerbangException('IDEMPOTENCY_KEY_INVALID', 'Idempotency-Key must be 8 to 255 ASCII characters.', 422);
+        }
+        return $key;
+    }
+
+    private static function json(array $body): string
+    {
+        foreach (['metadata', 'customer', 'headers'] as $name) {
+            if (is_array($body[$name] ?? null)) {
+                $body[$name] = (object) $body[$name]; // an array without names is an object of the API all the same
+            }
+        }
+        try {
+            $flags = JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR;
+            return json_encode((object) $body, $flags, 128);
+        } catch (\JsonException $error) {
+            $message = 'The body must be one JSON object in UTF-8 without duplicate keys, as application/json.';
+            throw new GerbangException('MALFORMED_JSON', $message, 400, advice: $error->getMessage());
+        }
+    }
+}
+
+/** @internal */
+abstract class Resource
+{
+    public function __construct(protected Client $gerbang)
+    {
+    }
+
+    /** All objects of a list, page by page as they are asked for. */
+    protected function pages(string $path, array $filters): \Generator
+    {
+        $filters += ['limit' => 100];
+        while (true) {
+            $page = $this->pageOf($path, $filters);
+            foreach ($page['data'] as $one) {
+                yield $one;
+            }
+            $cursor = $page['next_cursor'] ?? null;
+            if (empty($page['has_more']) || $cursor === null) {
+                return;
+            }
+            if ($cursor === ($filters['starting_after'] ?? null)) {
+                throw new GerbangException('ANSWER_UNREADABLE', 'The list gives the same page again.', 200);
+            }
+            $filters['starting_after'] = $cursor;
+        }
+    }
+
+    protected function pageOf(string $path, array $filters): array
+    {
+        $page = $this->gerbang->call('GET', $path, query: array_filter($filters, fn($value) => $value !== null));
+        return is_array($page['data'] ?? null) ? $page : throw new GerbangException('ANSWER_UNREADABLE', 'The answer is no list.', 200);
+    }
+}
+
+/** @internal */
+abstract class Listed extends Resource
+{
+    protected const PATH = '';
+
+    /** One page: `data`, `has_more`, `next_cursor`. Send `next_cursor` as `starting_after` for the next one. */
+    public function page(array $filters = []): array
+    {
+        return $this->pageOf(static::PATH, $filters);
+    }
+
+    /** All objects, newest first. A generator: foreach over it, once. */
+    public function list(array $filters = []): \Generator
+    {
+        return $this->pages(static::PATH, $filters);
+    }
+}
+
+final class Payments extends Listed
+{
+    protected const PATH = '/v1/payments';
+
+    public function __construct(Client $gerbang, private Time $time)
+    {
+        parent::__construct($gerbang);
+    }
+
+    /** Creates a payment. When it throws an error of the way to the service, the outcome is open: see createOrFind. */
+    public function create(array $payment, array $options = []): array
+    {
+        return $this->gerbang->call('POST', self::PATH, Rules::check('payment', $payment), options: $options);
+    }
+
+    /**
+     * Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome stays open, or when
+     * another key made it with the same amount, currency and method.
+     */
+    public function createOrFind(array $payment, array $options = []): array
+    {
+        try {
+            return $this->create($payment, $options);
+        } catch (GerbangException $error) {
+            $open = ['CONNECTION_FAILED', 'TIMED_OUT', 'ANSWER_UNREADABLE', 'IDEMPOTENCY_IN_PROGRESS', 'REFERENCE_ID_DUPLICATE'];
+            if (!in_array($error->code, $open, true) && ($error->status ?? 0) < 500) {
+                throw $error;
+            }
+            $found = $this->page(['reference_id' => $payment['reference_id']])['data'][0] ?? null;
+            foreach (['amount_minor', 'currency', 'payment_method', 'reference_id'] as $name) {
+                if (($found[$name] ?? null) !== $payment[$name]) {
+                    throw $error;
+                }
+            }
+            return $found;
+        }
+    }
+
+    public function get(string $reference): array
+    {
+        return $this->gerbang->call('GET', '/v1/payments/' . Rules::id('pay', $reference));
+    }
+
+    /** Cancels a pending payment; `reason` is the one field, and optional. */
+    public function cancel(string $reference, array $body = [], array $options = []): array
+    {
+        $path = '/v1/payments/' . Rules::id('pay', $reference) . '/cancel';
+        return $this->gerbang->call('POST', $path, Rules::check('cancel', $body), options: $options);
+    }
+
+    /**
+     * Reads the payment until it has this status, after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most (600). A payment that was
+     * paid and refunded has `succeeded`. Throws ENDED_OTHERWISE when it never will, WAIT_TIMED_OUT.
+     */
+    public function waitFor(string $reference, string $status = 'succeeded', array $options = []): array
+    {
+        $giveUp = $this->time->monotonic() + (float) ($options['timeout'] ?? 600);
+        for ($pause = 1.0; ; $pause = min($pause * 2, 8.0)) {
+            $payment = $this->get($reference);
+            $now = $payment['status'] ?? '';
+            $refunded = ['partially_refunded', 'refunded'];
+            if ($now === $status || ($status === 'succeeded' && in_array($now, $refunded, true))) {
+                return $payment;
+            }
+            $details = ['reference' => $reference, 'status' => $now];
+            $isPaid = in_array($now, ['succeeded', 'partially_refunded'], true) && !in_array($status, $refunded, true);
+            if ($isPaid || in_array($now, ['failed', 'expired', 'canceled', 'refunded'], true)) {
+                $message = "The payment is $now, and never becomes $status.";
+                throw new GerbangException('ENDED_OTHERWISE', $message, details: $details, advice: 'Read its status, and go on by it.');
+            }
+            if ($this->time->monotonic() + $pause > $giveUp) {
+                $advice = 'Wait for the webhook.';
+                throw new GerbangException('WAIT_TIMED_OUT', "The payment is still $now.", null, null, $details, true, $advice);
+            }
+            $this->time->sleep($pause);
+        }
+    }
+}
+
+final class Refunds extends Listed
+{
+    protected const PATH = '/v1/refunds';
+
+    /** Refunds a payment, all that is left of it where no amount is given. Give `idempotency_key` to repeat it later. */
+    public function create(array $refund, array $options = []): array
+    {
+        return $this->gerbang->call('POST', self::PATH, Rules::check('refund', $refund), options: $options);
+    }
+
+    public function get(string $uuid): array
+    {
+        return $this->gerbang->call('GET', '/v1/refunds/' . Rules::id('rfd', $uuid));
+    }
+}
+
+final class Balances extends Resource
+{
+    public function get(): array
+    {
+        return $this->gerbang->call('GET', '/v1/balances');
+    }
+
+    /** The entries behind a figure: `figure` is `available`, `held` or `pending_settlement`. */
+    public function entries(string $currency, array $filters = []): \Generator
+    {
+        return $this->pages('/v1/balances/' . rawurlencode($currency) . '/entries', $filters);
+    }
+}
+
+final class Settlements extends Listed
+{
+    protected const PATH = '/v1/settlements';
+
+    public function get(string $uuid): array
+    {
+        return $this->gerbang->call('GET', '/v1/settlements/' . Rules::id('set', $uuid));
+    }
+
+    /** The batch as CSV, one line an item. */
+    public function statement(string $uuid): string
+    {
+        return $this->gerbang->tried('GET', '/v1/settlements/' . Rules::id('set', $uuid) . '/statement')->body;
+    }
+}
+
+final class Disputes extends Listed
+{
+    protected const PATH = '/v1/disputes';
+
+    public function get(string $uuid): array
+    {
+        return $this->gerbang->call('GET', '/v1/disputes/' . Rules::id('dsp', $uuid));
+    }
+}
+
+final class Events extends Listed
+{
+    protected const PATH = '/v1/events';
+
+    public function get(string $id): array
+    {
+        return $this->gerbang->call('GET', '/v1/events/' . Rules::id('evt', $id));
+    }
+
+    /** The attempts to deliver an event. */
+    public function deliveries(string $id, array $filters = []): \Generator
+    {
+        return $this->pages('/v1/events/' . Rules::id('evt', $id) . '/deliveries', $filters);
+    }
+
+    public function resend(string $id, array $options = []): array
+    {
+        return $this->gerbang->call('POST', '/v1/events/' . Rules::id('evt', $id) . '/resend', options: $options);
+    }
+
+    /** Sends the events since a moment again, 1,000 a call: go on with `next_cursor` as `starting_after`. `filters`: `state`, `starting_after`. */
+    public function resendSince(string $since, array $filters = [], array $options = []): array
+    {
+        return $this->gerbang->call('POST', '/v1/events/resend', ['since' => $since] + $filters, options: $options);
+    }
+}
+
+final class PaymentLinks extends Listed
+{
+    protected const PATH = '/v1/payment-links';
+
+    public function create(array $link, array $options = []): array
+    {
+        return $this->gerbang->call('POST', self::PATH, Rules::check('link', $link), options: $options);
+    }
+
+    public function get(string $uuid): array
+    {
+        return $this->gerbang->call('GET', '/v1/payment-links/' . Rules::id('lnk', $uuid));
+    }
+
+    public function deactivate(string $uuid, array $options = []): array
+    {
+        return $this->gerbang->call('POST', '/v1/payment-links/' . Rules::id('lnk', $uuid) . '/deactivate', options: $options);
+    }
+}
+
+/** What plays the world around the sandbox: payers, banks and time. */
+final class Sandbox
+{
+    public SandboxPayments $payments;
+    public SandboxRefunds $refunds;
+    public SandboxDisputes $disputes;
+    public SandboxSettlements $settlements;
+    public SandboxClock $clock;
+    public SandboxEvents $events;
+    public SandboxWebhook $webhook;
+    public SandboxRequests $requests;
+
+    public function __construct(Client $gerbang)
+    {
+        $this->payments = new SandboxPayments($gerbang);
+        $this->refunds = new SandboxRefunds($gerbang);
+        $this->disputes = new SandboxDisputes($gerbang);
+        $this->settlements = new SandboxSettlements($gerbang);
+        $this->clock = new SandboxClock($gerbang);
+        $this->events = new SandboxEvents($gerbang);
+        $this->webhook = new SandboxWebhook($gerbang);
+        $this->requests = new SandboxRequests($gerbang);
+    }
+}
+
+final class SandboxPayments extends Resource
+{
+    /** `$outcome`: processing, succeeded, failed. */
+    public function simulate(string $reference, string $outcome): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/payments/' . Rules::id('pay', $reference) . '/simulate', ['outcome' => $outcome]);
+    }
+
+    /** Contests a payment: `reason`, `amount_minor` (optional). */
+    public function dispute(string $reference, array $dispute): array
+    {
+        $path = '/v1/sandbox/payments/' . Rules::id('pay', $reference) . '/dispute';
+        return $this->gerbang->call('POST', $path, Rules::check('dispute', $dispute));
+    }
+}
+
+final class SandboxRefunds extends Resource
+{
+    /** `$outcome`: succeeded, failed. */
+    public function simulate(string $uuid, string $outcome): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/refunds/' . Rules::id('rfd', $uuid) . '/simulate', ['outcome' => $outcome]);
+    }
+}
+
+final class SandboxDisputes extends Resource
+{
+    /** `$outcome`: won, lost, withdrawn. */
+    public function resolve(string $uuid, string $outcome): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/disputes/' . Rules::id('dsp', $uuid) . '/resolve', ['outcome' => $outcome]);
+    }
+}
+
+final class SandboxSettlements extends Resource
+{
+    public function run(): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/settlements/run');
+    }
+
+    public function pay(string $uuid): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/settlements/' . Rules::id('set', $uuid) . '/pay');
+    }
+}
+
+final class SandboxClock extends Resource
+{
+    public function get(): array
+    {
+        return $this->gerbang->call('GET', '/v1/sandbox/clock');
+    }
+
+    public function advance(int $seconds): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/clock/advance', Rules::check('advance', ['seconds' => $seconds]));
+    }
+}
+
+final class SandboxEvents extends Resource
+{
+    public function trigger(string $type): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/events/trigger', ['type' => $type]);
+    }
+
+    /** Waits for events: `after`, `seen` (an array), `wait` in seconds. Without `after` it only says where to begin (`next_after`). */
+    public function listen(array $given = []): array
+    {
+        $wait = $given['wait'] ?? 20;
+        $query = ['wait' => $wait] + array_filter(['after' => $given['after'] ?? null, 'seen' => implode(',', $given['seen'] ?? [])]);
+        return $this->gerbang->call('GET', '/v1/sandbox/events/listen', query: $query, options: ['timeout' => $this->gerbang->timeout + $wait]);
+    }
+}
+
+final class SandboxWebhook extends Resource
+{
+    /** Sends genuine and false deliveries to your address and gives the scorecard. Takes 20 seconds at most. */
+    public function exam(): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/webhook/exam', options: ['timeout' => $this->gerbang->timeout + 20]);
+    }
+
+    /** Whether a delivery verifies: `headers`, `body`, and `received_at` and `computed_signature` (optional). */
+    public function doctor(array $delivery): array
+    {
+        return $this->gerbang->call('POST', '/v1/sandbox/webhook/doctor', $delivery);
+    }
+
+    /** Switches fault injection; without a mode it says which one is on. */
+    public function misbehave(?string $mode = null, ?int $forNext = null): array
+    {
+        $path = '/v1/sandbox/webhook/misbehave';
+        return $mode === null
+            ? $this->gerbang->call('GET', $path)
+            : $this->gerbang->call('PUT', $path, ['mode' => $mode] + ($forNext === null ? [] : ['for_next' => $forNext]));
+    }
+}
+
+/** The log of your own requests in the sandbox. */
+final class SandboxRequests extends Listed
+{
+    protected const PATH = '/v1/sandbox/requests';
+
+    /** Why the signature of a request was refused. */
+    public function doctor(string $requestId): array
+    {
+        return $this->gerbang->call('GET', '/v1/sandbox/requests/' . Rules::id('req', $requestId) . '/doctor');
+    }
+}
+
+/** Verifies deliveries, and makes them for tests. Needs no credentials. */
+final class Webhooks
+{
+    /**
+     * The event of a genuine delivery; throws WebhookException, whose `step` is the one that failed.
+     *
+     * `$rawBody` are the bytes as they came: file_get_contents('php://input'). `$headers` by name, a value or an array of values; $_SERVER will
+     * do. `$secrets`: one, or several while they are rotated. Options: `prefix` of the service's headers (X-SVC-), `now` in Unix seconds, `store`:
+     * a function that takes an event's id and gives true when it is new; then an event that was received before gives null. Answer both with 2xx.
+     */
+    public function unwrap(string $rawBody, array $headers, #[\SensitiveParameter] string|array $secrets, array $options = []): ?array
+    {
+        $known = array_map(fn(string $secret) => new Secret($secret), array_values((array) $secrets));
+        $secrets = ''; // no trace of a later error has them
+        if ($known === []) {
+            throw new \InvalidArgumentException('at least one webhook secret is needed');
+        }
+        $prefix = $options['prefix'] ?? 'X-SVC-';
+        $now = $options['now'] ?? time();
+        $given = self::byName($headers);
+        $own = [$given[strtolower("{$prefix}Timestamp")] ?? null, $given[strtolower("{$prefix}Signature")] ?? null];
+        $standard = [$given['webhook-id'] ?? null, $given['webhook-timestamp'] ?? null, $given['webhook-signature'] ?? null];
+        if (!in_array(null, $own, true)) {
+            try {
+                self::verifyOwn($rawBody, $own, $known, $now);
+            } catch (WebhookException $error) {
+                if ($error->step !== 'signature_mismatch' || in_array(null, $standard, true)) {
+                    throw $error;
+                }
+                try { // during the overlap after a rotation it carries the signature of the old secret as well
+                    self::verifyStandard($rawBody, $standard, $known, $now);
+                } catch (WebhookException) {
+                    throw $error;
+                }
+            }
+        } elseif (!in_array(null, $standard, true)) {
+            self::verifyStandard($rawBody, $standard, $known, $now);
+        } else {
+            throw new WebhookException('header_missing', "{$prefix}Timestamp and {$prefix}Signature are not both there.");
+        }
+        $event = self::eventOf($rawBody);
+        $store = $options['store'] ?? null;
+        return $store !== null && !$store($event['id']) ? null : $event;
+    }
+
+    /** The headers of a delivery of this body, for tests of your receiver. Options: `timestamp`, `prefix`, `attempt`. */
+    public function sign(string $body, #[\SensitiveParameter] string $secret, array $options = []): array
+    {
+        $event = self::eventOf($body);
+        $prefix = $options['prefix'] ?? 'X-SVC-';
+        $stamp = (string) ($options['timestamp'] ?? time());
+        return [
+            'content-type' => 'application/json; charset=utf-8',
+            "{$prefix}Event-Id" => $event['id'],
+            "{$prefix}Event-Type" => $event['type'],
+            "{$prefix}Timestamp" => $stamp,
+            "{$prefix}Signature" => bin2hex((new Secret($secret))->hmac("$stamp.$body")),
+            "{$prefix}Delivery-Attempt" => (string) ($options['attempt'] ?? 1),
+        ];
+    }
+
+    /** The values of each header, by its name in small letters; HTTP_X_SVC_TIMESTAMP of $_SERVER is x-svc-timestamp. */
+    private static function byName(array $headers): array
+    {
+        $found = [];
+        foreach ($headers as $name => $values) {
+            $plain = preg_match('/^HTTP_[A-Z0-9_]+$/D', (string) $name) ? strtr(substr((string) $name, 5), '_', '-') : (string) $name;
+            foreach ((array) $values as $value) {
+                $found[strtolower($plain)][] = (string) $value;
+            }
+        }
+        return $found;
+    }
+
+    private static function moment(array $values, int $now): string
+    {
+        if (count($values) !== 1 || !preg_match('/^[0-9]{1,12}$/D', $values[0])) {
+            throw new WebhookException('timestamp_malformed', 'The timestamp is not 1 to 12 digits, once.');
+        }
+        if (abs($now - (int) $values[0]) > WINDOW_SECONDS) {
+            throw new WebhookException('timestamp_out_of_window', "The timestamp is more than 300 seconds from this machine's clock.");
+        }
+        return $values[0];
+    }
+
+    private static function verifyOwn(string $body, array $own, array $known, int $now): void
+    {
+        [$stamps, $signatures] = $own;
+        $stamp = self::moment($stamps, $now);
+        if (count($signatures) !== 1 || !preg_match('/^[0-9a-f]{64}$/D', $signatures[0])) {
+            throw new WebhookException('signature_malformed', 'The signature is not 64 characters 0-9a-f, once.');
+        }
+        foreach ($known as $secret) {
+            if (hash_equals(bin2hex($secret->hmac("$stamp.$body")), $signatures[0])) {
+                return;
+            }
+        }
+        $message = 'The signature fits none of the secrets: another secret, or other bytes than were signed.';
+        throw new WebhookException('signature_mismatch', $message);
+    }
+
+    private static function verifyStandard(string $body, array $standard, array $known, int $now): void
+    {
+        [$ids, $stamps, $signatures] = $standard;
+        $stamp = self::moment($stamps, $now);
+        $given = array_filter(explode(' ', implode(' ', $signatures)), fn($one) => str_starts_with($one, 'v1,'));
+        if (count($ids) !== 1 || $given === []) {
+            throw new WebhookException('signature_malformed', 'webhook-signature has no signature that begins with v1,.');
+        }
+        foreach ($known as $secret) {
+            $signed = $secret->standardHmac("{$ids[0]}.$stamp.$body");
+            foreach ($signed === null ? [] : $given as $one) {
+                if (hash_equals('v1,' . base64_encode($signed), $one)) {
+                    return;
+                }
+            }
+        }
+        throw new WebhookException('signature_mismatch', 'webhook-signature fits none of the secrets.');
+    }
+
+    private static function eventOf(string $body): array
+    {
+        $event = json_decode($body, true, 128);
+        if (!is_array($event) || !is_string($event['id'] ?? null) || !is_string($event['type'] ?? null)) {
+            throw new WebhookException('body_malformed', 'The body is not a JSON object with the texts id and type.');
+        }
+        return $event;
+    }
+}

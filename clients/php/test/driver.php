@@ -1,0 +1,121 @@
+<?php
+// Runs the vectors of sdk/vectors with the client: `{task, vectors, base_url}` on standard input, one result a vector on standard output.
+
+declare(strict_types=1);
+
+use Gerbang\{Client, GerbangException, Secret, Time, WebhookException, Webhooks};
+
+require __DIR__ . '/../Gerbang.php';
+
+set_error_handler(function (int $level, string $message, string $file, int $line): bool {
+    return (error_reporting() & $level) === 0 ? true : throw new ErrorException($message, 0, $level, $file, $line);
+});
+
+const CREDENTIALS = ['client_id' => 'ak_test_01kan3t5q8e4vs0x7ybd2m9fjh', 'secret' => 'sk_test_3q8mzv0c7x2fh5n9t4ykw6r1bdga8jpe'];
+
+/** Time that passes by waiting alone. */
+final class StandingClock extends Time
+{
+    public array $waits = [];
+
+    public function __construct(private int $now)
+    {
+    }
+
+    public function now(): int
+    {
+        return $this->now;
+    }
+
+    public function monotonic(): float
+    {
+        return array_sum($this->waits);
+    }
+
+    public function sleep(float $seconds): void
+    {
+        $this->waits[] = $seconds;
+    }
+}
+
+function called(Client $client, array $call, ?float $deadline): array
+{
+    $options = $deadline === null ? [] : ['deadline' => $deadline];
+    return match ($call['operation']) {
+        'payments.create' => $client->payments->create($call['body'], $options),
+        'payments.createOrFind' => $client->payments->createOrFind($call['body'], $options),
+        'payments.get' => $client->payments->get($call['reference']),
+        'refunds.create' => $client->refunds->create($call['body'], $options),
+    };
+}
+
+$tasks = [
+    'signing' => fn(array $vector) => bin2hex((new Secret($vector['secret']))->hmac("{$vector['timestamp']}.{$vector['body']}")),
+    'messages' => function (array $vector): array {
+        ['client_id' => $id, 'method' => $method, 'url' => $url, 'body' => $body, 'created' => $created, 'nonce' => $nonce] = $vector;
+        $key = $vector['idempotency_key'] ?? null;
+        return array_change_key_case(Client::messageHeaders(new Secret($vector['secret']), $id, $method, $url, $body, $key, $created, $nonce));
+    },
+    'webhooks' => function (array $vector): string {
+        $options = ['now' => $vector['now']] + (isset($vector['prefix']) ? ['prefix' => $vector['prefix']] : []);
+        try {
+            return 'ok ' . (new Webhooks())->unwrap($vector['body'], $vector['headers'], $vector['secrets'], $options)['id'];
+        } catch (WebhookException $error) {
+            return $error->step;
+        }
+    },
+    'retries' => function (array $vector, string $baseUrl): array {
+        $clock = new StandingClock($vector['now']);
+        $slow = in_array('timeout', array_column($vector['answers'], 'fault'), true);
+        $client = new Client(CREDENTIALS + [
+            'base_url' => str_replace('INDEX', (string) $vector['index'], $baseUrl),
+            'scheme' => $vector['scheme'] ?? 'rfc9421',
+            'timeout' => $slow ? 0.15 : 10,
+            'time' => $clock,
+        ]);
+        $deadline = $vector['options']['deadline_ms'] ?? null;
+        try {
+            called($client, $vector['call'], $deadline === null ? null : $deadline / 1000);
+            $result = ['result' => 'ok'];
+        } catch (GerbangException $error) {
+            // All that a report of this error could hold: its words, its trace with arguments, and what a dump of it shows.
+            ob_start();
+            var_dump($error);
+            $text = $error . print_r($error->getTrace(), true) . @var_export($client, true) . ob_get_clean();
+            $told = secretIn($text);
+            $result = ['result' => $error->getCode(), 'request_id' => $error->requestId, 'key' => $error->idempotencyKey, 'text' => $told];
+        }
+        $client->close();
+        return $result + ['waits_ms' => array_map(fn(float $wait) => (int) round($wait * 1000), $clock->waits)];
+    },
+    'validation' => function (array $vector): ?array {
+        try {
+            called(new Client(CREDENTIALS + ['base_url' => 'http://127.0.0.1:9']), $vector['call'], 1.0);
+            return null;
+        } catch (GerbangException $error) {
+            return ['code' => $error->code, 'message' => $error->getMessage()] + $error->details;
+        }
+    },
+    'tls' => function (array $vector, string $baseUrl): string {
+        $tls = isset($vector['ca_file']) ? ['cafile' => $vector['ca_file']] : [];
+        $client = new Client(CREDENTIALS + ['base_url' => str_replace('INDEX', (string) $vector['index'], $baseUrl), 'tls' => $tls]);
+        try {
+            return implode(' ', array_map(fn() => $client->health()['status'], range(1, $vector['calls'])));
+        } catch (GerbangException $error) {
+            return "$error->code " . json_encode($error->retryable);
+        }
+    },
+];
+
+/** Only whether the secret is in it matters, and a trace is long. */
+function secretIn(string $text): string
+{
+    return str_contains($text, CREDENTIALS['secret']) ? CREDENTIALS['secret'] : 'no secret in ' . strlen($text) . ' bytes';
+}
+
+$given = json_decode(stream_get_contents(STDIN), true, 512, JSON_THROW_ON_ERROR);
+$results = [];
+foreach ($given['vectors'] as $index => $vector) {
+    $results[] = $tasks[$given['task']]($vector + ['index' => $index], $given['base_url'] ?? '');
+}
+echo json_encode($results, JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR);
