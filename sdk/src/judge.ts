@@ -32,10 +32,11 @@ function integerProblem({ least = -Infinity, most = Infinity }: Rule, value: unk
   return value > most ? `Too big: expected number to be <=${most}` : undefined;
 }
 
-/** The API counts the length of a text as JavaScript does. */
+/** The API counts the characters of a text by code points; an address by what it is written with. */
 function textProblem({ least = 0, most = Infinity, pattern, problem }: Rule, text: string): string | undefined {
   const isAddress = pattern?.includes("://") === true;
-  if (text.length < least || text.length > most)
+  const length = isAddress ? text.length : [...text].length;
+  if (length < least || length > most)
     return isAddress
       ? `Too big: expected string to have <=${most} characters`
       : `must have ${least} to ${most} characters`;

@@ -1,5 +1,6 @@
 // Goal: what this client signs and verifies is what the vectors say, which another implementation made.
 import { expect, test } from "vitest";
+import Gerbang from "../src/index.ts";
 import { hmacKey, messageHeaders, timestampHeaders } from "../src/signing.ts";
 import { WebhookError, sign, unwrap } from "../src/webhooks.ts";
 import { vectors } from "./vectors.ts";
@@ -92,4 +93,26 @@ test("headers come as Headers, as pairs or as an object", async () => {
   const { body, headers } = await sign({ secret: "whsec_c2VjcmV0", event: { id: "evt_1", type: "payment.succeeded" } });
   for (const given of [headers, new Headers(headers), Object.entries(headers), new Map(Object.entries(headers))])
     expect((await unwrap(Buffer.from(body), given, "whsec_c2VjcmV0")).id).toBe("evt_1");
+});
+
+interface Refused {
+  name: string;
+  call: { operation: "payments.create" | "refunds.create"; body: unknown };
+  error: { code: string; message: string; field: string; value: unknown };
+}
+
+test.each(vectors<Refused>("validation"))("a body is refused before it is sent: $name", async ({ call, error }) => {
+  const gerbang = new Gerbang({
+    clientId: "ak_test_1",
+    secret: "sk_test_1",
+    baseUrl: "https://pay.example",
+    fetch: () => Promise.reject(new Error("it was sent")),
+    sleep: () => Promise.resolve(),
+  });
+  const sent =
+    call.operation === "payments.create"
+      ? gerbang.payments.create(call.body as never)
+      : gerbang.refunds.create(call.body as never);
+  const { code, message, field, value } = error;
+  await expect(sent).rejects.toMatchObject({ code, message, status: undefined, details: { field, value } });
 });

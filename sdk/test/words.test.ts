@@ -49,6 +49,7 @@ const payments: [what: string, change: Record<string, unknown>][] = [
   ["a reference_id with NUL", { reference_id: "a\u0000b" }],
   ["a reference_id as a number", { reference_id: 7 }],
   ["a description of 256", { description: long(256) }],
+  ["a description of 256 that is longer in JavaScript", { description: "🙂".repeat(256) }],
   ["an expiry of 59 s", { expires_in: 59 }],
   ["an expiry beyond a day", { expires_in: 86_401 }],
   ["an expiry with a fraction", { expires_in: 60.5 }],
@@ -133,6 +134,7 @@ test.each(others)("%s %j", async (path, body, call) => {
 
 test.each([
   ["the longest texts", { reference_id: long(64), description: long(255), metadata: { [long(40)]: long(500) } }],
+  ["the longest text of characters beyond the first plane", { reference_id: "emoji", description: "☕🙂".repeat(127) }],
   ["nothing but what is required", { reference_id: "short" }],
   ["null where a field may be left out", { reference_id: "nulls", customer: null, expires_in: null, metadata: null }],
   ["20 pairs of metadata", { reference_id: "pairs", metadata: pairs(20) }],
