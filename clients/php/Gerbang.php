@@ -468,11 +468,12 @@ final class Transport
 
     public function __construct(string $baseUrl, private array $tls)
     {
-        $parts = parse_url($baseUrl);
+        $parts = parse_url($baseUrl) ?: [];
         $scheme = strtolower($parts['scheme'] ?? '');
         $isPlain = isset($parts['host']) && array_diff(array_keys($parts), ['scheme', 'host', 'port', 'path']) === [];
-        if (!in_array($scheme, ['http', 'https'], true) || !$isPlain) {
-            throw new \InvalidArgumentException('base_url must be http(s)://host[:port][/path][/v1], without a query or user information');
+        if (!in_array($scheme, ['http', 'https'], true) || !$isPlain || !preg_match('/^[!-~]+$/D', $baseUrl)) {
+            $form = 'http(s)://host[:port][/path][/v1] in ASCII, without a query or user information';
+            throw new \InvalidArgumentException("base_url must be $form");
         }
         $usual = $scheme === 'https' ? 443 : 80;
         $port = $parts['port'] ?? $usual;
@@ -731,7 +732,8 @@ final class Stamps
 /**
  * Calls the API for one merchant. Options: `client_id`, `secret` and `base_url`, from GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL
  * where they are left out; `scheme`: `rfc9421`, or `timestamp` for X-Timestamp and X-Signature; `timeout` for one attempt (30) and `deadline`
- * for a call with all its attempts and waits (120), in seconds; `tls`: options of PHP's ssl context, such as `cafile`.
+ * for a call with all its attempts and waits (120), in seconds; `tls`: options of PHP's ssl context, such as `cafile`; `log`: a function that is
+ * told of each attempt: `method`, `path`, `attempt`, `outcome`, `request_id`, `ms`.
  *
  * Calls take the API's own fields as an array, and those that write a second one: `idempotency_key`, `deadline`.
  */
@@ -754,6 +756,7 @@ final class Client
     private Transport $transport;
     private Stamps $stamps;
     private Time $time;
+    private ?\Closure $log;
     private int $offset = 0;
 
     /** Throws InvalidArgumentException where something is missing. */
@@ -767,6 +770,7 @@ final class Client
         $this->timeout = (float) ($options['timeout'] ?? 30);
         $this->deadline = (float) ($options['deadline'] ?? 120);
         $this->time = $options['time'] ?? new Time();
+        $this->log = isset($options['log']) ? \Closure::fromCallable($options['log']) : null;
         $tls = $options['tls'] ?? [];
         $options = null; // no trace of a later error has the secret
         if (PHP_INT_SIZE < 8) {
@@ -815,6 +819,9 @@ final class Client
     /** @internal */
     public function tried(string $method, string $path, array $body = [], array $query = [], array $options = []): Answer
     {
+        if (!preg_match('~^/v1/[!-\~]*$~D', $path) || !preg_match('/^[A-Z]{3,7}$/D', $method)) {
+            throw new \InvalidArgumentException('a call has a method in capitals and a path that begins with /v1/');
+        }
         $query = http_build_query($query, '', '&', PHP_QUERY_RFC3986);
         $target = $path . ($query === '' ? '' : "?$query");
         $payload = $method === 'GET' ? '' : self::json($body);
@@ -824,10 +831,14 @@ final class Client
         $corrected = false;
         for ($attempt = 1; ; $attempt++) {
             $timeout = min((float) ($options['timeout'] ?? $this->timeout), max(0.001, $giveUp - $this->time->monotonic()));
+            $begun = hrtime(true);
             try {
-                return $this->attempt($method, $target, $payload, $key, $timeout, $replays > 0);
+                $answer = $this->attempt($method, $target, $payload, $key, $timeout, $replays > 0);
+                $this->report($method, $path, $attempt, (string) $answer->status, $answer->requestId(), $begun);
+                return $answer;
             } catch (GerbangException $error) {
                 $error->idempotencyKey = $key;
+                $this->report($method, $path, $attempt, $error->code, $error->requestId, $begun);
                 $wait = null;
                 if ($error->code === 'SIGNATURE_REPLAYED') {
                     $wait = $replays++ < ($this->scheme === 'rfc9421' ? 1 : ATTEMPTS_MAX) ? 0.0 : null;
@@ -843,6 +854,14 @@ final class Client
                 }
                 $this->time->sleep($wait);
             }
+        }
+    }
+
+    private function report(string $method, string $path, int $attempt, string $outcome, ?string $requestId, int $begun): void
+    {
+        if ($this->log !== null) {
+            $told = ['method' => $method, 'path' => $path, 'attempt' => $attempt, 'outcome' => $outcome, 'request_id' => $requestId];
+            ($this->log)($told + ['ms' => (int) round((hrtime(true) - $begun) / 1e6)]);
         }
     }
 
@@ -1020,7 +1039,13 @@ final class Payments extends Listed
             if (!in_array($error->code, $open, true) && ($error->status ?? 0) < 500) {
                 throw $error;
             }
-            $found = $this->page(['reference_id' => $payment['reference_id']])['data'][0] ?? null;
+            try {
+                $options = ['deadline' => $this->gerbang->timeout];
+                $query = ['reference_id' => $payment['reference_id']];
+                $found = $this->gerbang->call('GET', self::PATH, query: $query, options: $options)['data'][0] ?? null;
+            } catch (GerbangException) {
+                throw $error; // nothing is known that its caller does not know already
+            }
             foreach (['amount_minor', 'currency', 'payment_method', 'reference_id'] as $name) {
                 if (($found[$name] ?? null) !== $payment[$name]) {
                     throw $error;
@@ -1050,7 +1075,9 @@ final class Payments extends Listed
     {
         $giveUp = $this->time->monotonic() + (float) ($options['timeout'] ?? 600);
         for ($pause = 1.0; ; $pause = min($pause * 2, 8.0)) {
-            $payment = $this->get($reference);
+            $left = max(1.0, $giveUp - $this->time->monotonic());
+            $path = '/v1/payments/' . Rules::id('pay', $reference);
+            $payment = $this->gerbang->call('GET', $path, options: ['deadline' => $left]);
             $now = $payment['status'] ?? '';
             $refunded = ['partially_refunded', 'refunded'];
             if ($now === $status || ($status === 'succeeded' && in_array($now, $refunded, true))) {

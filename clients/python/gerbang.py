@@ -43,6 +43,7 @@ SPREAD_SECONDS = 240
 _log = logging.getLogger("gerbang")
 _clock = time  # what attempts are dated by and wait with; tests put another in its place
 Json = Dict[str, Any]
+_Hmac = hmac.HMAC
 
 
 class Payment(TypedDict, total=False):
@@ -373,11 +374,11 @@ class _Secret:
     def __bool__(self) -> bool:
         return isinstance(self.__text, str) and self.__text != ""
 
-    def hmac(self, *parts: bytes) -> "hmac.HMAC":
+    def hmac(self, *parts: bytes) -> _Hmac:
         """Keyed with the whole text."""
         return _hmac(self.__text.encode("utf-8"), parts)
 
-    def standard_hmac(self, *parts: bytes) -> "Optional[hmac.HMAC]":
+    def standard_hmac(self, *parts: bytes) -> Optional[_Hmac]:
         """Keyed with the bytes behind whsec_, as Standard Webhooks has it; None where there are none."""
         if not self.__text.startswith("whsec_"):
             return None
@@ -394,7 +395,7 @@ class _Secret:
         raise TypeError("a secret is not pickled")
 
 
-def _hmac(key: bytes, parts: Iterable[bytes]) -> "hmac.HMAC":
+def _hmac(key: bytes, parts: Iterable[bytes]) -> _Hmac:
     signature = hmac.new(key, digestmod=hashlib.sha256)
     for part in parts:
         signature.update(part)
@@ -463,7 +464,7 @@ class _DeadlineReader(io.RawIOBase):
         if left <= 0:
             raise socket.timeout("timed out")
         self._sock.settimeout(left)
-        return cast(Any, self._raw).readinto(buffer)
+        return cast(Optional[int], cast(Any, self._raw).readinto(buffer))
 
     def close(self) -> None:
         self._raw.close()
@@ -494,8 +495,9 @@ class _Transport:
             host, port = parts.hostname or "", parts.port
         except ValueError:
             raise ValueError("base_url is not an address") from None
-        if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or "@" in parts.netloc:
-            raise ValueError("base_url must be http(s)://host[:port][/path][/v1], without a query or user information")
+        is_plain = re.fullmatch("[!-~]+", base_url) and not (parts.query or parts.fragment or "@" in parts.netloc)
+        if parts.scheme not in ("http", "https") or not host or not is_plain:
+            raise ValueError("base_url must be http(s)://host[:port][/path][/v1] in ASCII, without a query or user information")
         self._https = parts.scheme == "https"
         self._host, self._port = host.lower(), port
         shown = f"[{self._host}]" if ":" in host else self._host
@@ -521,7 +523,7 @@ class _Transport:
             if connection.sock is None:
                 connection.connect()
             connection.sock.settimeout(max(0.001, until - time.monotonic()))
-            made: Any = lambda sock, *given, **named: http.client.HTTPResponse(_Timed(sock, until), *given, **named)  # noqa: E731
+            made: Any = lambda sock, *given, **named: http.client.HTTPResponse(cast(Any, _Timed(sock, until)), *given, **named)  # noqa: E731
             connection.response_class = made
             connection.request(method, self._path + target, body=body or None, headers=dict(headers))
             response = connection.getresponse()
@@ -698,6 +700,8 @@ class Gerbang:
         deadline: Optional[float] = None,
         timeout: Optional[float] = None,
     ) -> _Answer:
+        if not re.fullmatch("/v1/[!-~]*", path) or not re.fullmatch("[A-Z]{3,7}", method):
+            raise ValueError("a call has a method in capitals and a path that begins with /v1/")
         given = {name: value for name, value in (query or {}).items() if value is not None}
         target = path + (f"?{urlencode(given, quote_via=quote)}" if given else "")
         payload = b"" if method == "GET" else _json_bytes(body or {})
@@ -827,8 +831,8 @@ def _error_of(answer: _Answer) -> GerbangError:
         return GerbangError("REDIRECTED", f"The service answered {answer.status}.", status=answer.status, request_id=answer.request_id)
     try:
         found = _object_of(answer).get("error")
-    except GerbangError as error:
-        return error
+    except GerbangError as unreadable:
+        return unreadable
     if not isinstance(found, dict) or not isinstance(found.get("code"), str):
         return _unreadable(answer)
     code, details = found["code"][:80], found.get("details")
@@ -935,11 +939,15 @@ class _Payments(_Listed):
             is_open = error.code in _LOST or error.code == "IDEMPOTENCY_IN_PROGRESS" or (error.status or 0) >= 500
             if not is_open and error.code != "REFERENCE_ID_DUPLICATE":
                 raise
-            found = self.page(reference_id=body["reference_id"])["data"]
+            try:
+                answer = self._call("GET", self._path, query={"reference_id": body["reference_id"]}, deadline=self._gerbang._timeout)
+                found = answer["data"][0]
+            except (GerbangError, LookupError, TypeError):
+                raise error from None  # nothing is known that its caller does not know already
             names = ("amount_minor", "currency", "payment_method", "reference_id")
-            if not found or any(found[0].get(name) != body[name] for name in names):
+            if any(found.get(name) != body[name] for name in names):
                 raise
-            return cast(Payment, found[0])
+            return cast(Payment, found)
 
     def get(self, reference: str) -> Payment:
         return cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}"))
@@ -954,7 +962,8 @@ class _Payments(_Listed):
         give_up = _clock.monotonic() + timeout
         pause = 1.0
         while True:
-            payment = self.get(reference)
+            left = max(1.0, give_up - _clock.monotonic())
+            payment = cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}", deadline=left))
             now = payment.get("status", "")
             if now == status or (status == "succeeded" and now in ("partially_refunded", "refunded")):
                 return payment
@@ -1220,13 +1229,14 @@ class Webhooks:
 
 
 def _by_name(headers: Headers) -> Dict[str, List[str]]:
-    """The values of each header, by its name in small letters."""
+    """The values of each header, by its name in small letters; HTTP_X_SVC_TIMESTAMP of a WSGI environment is x-svc-timestamp."""
     found: Dict[str, List[str]] = {}
     pairs = headers.items() if isinstance(headers, Mapping) or hasattr(headers, "items") else headers
     for name, value in cast(Iterable[Tuple[Any, Any]], pairs):
-        values = value if isinstance(value, (list, tuple)) else [value]
-        for one in values:
-            found.setdefault(_as_text(name).lower(), []).append(_as_text(one))
+        text = _as_text(name)
+        plain = text[len("HTTP_") :].replace("_", "-") if re.fullmatch("HTTP_[A-Z0-9_]+", text) else text
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            found.setdefault(plain.lower(), []).append(_as_text(one))
     return found
 
 

@@ -105,6 +105,27 @@ $tasks = [
             return "$error->code " . json_encode($error->retryable);
         }
     },
+    'drip' => function (array $vector, string $baseUrl): ?array {
+        $begun = hrtime(true);
+        $options = ['base_url' => str_replace('INDEX', (string) $vector['index'], $baseUrl), 'timeout' => $vector['timeout'], 'deadline' => 0.5];
+        try {
+            (new Client(CREDENTIALS + $options))->health();
+            return null;
+        } catch (GerbangException $error) {
+            return ['result' => $error->code, 'seconds' => (hrtime(true) - $begun) / 1e9];
+        }
+    },
+    'injection' => function (array $vector, string $baseUrl): ?string {
+        try {
+            $client = new Client(CREDENTIALS + ['base_url' => $vector['base_url'] ?? $baseUrl, 'deadline' => 0]);
+            $client->call('POST', $vector['path'] ?? '/v1/payments', options: ['idempotency_key' => $vector['key'] ?? null]);
+            return null;
+        } catch (InvalidArgumentException) {
+            return 'refused';
+        } catch (GerbangException $error) {
+            return $error->code;
+        }
+    },
 ];
 
 /** Only whether the secret is in it matters, and a trace is long. */

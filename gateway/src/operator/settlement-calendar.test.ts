@@ -142,12 +142,13 @@ describe("what is to come", () => {
       currencies[0]?.currency,
       currencies[0]?.to_come,
     ]);
-    expect(told.toSorted()).toEqual(
-      [
-        [payoutDate(defaultSchedule, nextRun(defaultSchedule, now)), "IDR", { books: 1, available_minor: 4_000 }],
-        [inDays(0), "USD", { books: 1, available_minor: 9 }],
-      ].toSorted(),
-    );
+    expect(told).toHaveLength(2);
+    expect(told).toContainEqual([inDays(0), "USD", { books: 1, available_minor: 9 }]);
+    expect(told).toContainEqual([
+      payoutDate(defaultSchedule, nextRun(defaultSchedule, now)),
+      "IDR",
+      { books: 1, available_minor: 4_000 },
+    ]);
     // What is late is of today, whichever days are asked for.
     expect(await calendar(`?from=${inDays(20)}&to=${inDays(25)}`)).toEqual([]);
     expect(await calendar(`?from=${inDays(-9)}&to=${inDays(-1)}`)).toEqual([]);

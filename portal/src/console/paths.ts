@@ -22,6 +22,12 @@ export const at = {
   refund: (uuid: string) => `/refunds/${part(uuid)}`,
   merchants: () => "/merchants",
   merchant: (id: string) => `/merchants/${part(id)}`,
+  calendar: (environment?: string) =>
+    environment === undefined || environment === "production"
+      ? "/settlements"
+      : `/settlements?environment=${part(environment)}`,
+  payouts: (day: string, environment: string) =>
+    `/settlements/${part(day)}${environment === "production" ? "" : `?environment=${part(environment)}`}`,
   settlements: (id: string, environment: string) => `/merchants/${part(id)}/${part(environment)}/settlements`,
   settlement: (id: string, environment: string, uuid: string) =>
     `/merchants/${part(id)}/${part(environment)}/settlements/${part(uuid)}`,

@@ -27,6 +27,7 @@ const items: [label: string | undefined, items: Item[]][] = [
       ["Merchants", at.merchants()],
       ["Payments", at.payments()],
       ["Refunds", at.refunds()],
+      ["Settlements", at.calendar()],
     ],
   ],
   [
