@@ -32,6 +32,7 @@ interface Retry extends Vector {
     waits_ms: [least: number, most: number][];
     offsets_s?: number[];
     result: string;
+    outcome_unknown?: boolean;
   };
 }
 
@@ -39,6 +40,9 @@ interface Tried {
   result: string;
   request_id?: string | null;
   key?: string | null;
+  attempts?: number;
+  /** Whether the error says that a write may have been done. */
+  unknown?: boolean;
   text?: string;
   waits_ms: number[];
 }
@@ -177,7 +181,8 @@ function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: T
   const hasAnswer = !("fault" in last) || !["reset", "timeout"].includes(last.fault);
   if (tried.result !== "ok") expect(tried.request_id, name).toEqual(hasAnswer ? expect.stringMatching(/^req_/) : null);
   if (tried.result !== "ok" && attempts[0]?.method === "POST")
-    expect(tried.key, name).toBe(one(attempts[0], "idempotency-key"));
+    expect([tried.key, tried.attempts], name).toEqual([one(attempts[0], "idempotency-key"), expected.attempts]);
+  if (tried.result !== "ok") expect(tried.unknown, name).toBe(expected.outcome_unknown);
 }
 
 /** Proves a request's signature, and gives the Unix second it is dated by. */
