@@ -25,7 +25,8 @@ const SPREAD_SECONDS = 240;
  * What went wrong: an error of the API with its `code`, or one of the way to it.
  *
  * `status` is the HTTP status and null where no answer came, `requestId` names the request for support, `retryable` says whether the same call
- * with the same idempotency key may succeed later, `advice` says what to do, `idempotencyKey` is the key that the call carried.
+ * with the same idempotency key may succeed later, `advice` says what to do. `outcomeUnknown`: a write may have been done, though nobody said
+ * so; never take it for failed. `idempotencyKey` is the key that the call carried, `attempts` is how often it was sent.
  */
 class GerbangException extends \RuntimeException
 {
@@ -60,13 +61,16 @@ class GerbangException extends \RuntimeException
         'TIMED_OUT' => 'The outcome of a write is open: repeat with the same idempotency_key, or look the object up.',
         'ANSWER_UNREADABLE' => 'Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.',
         'ANSWER_TOO_LARGE' => 'Something between here and the service answered in its place. The outcome of a write is open.',
+        'STATE_NOT_REACHED' => 'Read details.status. Go on by webhook, or wait longer.',
         'REDIRECTED' => 'Set base_url to where the API is: redirects are not followed, since the address is signed.',
     ];
 
     /** @var string the code of the API, and what getCode() gives */
     public $code;
     public string $advice;
+    public bool $outcomeUnknown = false;
     public ?string $idempotencyKey = null;
+    public int $attempts = 0;
     /** @internal what the answer said about when to come again, and its clock */
     public ?int $retryAfter = null;
     /** @internal */
@@ -85,6 +89,23 @@ class GerbangException extends \RuntimeException
         $this->code = $code;
         $default = $retryable ? 'Try again later with the same idempotency_key.' : 'See docs/errors.';
         $this->advice = $advice ?? self::ADVICE[$code] ?? $default;
+    }
+
+    /** Whether an attempt leaves open whether a write was done. @internal */
+    public function opens(): bool
+    {
+        if (in_array($this->code, ['CONNECTION_FAILED', 'TIMED_OUT', 'ANSWER_TOO_LARGE', 'IDEMPOTENCY_IN_PROGRESS'], true)) {
+            return true;
+        }
+        $undone = in_array($this->code, ['GATEWAY_ERROR', 'NO_ROUTE_AVAILABLE'], true);
+        return ($this->status >= 500 && !$undone) || ($this->code === 'ANSWER_UNREADABLE' && $this->status < 300);
+    }
+
+    /** Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it. @internal */
+    public function closes(): bool
+    {
+        $saysNothing = $this->code === 'ANSWER_UNREADABLE' || in_array($this->status, [401, 403, 429], true);
+        return !$saysNothing && ($this->status === 202 || ($this->status >= 400 && $this->status < 500));
     }
 }
 
@@ -468,11 +489,12 @@ final class Transport
 
     public function __construct(string $baseUrl, private array $tls)
     {
-        $parts = parse_url($baseUrl);
+        $parts = parse_url($baseUrl) ?: [];
         $scheme = strtolower($parts['scheme'] ?? '');
         $isPlain = isset($parts['host']) && array_diff(array_keys($parts), ['scheme', 'host', 'port', 'path']) === [];
-        if (!in_array($scheme, ['http', 'https'], true) || !$isPlain) {
-            throw new \InvalidArgumentException('base_url must be http(s)://host[:port][/path][/v1], without a query or user information');
+        if (!in_array($scheme, ['http', 'https'], true) || !$isPlain || !preg_match('/^[!-~]+$/D', $baseUrl)) {
+            $form = 'http(s)://host[:port][/path][/v1] in ASCII, without a query or user information';
+            throw new \InvalidArgumentException("base_url must be $form");
         }
         $usual = $scheme === 'https' ? 443 : 80;
         $port = $parts['port'] ?? $usual;
@@ -731,7 +753,8 @@ final class Stamps
 /**
  * Calls the API for one merchant. Options: `client_id`, `secret` and `base_url`, from GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL
  * where they are left out; `scheme`: `rfc9421`, or `timestamp` for X-Timestamp and X-Signature; `timeout` for one attempt (30) and `deadline`
- * for a call with all its attempts and waits (120), in seconds; `tls`: options of PHP's ssl context, such as `cafile`.
+ * for a call with all its attempts and waits (120), in seconds; `tls`: options of PHP's ssl context, such as `cafile`; `log`: a function that is
+ * told of each attempt: `method`, `path`, `attempt`, `outcome`, `request_id`, `ms`.
  *
  * Calls take the API's own fields as an array, and those that write a second one: `idempotency_key`, `deadline`.
  */
@@ -754,6 +777,7 @@ final class Client
     private Transport $transport;
     private Stamps $stamps;
     private Time $time;
+    private ?\Closure $log;
     private int $offset = 0;
 
     /** Throws InvalidArgumentException where something is missing. */
@@ -767,6 +791,7 @@ final class Client
         $this->timeout = (float) ($options['timeout'] ?? 30);
         $this->deadline = (float) ($options['deadline'] ?? 120);
         $this->time = $options['time'] ?? new Time();
+        $this->log = isset($options['log']) ? \Closure::fromCallable($options['log']) : null;
         $tls = $options['tls'] ?? [];
         $options = null; // no trace of a later error has the secret
         if (PHP_INT_SIZE < 8) {
@@ -815,6 +840,9 @@ final class Client
     /** @internal */
     public function tried(string $method, string $path, array $body = [], array $query = [], array $options = []): Answer
     {
+        if (!preg_match('~^/v1/[!-\~]*$~D', $path) || !preg_match('/^[A-Z]{3,7}$/D', $method)) {
+            throw new \InvalidArgumentException('a call has a method in capitals and a path that begins with /v1/');
+        }
         $query = http_build_query($query, '', '&', PHP_QUERY_RFC3986);
         $target = $path . ($query === '' ? '' : "?$query");
         $payload = $method === 'GET' ? '' : self::json($body);
@@ -822,12 +850,18 @@ final class Client
         $giveUp = $this->time->monotonic() + (float) ($options['deadline'] ?? $this->deadline);
         $replays = 0;
         $corrected = false;
+        $unknown = false;
         for ($attempt = 1; ; $attempt++) {
             $timeout = min((float) ($options['timeout'] ?? $this->timeout), max(0.001, $giveUp - $this->time->monotonic()));
+            $begun = hrtime(true);
             try {
-                return $this->attempt($method, $target, $payload, $key, $timeout, $replays > 0);
+                $answer = $this->attempt($method, $target, $payload, $key, $timeout, $replays > 0);
+                $this->report($method, $path, $attempt, (string) $answer->status, $answer->requestId(), $begun);
+                return $answer;
             } catch (GerbangException $error) {
-                $error->idempotencyKey = $key;
+                $unknown = $key !== null && ($error->opens() || ($unknown && !$error->closes()));
+                [$error->idempotencyKey, $error->attempts, $error->outcomeUnknown] = [$key, $attempt, $unknown];
+                $this->report($method, $path, $attempt, $error->code, $error->requestId, $begun);
                 $wait = null;
                 if ($error->code === 'SIGNATURE_REPLAYED') {
                     $wait = $replays++ < ($this->scheme === 'rfc9421' ? 1 : ATTEMPTS_MAX) ? 0.0 : null;
@@ -843,6 +877,14 @@ final class Client
                 }
                 $this->time->sleep($wait);
             }
+        }
+    }
+
+    private function report(string $method, string $path, int $attempt, string $outcome, ?string $requestId, int $begun): void
+    {
+        if ($this->log !== null) {
+            $told = ['method' => $method, 'path' => $path, 'attempt' => $attempt, 'outcome' => $outcome, 'request_id' => $requestId];
+            ($this->log)($told + ['ms' => (int) round((hrtime(true) - $begun) / 1e6)]);
         }
     }
 
@@ -1008,19 +1050,24 @@ final class Payments extends Listed
     }
 
     /**
-     * Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome stays open, or when
-     * another key made it with the same amount, currency and method.
+     * Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome stays open, when it is
+     * under review, or when another key made it with the same amount, currency and method.
      */
     public function createOrFind(array $payment, array $options = []): array
     {
         try {
             return $this->create($payment, $options);
         } catch (GerbangException $error) {
-            $open = ['CONNECTION_FAILED', 'TIMED_OUT', 'ANSWER_UNREADABLE', 'IDEMPOTENCY_IN_PROGRESS', 'REFERENCE_ID_DUPLICATE'];
-            if (!in_array($error->code, $open, true) && ($error->status ?? 0) < 500) {
+            if (!$error->outcomeUnknown && !in_array($error->code, ['REFERENCE_ID_DUPLICATE', 'RISK_REVIEW'], true)) {
                 throw $error;
             }
-            $found = $this->page(['reference_id' => $payment['reference_id']])['data'][0] ?? null;
+            try {
+                $options = ['deadline' => $this->gerbang->timeout];
+                $query = ['reference_id' => $payment['reference_id']];
+                $found = $this->gerbang->call('GET', self::PATH, query: $query, options: $options)['data'][0] ?? null;
+            } catch (GerbangException) {
+                throw $error; // nothing is known that its caller does not know already
+            }
             foreach (['amount_minor', 'currency', 'payment_method', 'reference_id'] as $name) {
                 if (($found[$name] ?? null) !== $payment[$name]) {
                     throw $error;
@@ -1043,28 +1090,27 @@ final class Payments extends Listed
     }
 
     /**
-     * Reads the payment until it has this status, after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most (600). A payment that was
-     * paid and refunded has `succeeded`. Throws ENDED_OTHERWISE when it never will, WAIT_TIMED_OUT.
+     * Reads the payment until it has this status, or one of several: after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most (600). A
+     * payment that was paid and refunded has `succeeded`. Throws STATE_NOT_REACHED when time is over, or when it never will be.
      */
-    public function waitFor(string $reference, string $status = 'succeeded', array $options = []): array
+    public function waitFor(string $reference, string|array $status = 'succeeded', array $options = []): array
     {
+        $wanted = (array) $status;
         $giveUp = $this->time->monotonic() + (float) ($options['timeout'] ?? 600);
+        $refunded = ['partially_refunded', 'refunded'];
         for ($pause = 1.0; ; $pause = min($pause * 2, 8.0)) {
-            $payment = $this->get($reference);
+            $left = max(1.0, $giveUp - $this->time->monotonic());
+            $path = '/v1/payments/' . Rules::id('pay', $reference);
+            $payment = $this->gerbang->call('GET', $path, options: ['deadline' => $left]);
             $now = $payment['status'] ?? '';
-            $refunded = ['partially_refunded', 'refunded'];
-            if ($now === $status || ($status === 'succeeded' && in_array($now, $refunded, true))) {
+            if (in_array($now, $wanted, true) || (in_array('succeeded', $wanted, true) && in_array($now, $refunded, true))) {
                 return $payment;
             }
-            $details = ['reference' => $reference, 'status' => $now];
-            $isPaid = in_array($now, ['succeeded', 'partially_refunded'], true) && !in_array($status, $refunded, true);
-            if ($isPaid || in_array($now, ['failed', 'expired', 'canceled', 'refunded'], true)) {
-                $message = "The payment is $now, and never becomes $status.";
-                throw new GerbangException('ENDED_OTHERWISE', $message, details: $details, advice: 'Read its status, and go on by it.');
-            }
-            if ($this->time->monotonic() + $pause > $giveUp) {
-                $advice = 'Wait for the webhook.';
-                throw new GerbangException('WAIT_TIMED_OUT', "The payment is still $now.", null, null, $details, true, $advice);
+            $isPaid = in_array($now, ['succeeded', 'partially_refunded'], true) && array_intersect($wanted, $refunded) === [];
+            $isOver = $this->time->monotonic() + $pause > $giveUp;
+            if ($isOver || $isPaid || in_array($now, ['failed', 'expired', 'canceled', 'refunded'], true)) {
+                $message = "The payment $reference is $now, not " . implode(' or ', $wanted) . ($isOver ? ' in time.' : '.');
+                throw new GerbangException('STATE_NOT_REACHED', $message, details: ['reference' => $reference, 'status' => $now]);
             }
             $this->time->sleep($pause);
         }

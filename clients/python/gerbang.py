@@ -43,6 +43,7 @@ SPREAD_SECONDS = 240
 _log = logging.getLogger("gerbang")
 _clock = time  # what attempts are dated by and wait with; tests put another in its place
 Json = Dict[str, Any]
+_Hmac = hmac.HMAC
 
 
 class Payment(TypedDict, total=False):
@@ -143,18 +144,18 @@ _ADVICE = {
     "TIMED_OUT": "The outcome of a write is open: repeat with the same idempotency_key, or look the object up.",
     "ANSWER_UNREADABLE": "Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.",
     "ANSWER_TOO_LARGE": "Something between here and the service answered in its place. The outcome of a write is open.",
+    "STATE_NOT_REACHED": "Read details.status. Go on by webhook, or wait longer.",
     "REDIRECTED": "Set base_url to where the API is: redirects are not followed, since the address is signed.",
 }
-# Nobody knows whether the service did what it was asked for.
-_LOST = frozenset(["CONNECTION_FAILED", "TIMED_OUT", "ANSWER_UNREADABLE"])
 
 
 class GerbangError(Exception):
     """What went wrong: an error of the API with its `code`, or one of the way to it.
 
     `status` is the HTTP status and None where no answer came, `request_id` names the request for support, `details` is a dict,
-    `retryable` says whether the same call with the same idempotency key may succeed later, `advice` says what to do,
-    `idempotency_key` is the key that the call carried.
+    `retryable` says whether the same call with the same idempotency key may succeed later, `advice` says what to do.
+    `outcome_unknown`: a write may have been done, though nobody said so; never take it for failed. `idempotency_key` is the key that the
+    call carried, `attempts` is how often it was sent.
     """
 
     def __init__(
@@ -177,13 +178,31 @@ class GerbangError(Exception):
         self.retryable = retryable
         default = "Try again later with the same idempotency_key." if retryable else "See docs/errors."
         self.advice = advice or _ADVICE.get(code, default)
+        self.outcome_unknown = False
         self.idempotency_key: Optional[str] = None
+        self.attempts = 0
         self._retry_after: Optional[float] = None
         self._date: Optional[str] = None
 
     def __str__(self) -> str:
         where = "".join([f", status {self.status}" if self.status else "", f", request {self.request_id}" if self.request_id else ""])
         return f"{self.code}: {self.message}" + (f" ({where[2:]})" if where else "")
+
+
+def _opens(error: GerbangError) -> bool:
+    """Whether an attempt leaves open whether a write was done."""
+    if error.code in ("CONNECTION_FAILED", "TIMED_OUT", "ANSWER_TOO_LARGE", "IDEMPOTENCY_IN_PROGRESS"):
+        return True
+    status = error.status or 0
+    undone = error.code in ("GATEWAY_ERROR", "NO_ROUTE_AVAILABLE")
+    return (status >= 500 and not undone) or (error.code == "ANSWER_UNREADABLE" and status < 300)
+
+
+def _closes(error: GerbangError) -> bool:
+    """Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it."""
+    status = error.status or 0
+    says_nothing = error.code == "ANSWER_UNREADABLE" or status in (401, 403, 429)
+    return not says_nothing and (status == 202 or 400 <= status < 500)
 
 
 class WebhookError(GerbangError):
@@ -373,11 +392,11 @@ class _Secret:
     def __bool__(self) -> bool:
         return isinstance(self.__text, str) and self.__text != ""
 
-    def hmac(self, *parts: bytes) -> "hmac.HMAC":
+    def hmac(self, *parts: bytes) -> _Hmac:
         """Keyed with the whole text."""
         return _hmac(self.__text.encode("utf-8"), parts)
 
-    def standard_hmac(self, *parts: bytes) -> "Optional[hmac.HMAC]":
+    def standard_hmac(self, *parts: bytes) -> Optional[_Hmac]:
         """Keyed with the bytes behind whsec_, as Standard Webhooks has it; None where there are none."""
         if not self.__text.startswith("whsec_"):
             return None
@@ -394,7 +413,7 @@ class _Secret:
         raise TypeError("a secret is not pickled")
 
 
-def _hmac(key: bytes, parts: Iterable[bytes]) -> "hmac.HMAC":
+def _hmac(key: bytes, parts: Iterable[bytes]) -> _Hmac:
     signature = hmac.new(key, digestmod=hashlib.sha256)
     for part in parts:
         signature.update(part)
@@ -463,7 +482,7 @@ class _DeadlineReader(io.RawIOBase):
         if left <= 0:
             raise socket.timeout("timed out")
         self._sock.settimeout(left)
-        return cast(Any, self._raw).readinto(buffer)
+        return cast(Optional[int], cast(Any, self._raw).readinto(buffer))
 
     def close(self) -> None:
         self._raw.close()
@@ -494,8 +513,9 @@ class _Transport:
             host, port = parts.hostname or "", parts.port
         except ValueError:
             raise ValueError("base_url is not an address") from None
-        if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or "@" in parts.netloc:
-            raise ValueError("base_url must be http(s)://host[:port][/path][/v1], without a query or user information")
+        is_plain = re.fullmatch("[!-~]+", base_url) and not (parts.query or parts.fragment or "@" in parts.netloc)
+        if parts.scheme not in ("http", "https") or not host or not is_plain:
+            raise ValueError("base_url must be http(s)://host[:port][/path][/v1] in ASCII, without a query or user information")
         self._https = parts.scheme == "https"
         self._host, self._port = host.lower(), port
         shown = f"[{self._host}]" if ":" in host else self._host
@@ -521,7 +541,7 @@ class _Transport:
             if connection.sock is None:
                 connection.connect()
             connection.sock.settimeout(max(0.001, until - time.monotonic()))
-            made: Any = lambda sock, *given, **named: http.client.HTTPResponse(_Timed(sock, until), *given, **named)  # noqa: E731
+            made: Any = lambda sock, *given, **named: http.client.HTTPResponse(cast(Any, _Timed(sock, until)), *given, **named)  # noqa: E731
             connection.response_class = made
             connection.request(method, self._path + target, body=body or None, headers=dict(headers))
             response = connection.getresponse()
@@ -698,6 +718,8 @@ class Gerbang:
         deadline: Optional[float] = None,
         timeout: Optional[float] = None,
     ) -> _Answer:
+        if not re.fullmatch("/v1/[!-~]*", path) or not re.fullmatch("[A-Z]{3,7}", method):
+            raise ValueError("a call has a method in capitals and a path that begins with /v1/")
         given = {name: value for name, value in (query or {}).items() if value is not None}
         target = path + (f"?{urlencode(given, quote_via=quote)}" if given else "")
         payload = b"" if method == "GET" else _json_bytes(body or {})
@@ -706,7 +728,7 @@ class Gerbang:
         elif key is not None:
             raise GerbangError("IDEMPOTENCY_KEY_INVALID", "A read has no idempotency key.", advice="Leave idempotency_key out.")
         give_up = _clock.monotonic() + (self._deadline if deadline is None else deadline)
-        replays, corrected = 0, False
+        replays, corrected, unknown = 0, False, False
         attempt = 0
         while True:
             attempt += 1
@@ -717,7 +739,8 @@ class Gerbang:
                 _report(method, path, attempt, started, str(answer.status), answer.request_id)
                 return answer
             except GerbangError as error:
-                error.idempotency_key = key
+                unknown = key is not None and (_opens(error) or (unknown and not _closes(error)))
+                error.idempotency_key, error.attempts, error.outcome_unknown = key, attempt, unknown
                 _report(method, path, attempt, started, error.code, error.request_id)
                 wait: Optional[float] = None
                 if attempt >= ATTEMPTS_MAX:
@@ -827,8 +850,8 @@ def _error_of(answer: _Answer) -> GerbangError:
         return GerbangError("REDIRECTED", f"The service answered {answer.status}.", status=answer.status, request_id=answer.request_id)
     try:
         found = _object_of(answer).get("error")
-    except GerbangError as error:
-        return error
+    except GerbangError as unreadable:
+        return unreadable
     if not isinstance(found, dict) or not isinstance(found.get("code"), str):
         return _unreadable(answer)
     code, details = found["code"][:80], found.get("details")
@@ -928,18 +951,21 @@ class _Payments(_Listed):
 
     def create_or_find(self, *, idempotency_key: Optional[str] = None, deadline: Optional[float] = None, **body: Any) -> Payment:
         """Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome
-        stays open, or when another key made it with the same amount, currency and method."""
+        stays open, when it is under review, or when another key made it with the same amount, currency and method."""
         try:
             return self._create(body, idempotency_key, deadline)
         except GerbangError as error:
-            is_open = error.code in _LOST or error.code == "IDEMPOTENCY_IN_PROGRESS" or (error.status or 0) >= 500
-            if not is_open and error.code != "REFERENCE_ID_DUPLICATE":
+            if not error.outcome_unknown and error.code not in ("REFERENCE_ID_DUPLICATE", "RISK_REVIEW"):
                 raise
-            found = self.page(reference_id=body["reference_id"])["data"]
+            try:
+                answer = self._call("GET", self._path, query={"reference_id": body["reference_id"]}, deadline=self._gerbang._timeout)
+                found = answer["data"][0]
+            except (GerbangError, LookupError, TypeError):
+                raise error from None  # nothing is known that its caller does not know already
             names = ("amount_minor", "currency", "payment_method", "reference_id")
-            if not found or any(found[0].get(name) != body[name] for name in names):
+            if any(found.get(name) != body[name] for name in names):
                 raise
-            return cast(Payment, found[0])
+            return cast(Payment, found)
 
     def get(self, reference: str) -> Payment:
         return cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}"))
@@ -948,24 +974,23 @@ class _Payments(_Listed):
         path = f"/v1/payments/{_id('pay', reference)}/cancel"
         return self._call("POST", path, _checked({"reason": reason}, _CANCEL), idempotency_key=idempotency_key)
 
-    def wait_for(self, reference: str, status: str = "succeeded", *, timeout: float = 600.0) -> Payment:
-        """Reads the payment until it has this status, after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most.
-        A payment that was paid and refunded has `succeeded`. Raises ENDED_OTHERWISE when it never will, WAIT_TIMED_OUT."""
+    def wait_for(self, reference: str, status: Union[str, Sequence[str]] = "succeeded", *, timeout: float = 600.0) -> Payment:
+        """Reads the payment until it has this status, or one of several: after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at
+        most. A payment that was paid and refunded has `succeeded`. Raises STATE_NOT_REACHED when time is over, or when it never will be."""
+        wanted = {status} if isinstance(status, str) else set(status)
         give_up = _clock.monotonic() + timeout
         pause = 1.0
         while True:
-            payment = self.get(reference)
+            left = max(1.0, give_up - _clock.monotonic())
+            payment = cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}", deadline=left))
             now = payment.get("status", "")
-            if now == status or (status == "succeeded" and now in ("partially_refunded", "refunded")):
+            if now in wanted or ("succeeded" in wanted and now in ("partially_refunded", "refunded")):
                 return payment
-            details = {"reference": reference, "status": now}
-            final = ("failed", "expired", "canceled", "refunded")
-            if now in final or (now in ("succeeded", "partially_refunded") and status not in ("partially_refunded", "refunded")):
-                message = f"The payment is {now}, and never becomes {status}."
-                raise GerbangError("ENDED_OTHERWISE", message, details=details, advice="Read its status, and go on by it.")
-            if _clock.monotonic() + pause > give_up:
-                message = f"The payment is still {now}."
-                raise GerbangError("WAIT_TIMED_OUT", message, details=details, retryable=True, advice="Wait for the webhook.")
+            is_paid = now in ("succeeded", "partially_refunded") and not wanted & {"partially_refunded", "refunded"}
+            is_over = _clock.monotonic() + pause > give_up
+            if is_over or is_paid or now in ("failed", "expired", "canceled", "refunded"):
+                message = f"The payment {reference} is {now}, not {' or '.join(sorted(wanted))}{' in time' if is_over else ''}."
+                raise GerbangError("STATE_NOT_REACHED", message, details={"reference": reference, "status": now})
             _clock.sleep(pause)
             pause = min(pause * 2, 8.0)
 
@@ -1220,13 +1245,14 @@ class Webhooks:
 
 
 def _by_name(headers: Headers) -> Dict[str, List[str]]:
-    """The values of each header, by its name in small letters."""
+    """The values of each header, by its name in small letters; HTTP_X_SVC_TIMESTAMP of a WSGI environment is x-svc-timestamp."""
     found: Dict[str, List[str]] = {}
     pairs = headers.items() if isinstance(headers, Mapping) or hasattr(headers, "items") else headers
     for name, value in cast(Iterable[Tuple[Any, Any]], pairs):
-        values = value if isinstance(value, (list, tuple)) else [value]
-        for one in values:
-            found.setdefault(_as_text(name).lower(), []).append(_as_text(one))
+        text = _as_text(name)
+        plain = text[len("HTTP_") :].replace("_", "-") if re.fullmatch("HTTP_[A-Z0-9_]+", text) else text
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            found.setdefault(plain.lower(), []).append(_as_text(one))
     return found
 
 

@@ -7,7 +7,7 @@ import { sectionName } from "./sections.ts";
 /** What the search must know as well, to read the index. */
 export const INDEX_OPTIONS = {
   fields: ["title", "page", "text"],
-  storeFields: ["title", "page", "section", "url", "language"],
+  storeFields: ["title", "page", "section", "url", "language", "isReference"],
 };
 
 interface Entry {
@@ -18,11 +18,15 @@ interface Entry {
   text: string;
   url: string;
   language: Language;
+  isReference: boolean;
 }
 
 /** The index as JSON. Pages come in their order, so the same pages give the same bytes. */
 export function searchIndex(pages: readonly { page: Page; passages: readonly Passage[] }[]): string {
   const index = new MiniSearch<Entry>(INDEX_OPTIONS);
+  const groups = new Map(
+    pages.map(({ page }) => [page.id, `${sectionName(page.section, page.language)} · ${page.title}`]),
+  );
   let id = 0;
   for (const { page, passages } of pages) {
     for (const { heading, text } of page.group === undefined ? passages : [wholeOf(passages)]) {
@@ -32,10 +36,11 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
         id: id++,
         title: isPage ? page.title : heading.text,
         page: page.title,
-        section: sectionName(page.section, page.language),
+        section: groups.get(page.group ?? "") ?? sectionName(page.section, page.language),
         text,
         url: addressOf(page) + (isPage ? "" : `#${heading.anchor}`),
         language: page.language,
+        isReference: page.group !== undefined,
       });
     }
   }

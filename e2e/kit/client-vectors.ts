@@ -1,6 +1,8 @@
 // The vectors of sdk/vectors as tests of a client in another language: its driver runs them, and what it did and sent is judged here.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -13,6 +15,8 @@ import { type ScriptedAnswer, type Seen, startScripted } from "./scripted-servic
 /** The pair that drivers sign with. */
 const CLIENT_ID = "ak_test_01kan3t5q8e4vs0x7ybd2m9fjh";
 const SECRET = "sk_test_3q8mzv0c7x2fh5n9t4ykw6r1bdga8jpe";
+
+const KEY_INVALID = "IDEMPOTENCY_KEY_INVALID";
 
 interface Vector {
   name: string;
@@ -28,6 +32,7 @@ interface Retry extends Vector {
     waits_ms: [least: number, most: number][];
     offsets_s?: number[];
     result: string;
+    outcome_unknown?: boolean;
   };
 }
 
@@ -35,6 +40,9 @@ interface Tried {
   result: string;
   request_id?: string | null;
   key?: string | null;
+  attempts?: number;
+  /** Whether the error says that a write may have been done. */
+  unknown?: boolean;
   text?: string;
   waits_ms: number[];
 }
@@ -112,6 +120,36 @@ export function testVectors(command: readonly string[]): void {
       await service.close();
     }
   });
+
+  test("ends an attempt in time, however slowly the headers or the body drip", async () => {
+    const service = await startDripping();
+    try {
+      const vectors = ["headers", "body"].map((name) => ({ name, timeout: 0.2 }));
+      const ended = await results<{ result: string; seconds: number }>("drip", vectors, service.baseUrl);
+      for (const { result, seconds } of ended) {
+        expect(result).toBe("TIMED_OUT");
+        expect(seconds).toBeLessThan(2);
+      }
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("takes no address, path or key that would write headers of its own", async () => {
+    const vectors = [
+      { name: "address", base_url: "http://127.0.0.1:9/a b" },
+      { name: "query", base_url: "http://127.0.0.1:9/v1?a=1" },
+      { name: "user information", base_url: "http://user:pass@127.0.0.1:9/v1" },
+      { name: "path", path: "/v1/balances HTTP/1.1\r\nX-Own: 1\r\n" },
+      { name: "other path", path: "//127.0.0.1/v1/balances" },
+      { name: "key", key: "12345678\r\nX-Own: 1" },
+      { name: "key with a new line", key: "12345678\n" },
+    ];
+    const refused = await results<string>("injection", vectors, "http://127.0.0.1:9/v1");
+    expect(named(vectors, refused)).toEqual(
+      named(vectors, [...Array.from({ length: 5 }, () => "refused"), ...Array.from({ length: 2 }, () => KEY_INVALID)]),
+    );
+  });
 }
 
 function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: Tried, seen: Seen[]): void {
@@ -143,7 +181,8 @@ function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: T
   const hasAnswer = !("fault" in last) || !["reset", "timeout"].includes(last.fault);
   if (tried.result !== "ok") expect(tried.request_id, name).toEqual(hasAnswer ? expect.stringMatching(/^req_/) : null);
   if (tried.result !== "ok" && attempts[0]?.method === "POST")
-    expect(tried.key, name).toBe(one(attempts[0], "idempotency-key"));
+    expect([tried.key, tried.attempts], name).toEqual([one(attempts[0], "idempotency-key"), expected.attempts]);
+  if (tried.result !== "ok") expect(tried.unknown, name).toBe(expected.outcome_unknown);
 }
 
 /** Proves a request's signature, and gives the Unix second it is dated by. */
@@ -167,6 +206,28 @@ function verified({ method, url, headers, body }: Seen): number {
     Number(created) * SECOND,
   );
   return Number(created);
+}
+
+/** A server that answers without an end: it sends a byte of its headers, or of its body, every 30 milliseconds. */
+async function startDripping(): Promise<{ baseUrl: string; close(): Promise<void> }> {
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (request) => {
+      const ofBody = request.includes("GET /1/");
+      socket.write(ofBody ? "HTTP/1.1 200 OK\r\ncontent-length: 9000\r\n\r\n{" : "HTTP/1.1 200 OK\r\nx-long: ");
+      const timer = setInterval(() => socket.write(" "), 30);
+      socket.on("close", () => clearInterval(timer));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/INDEX/v1`,
+    async close() {
+      server.close();
+      await once(server, "close");
+    },
+  };
 }
 
 /** That a client has every path of the contract, and its README no code that does not parse and no call that is not there. */

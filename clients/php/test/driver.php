@@ -84,6 +84,7 @@ $tasks = [
             $text = $error . print_r($error->getTrace(), true) . @var_export($client, true) . ob_get_clean();
             $told = secretIn($text);
             $result = ['result' => $error->getCode(), 'request_id' => $error->requestId, 'key' => $error->idempotencyKey, 'text' => $told];
+            $result += ['attempts' => $error->attempts, 'unknown' => $error->outcomeUnknown];
         }
         $client->close();
         return $result + ['waits_ms' => array_map(fn(float $wait) => (int) round($wait * 1000), $clock->waits)];
@@ -103,6 +104,27 @@ $tasks = [
             return implode(' ', array_map(fn() => $client->health()['status'], range(1, $vector['calls'])));
         } catch (GerbangException $error) {
             return "$error->code " . json_encode($error->retryable);
+        }
+    },
+    'drip' => function (array $vector, string $baseUrl): ?array {
+        $begun = hrtime(true);
+        $options = ['base_url' => str_replace('INDEX', (string) $vector['index'], $baseUrl), 'timeout' => $vector['timeout'], 'deadline' => 0.5];
+        try {
+            (new Client(CREDENTIALS + $options))->health();
+            return null;
+        } catch (GerbangException $error) {
+            return ['result' => $error->code, 'seconds' => (hrtime(true) - $begun) / 1e9];
+        }
+    },
+    'injection' => function (array $vector, string $baseUrl): ?string {
+        try {
+            $client = new Client(CREDENTIALS + ['base_url' => $vector['base_url'] ?? $baseUrl, 'deadline' => 0]);
+            $client->call('POST', $vector['path'] ?? '/v1/payments', options: ['idempotency_key' => $vector['key'] ?? null]);
+            return null;
+        } catch (InvalidArgumentException) {
+            return 'refused';
+        } catch (GerbangException $error) {
+            return $error->code;
         }
     },
 ];

@@ -93,6 +93,8 @@ $facts['found'] = $gerbang->payments->createOrFind(order('first'))['reference'] 
 $facts['another amount'] = codeOf(fn() => $gerbang->payments->createOrFind(order('first', ['amount_minor' => 1])));
 $facts['canceled'] = $gerbang->payments->cancel($gerbang->payments->create(order('canceled'))['reference'], ['reason' => 'habis'])['status'];
 $facts['review'] = codeOf(fn() => $gerbang->payments->create(order('review', ['customer' => ['email' => 'ann@review.test']])));
+$review = order('review-too', ['customer' => ['email' => 'ann@review.test']]);
+$facts['review found'] = $gerbang->payments->createOrFind($review)['status'];
 $once = order('once', ['metadata' => ['sandbox.scenario' => 'gateway_error_once']]);
 $facts['passing error'] = $gerbang->payments->create($once)['status'];
 $facts['malformed id'] = [
@@ -168,7 +170,7 @@ $facts['lost always'] = $cut->payments->createOrFind(order('cut-always'))['refer
 try {
     $cut->payments->create(order('cut-always-too'));
 } catch (GerbangException $error) {
-    $facts['lost and thrown'] = [$error->code, $error->retryable, strlen($error->idempotencyKey)];
+    $facts['lost and thrown'] = [$error->code, $error->retryable, $error->outcomeUnknown, strlen($error->idempotencyKey)];
 }
 
 // Many at once.

@@ -61,6 +61,7 @@ def payments(gerbang, facts):
     facts["another amount"] = code_of(gerbang.payments.create_or_find, **order("first", amount_minor=1))
     facts["canceled"] = gerbang.payments.cancel(gerbang.payments.create(**order("canceled"))["reference"], reason="habis")["status"]
     facts["review"] = code_of(gerbang.payments.create, **order("review", customer={"email": "ann@review.test"}))
+    facts["review found"] = gerbang.payments.create_or_find(**order("review-too", customer={"email": "ann@review.test"}))["status"]
     facts["passing error"] = gerbang.payments.create(**order("once", metadata={"sandbox.scenario": "gateway_error_once"}))["status"]
     facts["malformed id"] = [code_of(gerbang.payments.get, "../balances"), code_of(gerbang.payments.get, "pay_" + "0" * 26)]
     facts["listed"] = [payment["reference_id"] for payment in gerbang.payments.list(limit=2, status="succeeded")]
@@ -122,7 +123,7 @@ def network(facts):
         try:
             cut.payments.create(**order("cut-always-too"))
         except GerbangError as error:
-            facts["lost and thrown"] = [error.code, error.retryable, len(error.idempotency_key)]
+            facts["lost and thrown"] = [error.code, error.retryable, error.outcome_unknown, len(error.idempotency_key)]
 
 
 def together(gerbang, facts):

@@ -140,7 +140,7 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader): Prom
   const body = element("textarea", { rows: 10, spellcheck: false });
   if (run.body) {
     body.value = JSON.stringify(await freshBody(run.body, known), null, 2);
-    body.rows = Math.min(16, body.value.split("\n").length);
+    body.rows = Math.min(20, body.value.split("\n").length + 1);
     form.append(labelled("body", body));
   }
   const needsKey = run.method === "POST" || run.method === "PUT";

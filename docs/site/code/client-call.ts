@@ -16,6 +16,8 @@ export interface ClientCall {
   isList: boolean;
 }
 
+export type Library = "typescript" | "python" | "php";
+
 interface Shape {
   call: string;
   answer: string;
@@ -26,13 +28,20 @@ interface Shape {
   rest?: "body" | "query";
 }
 
-const shapes: Readonly<Record<string, Shape>> = {
+/** Where the libraries differ, each has its own; one that is not named has no call for it. */
+const shapes: Readonly<Record<string, Shape | { by: Partial<Record<Library, Shape>> }>> = {
   getBalances: { call: "balances.get", answer: "balances" },
   listBalanceEntries: { call: "balances.entries", answer: "entry", isList: true, takes: ["currency"], rest: "query" },
   listDisputes: { call: "disputes.list", answer: "dispute", isList: true, rest: "query" },
   getDispute: { call: "disputes.get", answer: "dispute", takes: ["uuid"] },
   listEvents: { call: "events.list", answer: "event", isList: true, rest: "query" },
-  resendEvents: { call: "events.resendSince", answer: "resent", takes: ["since"], rest: "body" },
+  resendEvents: {
+    by: {
+      typescript: { call: "events.resendSince", answer: "resent", rest: "body" },
+      python: { call: "events.resendSince", answer: "resent", takes: ["since"], rest: "body" },
+      php: { call: "events.resendSince", answer: "resent", takes: ["since"], rest: "body" },
+    },
+  },
   getEvent: { call: "events.get", answer: "event", takes: ["id"] },
   listEventDeliveries: { call: "events.deliveries", answer: "attempt", isList: true, takes: ["id"], rest: "query" },
   resendEvent: { call: "events.resend", answer: "event", takes: ["id"] },
@@ -61,24 +70,44 @@ const shapes: Readonly<Record<string, Shape>> = {
   paySettlement: { call: "sandbox.settlements.pay", answer: "settlement", takes: ["uuid"] },
   diagnoseDelivery: { call: "sandbox.webhook.doctor", answer: "diagnosis", rest: "body" },
   testReceiver: { call: "sandbox.webhook.exam", answer: "scorecard" },
-  switchFaultInjection: { call: "sandbox.webhook.misbehave", answer: "injection", rest: "body" },
-  getFaultInjection: { call: "sandbox.webhook.misbehaviour", answer: "injection" },
+  switchFaultInjection: {
+    by: {
+      typescript: { call: "sandbox.webhook.misbehave", answer: "injection", rest: "body" },
+      python: { call: "sandbox.webhook.misbehave", answer: "injection", rest: "body" },
+      php: { call: "sandbox.webhook.misbehave", answer: "injection", takes: ["mode", "for_next"] },
+    },
+  },
+  getFaultInjection: {
+    by: {
+      typescript: { call: "sandbox.webhook.misbehaviour", answer: "injection" },
+      python: { call: "sandbox.webhook.misbehave", answer: "injection" },
+      php: { call: "sandbox.webhook.misbehave", answer: "injection" },
+    },
+  },
+  listSandboxRequests: {
+    by: {
+      python: { call: "sandbox.requests.list", answer: "request", isList: true, rest: "query" },
+      php: { call: "sandbox.requests.list", answer: "request", isList: true, rest: "query" },
+    },
+  },
   listSettlements: { call: "settlements.list", answer: "settlement", isList: true, rest: "query" },
   getSettlement: { call: "settlements.get", answer: "settlement", takes: ["uuid"] },
   getSettlementStatement: { call: "settlements.statement", answer: "csv", takes: ["uuid"] },
 };
 
-/** Undefined for an operation that the libraries have no call for. */
-export function clientCallOf({ operation, path, query, body = {} }: Example): ClientCall | undefined {
-  const shape = shapes[operation.id];
+/** Undefined for an operation that a library has no call for. */
+export function clientCallOf({ operation, path, query, body = {} }: Example, library: Library): ClientCall | undefined {
+  const known = shapes[operation.id];
+  const shape = known !== undefined && "by" in known ? known.by[library] : known;
   if (!shape) return undefined;
   const { call, answer, isList = false, takes = [], rest } = shape;
   const given: Record<string, unknown> = { ...body, ...path };
+  const taken = takes.filter((name) => given[name] !== undefined);
   const left =
-    rest === "query" ? query : Object.fromEntries(Object.entries(body).filter(([name]) => !takes.includes(name)));
+    rest === "query" ? query : Object.fromEntries(Object.entries(body).filter(([name]) => !taken.includes(name)));
   const last: Argument[] =
     rest === undefined || Object.keys(left).length === 0 ? [] : [{ kind: "object", value: left }];
-  return { name: call.split("."), arguments: [...takes.map((name) => argument(given[name])), ...last], answer, isList };
+  return { name: call.split("."), arguments: [...taken.map((name) => argument(given[name])), ...last], answer, isList };
 }
 
 function argument(value: unknown): Argument {

@@ -6,7 +6,7 @@ import { goOf } from "../../../portal/src/code/go.ts";
 import { phpOf as signedPhpOf } from "../../../portal/src/code/php.ts";
 import { pythonOf as signedPythonOf } from "../../../portal/src/code/python.ts";
 import { typescriptOf as signedTypescriptOf } from "../../../portal/src/code/typescript.ts";
-import { clientCallOf } from "./client-call.ts";
+import { type ClientCall, type Library, clientCallOf } from "./client-call.ts";
 import { phpOf } from "./php.ts";
 import { pythonOf } from "./python.ts";
 import { CLIENT_ID, type Example, ROOT } from "./request.ts";
@@ -23,15 +23,24 @@ export interface Written {
 export function programsOf(example: Example): Written[] {
   const { operation, target, body, key } = example;
   const call: SignedCall = { method: operation.method as SignedCall["method"], url: ROOT + target, body, key };
-  const client = clientCallOf(example);
   const unsigned = operation.isPublic;
   return [
     { language: "curl", label: "curl", code: unsigned ? `curl -s ${ROOT}${target}` : filled(curlOf(call)) },
-    { language: "typescript", label: "TypeScript", code: client ? typescriptOf(client) : signedTypescriptOf(call) },
-    { language: "python", label: "Python", code: client ? pythonOf(client) : signedPythonOf(call) },
-    { language: "php", label: "PHP", code: client ? phpOf(client) : signedPhpOf(call) },
+    {
+      language: "typescript",
+      label: "TypeScript",
+      code: inLibrary(example, "typescript", typescriptOf) ?? signedTypescriptOf(call),
+    },
+    { language: "python", label: "Python", code: inLibrary(example, "python", pythonOf) ?? signedPythonOf(call) },
+    { language: "php", label: "PHP", code: inLibrary(example, "php", phpOf) ?? signedPhpOf(call) },
     { language: "go", label: "Go", code: filled(goOf(call)) },
   ];
+}
+
+/** Undefined where the library has no call for it. */
+function inLibrary(example: Example, library: Library, write: (call: ClientCall) => string): string | undefined {
+  const call = clientCallOf(example, library);
+  return call && write(call);
 }
 
 /** Who asks is no secret: it stands in the code, so that it can be the reader's own. */
