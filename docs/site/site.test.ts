@@ -250,6 +250,12 @@ describe("a document", () => {
     );
   });
 
+  test("may have a heading twice: each has its own anchor, as on GitHub", () => {
+    const { headings, problems } = drawn("## Retries, `429`\n\n[to the second](#retries-429-1)\n\n## Retries, `429`");
+    expect(headings.map(({ anchor }) => anchor)).toEqual(["tried", "retries-429", "retries-429-1"]);
+    expect(problems).toEqual([]);
+  });
+
   test("comments are for who writes, and stay in code", () => {
     const page = pageOf("docs/guides/e.md", "# E\n\nBefore<!-- hidden -->after\n\n```html\n<!-- shown -->\n```\n");
     expect(page.markdown).not.toContain("hidden");

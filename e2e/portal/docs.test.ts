@@ -70,7 +70,10 @@ test(
 
 test("everything is found by keyboard, with a letter wrong too", async () => {
   const { page } = await portal.guest();
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
   await page.goto("/docs/webhooks");
+  expect(loaded.filter((path) => /search|minisearch/.test(path))).toEqual([]);
   await page.keyboard.press("/");
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("search");
   await page.keyboard.type("idempotncy conflict");
@@ -271,4 +274,13 @@ test("an answer that holds HTML is shown as text", async () => {
   await page.getByText("<script>document.title=2</script>").waitFor();
   expect(await page.locator(".answer img, .answer script").count()).toBe(0);
   expect(await page.title()).toMatch(/^Read the balances/);
+});
+
+test("the portal leads to the documentation", async () => {
+  const { page, open, place } = await portal.member("viewer");
+  await open(`/${place.merchant}/sandbox`);
+  await page.getByRole("button", { name: /^Your account/ }).click();
+  await page.getByRole("menuitem", { name: "Documentation" }).click();
+  await page.waitForURL("**/docs/");
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Be paid by Gerbang");
 });

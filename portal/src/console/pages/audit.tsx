@@ -47,7 +47,7 @@ export function Page() {
       from: "wide",
       cell: ({ actor: name }) =>
         name !== null && (
-          <To to={at.auditOf(name)} className="block max-w-48 truncate hover:underline">
+          <To to={at.auditOf(name)} className="block max-w-48 truncate leading-6 hover:underline">
             {name}
           </To>
         ),
