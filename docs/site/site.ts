@@ -32,7 +32,9 @@ export function allPages(root = treeRoot): Page[] {
   const written = readPages(root);
   const errors = written.find(({ id, language }) => id === "errors" && language === "en");
   if (!errors) throw new Error("docs/errors/README.md is missing");
-  const rest = written.map((page) => (page === errors ? withLinkedCodes(errors) : page));
+  const rest = written.map((page) =>
+    page === errors ? withLinkedCodes(errors) : page.id === "changelog" ? withFeed(page) : page,
+  );
   const pages = inOrder([...rest, ...operationPages(), ...eventPages(), ...errorPages(errors)]);
   const seen = new Map<string, string>();
   for (const page of pages) {
@@ -42,6 +44,11 @@ export function allPages(root = treeRoot): Page[] {
     seen.set(address, page.source);
   }
   return pages;
+}
+
+function withFeed(changelog: Page): Page {
+  const sentence = "What your programs may notice of it is [a feed](/docs/changelog.rss) as well.";
+  return { ...changelog, markdown: changelog.markdown.replace(/^# .+$/m, (title) => `${title}\n\n${sentence}`) };
 }
 
 export function drawSite(pages = allPages()): Site {
