@@ -266,6 +266,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.look();
 
   day.begin("Settlements");
+  await day.open(at.calendar("sandbox"));
   await day.open(at.merchant(merchantId));
   await day.open(at.settlement(merchantId, "sandbox", batch));
   await day.click("Record that the bank paid it");
