@@ -173,6 +173,10 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await day.click("Answer for the merchant…");
   await page.getByLabel("Statement").fill("It was handed over at the door.");
+  const large = { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(150_001) };
+  await page.getByLabel("Files").setInputFiles(large);
+  await page.getByText("They are too large for this form.").waitFor();
+  await day.click("Hand it in");
   await page
     .getByLabel("Files")
     .setInputFiles({ name: "slip.txt", mimeType: "text/plain", buffer: Buffer.from("signed") });
