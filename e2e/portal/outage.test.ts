@@ -47,9 +47,9 @@ afterEach(async () => {
 });
 
 function openTheShop(): { stop(): Promise<void> } {
-  let isOpen = true;
+  const closing = new AbortController();
   const buyers = Array.from({ length: 3 }, async () => {
-    while (isOpen) {
+    while (!closing.signal.aborted) {
       const { status, json } = await client.post("/v1/payments", paymentBody({ amount_minor: 100_000 }));
       // A refusal is what a merchant sees while nobody takes it; anything else is ours.
       if (status >= 300) expect(["GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"]).toContain(json.error.code);
@@ -58,7 +58,7 @@ function openTheShop(): { stop(): Promise<void> } {
   });
   return {
     async stop() {
-      isOpen = false;
+      closing.abort();
       await Promise.all(buyers);
     },
   };

@@ -10,7 +10,6 @@ import { Status } from "../../../ui/status.tsx";
 import type { Schema } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Plain } from "../merchants/plain.tsx";
-import { periods } from "../wall/live.ts";
 import { count, milliseconds, share } from "../wall/words.ts";
 import { CircuitStrip } from "./circuit-strip.tsx";
 import { type MethodHealth, endedOf, isCalled, useHealth } from "./health.ts";
@@ -32,7 +31,7 @@ export function Page() {
           {health.data && ` · ${health.data.environment}`}
         </code>
       }
-      lead={`How it did with each of its methods: ${periods[period].toLowerCase()}.`}
+      lead="How many payments succeeded with each of its methods, how long its calls took, and when it was left alone."
       actions={<PeriodChoice of={period} />}
       curl={{ path: `/v1/acquirers/${code}/health?period=${period}` }}
     >
