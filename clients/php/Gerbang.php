@@ -127,7 +127,7 @@ final class Rules
     private static function of(string $operation): array
     {
         $metadata = [self::metadata(), false];
-        $returnUrl = [self::matching('~^https://[^/?#]+([/?#].*)?$~Ds', 'must be an https address', self::text(0, 2048)), false];
+        $returnUrl = [self::matching('~^https://[^/?#]+([/?#].*)?$~Ds', 'must be an https address', self::string()), false];
         return match ($operation) {
             'payment' => [
                 'amount_minor' => [self::amount(), true],
@@ -141,7 +141,7 @@ final class Rules
                 'metadata' => $metadata,
             ],
             'refund' => [
-                'payment_reference' => [self::text(0, 1000), true],
+                'payment_reference' => [self::string(), true],
                 'amount_minor' => [self::amount(), false],
                 'reason' => [self::text(0, 255), false],
             ],
@@ -188,6 +188,7 @@ final class Rules
 
     public static function invalid(string $field, mixed $value, string $rule): GerbangException
     {
+        $field = (string) self::shown($field);
         return new GerbangException('VALIDATION_ERROR', "$field: $rule", 422, details: ['field' => $field, 'value' => self::shown($value)]);
     }
 
@@ -220,12 +221,19 @@ final class Rules
         };
     }
 
-    private static function text(int $least, int $most): \Closure
+    private static function string(): \Closure
     {
-        return function (string $field, mixed $value) use ($least, $most): void {
+        return function (string $field, mixed $value): void {
             if (!is_string($value)) {
                 throw self::invalid($field, $value, 'Invalid input: expected string, received ' . self::typeOf($value));
             }
+        };
+    }
+
+    private static function text(int $least, int $most): \Closure
+    {
+        return function (string $field, mixed $value) use ($least, $most): void {
+            self::string()($field, $value);
             $length = preg_match_all('/./us', $value);
             if ($length !== false && ($length < $least || $length > $most)) {
                 throw self::invalid($field, $value, "must have $least to $most characters");
@@ -278,9 +286,7 @@ final class Rules
     private static function currency(): \Closure
     {
         return function (string $field, mixed $value): void {
-            if (!is_string($value)) {
-                throw self::invalid($field, $value, 'Invalid input: expected string, received ' . self::typeOf($value));
-            }
+            self::string()($field, $value);
             if (!preg_match('/^[A-Z]{3}$/D', $value)) {
                 throw new GerbangException('CURRENCY_NOT_SUPPORTED', 'This currency is not enabled for the merchant.', 422);
             }
@@ -305,7 +311,7 @@ final class Rules
             $rules = [
                 'name' => self::text(1, 120),
                 'email' => self::matching('/^[^@]*@[^@]*$/Ds', 'must have exactly one @', self::text(3, 254)),
-                'phone' => self::matching('/^\+[0-9]{8,15}$/D', 'must be + and 8 to 15 digits', self::text(0, 1000)),
+                'phone' => self::matching('/^\+[0-9]{8,15}$/D', 'must be + and 8 to 15 digits', self::string()),
             ];
             foreach ($rules as $name => $rule) {
                 if (isset($value[$name])) {
@@ -318,9 +324,11 @@ final class Rules
     private static function metadata(): \Closure
     {
         return function (string $field, mixed $value): void {
-            if (!is_array($value)) {
+            // A list is a mistake; whoever has names like 0 and 1 passes an object.
+            if (!is_array($value) && !$value instanceof \stdClass || is_array($value) && $value !== [] && self::isList($value)) {
                 throw self::invalid($field, $value, 'must be an object of texts');
             }
+            $value = (array) $value;
             if (count($value) > 20) {
                 throw self::invalid($field, $value, 'must have at most 20 pairs');
             }
@@ -1424,7 +1432,7 @@ final class Webhooks
         $found = [];
         foreach ($headers as $name => $values) {
             $plain = preg_match('/^HTTP_[A-Z0-9_]+$/D', (string) $name) ? strtr(substr((string) $name, 5), '_', '-') : (string) $name;
-            foreach ((array) $values as $value) {
+            foreach (array_filter((array) $values, 'is_scalar') as $value) {
                 $found[strtolower($plain)][] = (string) $value;
             }
         }

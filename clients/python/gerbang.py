@@ -221,6 +221,7 @@ _TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: 
 
 
 def _invalid(field: str, value: Any, rule: str) -> GerbangError:
+    field = str(_shown(field))
     return GerbangError("VALIDATION_ERROR", f"{field}: {rule}", status=422, details={"field": field, "value": _shown(value)})
 
 
@@ -243,10 +244,14 @@ def _is_text(value: str) -> bool:
 Rule = Callable[[str, Any], None]
 
 
+def _string(field: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+
+
 def _text(least: int, most: int) -> Rule:
     def check(field: str, value: Any) -> None:
-        if not isinstance(value, str):
-            raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+        _string(field, value)
         if not least <= len(value) <= most:
             raise _invalid(field, value, f"must have {least} to {most} characters")
         if not _is_text(value):
@@ -285,8 +290,7 @@ def _amount(field: str, value: Any) -> None:
 
 
 def _currency(field: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+    _string(field, value)
     if not re.fullmatch("[A-Z]{3}", value):
         raise GerbangError("CURRENCY_NOT_SUPPORTED", "This currency is not enabled for the merchant.", status=422)
 
@@ -322,8 +326,8 @@ def _metadata(field: str, value: Any) -> None:
 
 
 _EMAIL = _matching("[^@]*@[^@]*", "must have exactly one @", _text(3, 254))
-_PHONE = _matching(r"\+[0-9]{8,15}", "must be + and 8 to 15 digits", _text(0, 1000))
-_RETURN_URL = _matching(r"https://[^/?#]+(?:[/?#].*)?", "must be an https address", _text(0, 2048))
+_PHONE = _matching(r"\+[0-9]{8,15}", "must be + and 8 to 15 digits", _string)
+_RETURN_URL = _matching(r"https://[^/?#]+(?:[/?#].*)?", "must be an https address", _string)
 # In the order in which errors prevail; those with an asterisk are required.
 _CREATE_PAYMENT: Dict[str, Rule] = {
     "amount_minor*": _amount,
@@ -336,7 +340,7 @@ _CREATE_PAYMENT: Dict[str, Rule] = {
     "return_url": _RETURN_URL,
     "metadata": _metadata,
 }
-_CREATE_REFUND: Dict[str, Rule] = {"payment_reference*": _text(0, 1000), "amount_minor": _amount, "reason": _text(0, 255)}
+_CREATE_REFUND: Dict[str, Rule] = {"payment_reference*": _string, "amount_minor": _amount, "reason": _text(0, 255)}
 _CANCEL: Dict[str, Rule] = {"reason": _text(0, 255)}
 _CREATE_LINK: Dict[str, Rule] = {
     "amount_minor": _amount,

@@ -1,7 +1,7 @@
 // Draws a page's Markdown: headings with anchors, links that lead to pages, tables that scroll, code in colours and examples in tabs.
 // HTML in a document is text: nothing of it reaches the browser as more.
 import MarkdownIt, { type Token } from "markdown-it";
-import { type Example, exampleOf } from "./code/request.ts";
+import { type Example, callsIn, exampleOf } from "./code/request.ts";
 import { programsOf } from "./code/programs.ts";
 import { type Panel, codeBlock, exampleBlock } from "./blocks.ts";
 import { languageOf } from "./highlight.ts";
@@ -200,14 +200,22 @@ class Drawing {
     const info = infoOf(token);
     this.note(token.content);
     const example = info === "http" ? this.example(token.content) : undefined;
-    if (!example) return codeBlock(token.content, info);
+    if (!example) return codeBlock(token.content, info, languageOf(info) === "bash" ? this.calls(token.content) : []);
     const panels = programsOf(example).map((one) => ({ ...one, info: one.language }));
     return exampleBlock(this.nextId(), panels, example);
   }
 
   private example(text: string): Example | undefined {
+    return this.tried(() => exampleOf(text));
+  }
+
+  private calls(shell: string): Example[] {
+    return this.tried(() => callsIn(shell)) ?? [];
+  }
+
+  private tried<T>(read: () => T): T | undefined {
     try {
-      return exampleOf(text);
+      return read();
     } catch (error) {
       this.problems.push(`${this.page.source} has an example that is wrong: ${(error as Error).message}`);
       return undefined;

@@ -209,6 +209,28 @@ describe("a document", () => {
     expect(html).not.toContain("data-run");
   });
 
+  test("whose shell calls the API can be run call by call, and what the shell puts in is left open", () => {
+    const { html, problems } = drawn(
+      "```sh\ncall GET /v1/balances\n```\n\n```sh\nID=1\ncall GET '/v1/payments?payment_link=$ID&status=succeeded'\ncall POST \"/v1/events/$ID/resend\" '{}'\necho call GET /v1/refunds\n```",
+    );
+    expect(problems).toEqual([]);
+    const runs = [...html.matchAll(/data-run="([^"]+)">([^<]+)</g)].map(([, json = "", label]) => [
+      label,
+      JSON.parse(json.replaceAll("&quot;", '"')),
+    ]);
+    expect(runs).toEqual([
+      ["Run", { method: "GET", path: "/portal/v1/balances", values: {}, query: {} }],
+      [
+        "Run GET /v1/payments",
+        { method: "GET", path: "/portal/v1/payments", values: {}, query: { status: "succeeded" } },
+      ],
+      [
+        "Run POST /v1/events/{id}/resend",
+        { method: "POST", path: "/portal/v1/events/{id}/resend", values: { id: "$ID" }, query: {} },
+      ],
+    ]);
+  });
+
   test("may have blocks in several languages after each other: they become tabs", () => {
     const { html } = drawn("```ts\nlet a = 1;\n```\n\n```python\na = 1\n```\n\nText between\n\n```sh\nls\n```");
     expect(html.match(/role="tab"/g)).toHaveLength(2);

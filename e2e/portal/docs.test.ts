@@ -177,6 +177,28 @@ test("who is signed in finds their own key in the examples, and runs them in the
   expect(await page.getByRole("region", { name: "Body of the answer" }).textContent()).toContain(answer.reference);
 });
 
+test("the calls of a guide are run from it, one after the other", async () => {
+  const visit = await portal.member("owner");
+  const { page } = visit;
+  await go(visit, "/docs/getting-started");
+  const runs = page.getByRole("button", { name: "Run", exact: true });
+  await runs.first().click();
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText(/^201 Created/).waitFor();
+  await runs.first().click();
+  await page.locator(".runner").waitFor({ state: "detached" });
+  await runs.nth(1).click();
+  await page.getByLabel("reference").waitFor();
+  expect(await page.getByLabel("reference").inputValue()).toMatch(/^pay_/);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText('"status": "succeeded"').waitFor();
+  await go(visit, "/docs/webhooks");
+  await page.getByRole("button", { name: "Run GET /v1/events/{id}/deliveries" }).click();
+  await page.getByLabel("id", { exact: true }).waitFor();
+  expect(await page.getByLabel("id", { exact: true }).inputValue()).toMatch(/^evt_/);
+  expect(await faults(page)).toEqual([]);
+});
+
 test("nobody who is not signed in runs anything, and everybody is told how to sign in", async () => {
   const visit = await portal.guest();
   const { page } = visit;

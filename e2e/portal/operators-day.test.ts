@@ -21,7 +21,7 @@ const told = new Map(
 );
 
 const rimba = scriptedAcquirer("rimba");
-const portal = usePortal({ acquirers: [rimba] });
+const portal = usePortal({ acquirers: [rimba], config: { webhookAllowHosts: new Set(["localhost"]) } });
 
 /** Everything that somebody can read or be told on the page as it is now. */
 async function textOf(page: Page): Promise<string> {
@@ -78,6 +78,11 @@ test("an operator's day goes as its guide says, without the command line", { tim
   await service.operate("POST", `/routing/rules/${version}/activate`);
   const { client, merchantId } = await service.merchant({ name: "Kopi Melati" });
   const post = async (path: string, body: unknown = {}) => (await client.post(path, body)).json;
+  // Its receiver is away.
+  await service.operate("PUT", `/merchants/${merchantId}/webhook`, {
+    environment: "sandbox",
+    url: "https://localhost:1/hook",
+  });
   const pay = async (changes: Record<string, unknown>, outcome = "succeeded"): Promise<string> => {
     const { reference } = await post("/v1/payments", paymentBody(changes));
     await post(`/v1/sandbox/payments/${reference}/simulate`, { outcome });
@@ -105,6 +110,8 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
       [uuidOf(merchantId), uuidOf(doubted as string)],
     );
   });
+
+  await fetch(`${portal.consoleOrigin}/ops/v1/merchants`, { headers: { authorization: "Bearer guessed" } });
 
   // Who approves was there before the question.
   const other = await portal.operator("admin");
@@ -199,7 +206,10 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.look();
   await day.click("payment.succeeded", { role: "link" });
   await page.getByText("What the receiver is told").waitFor();
-  await day.look();
+  await day.click("Send it again");
+  await page.getByText("One more attempt is made now.").waitFor();
+  await page.getByText("Attempt 2").waitFor();
+  await day.open(at.merchant(merchantId));
 
   day.begin("A refund, and two operators");
   await day.open(at.approvalPolicy());
@@ -290,6 +300,8 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.open(at.audit());
   await day.click("sari@gateway.example", { role: "link" });
   await page.getByText("What sari@gateway.example changed or tried to.").waitFor();
+  await day.click("Rejected calls", { role: "link" });
+  await page.getByText("a token that never was").waitFor();
 
   day.begin("Operators and tokens");
   await day.open(at.operators());

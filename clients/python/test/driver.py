@@ -85,7 +85,7 @@ def retries(vector, base_url):
 def validation(vector, _):
     client = gerbang.Gerbang(**CREDENTIALS, base_url="http://127.0.0.1:9")
     try:
-        called(client, vector["call"], 1)
+        called(client, vector["call"], 0)
     except gerbang.GerbangError as error:
         return {"code": error.code, "message": error.message, **error.details}
 

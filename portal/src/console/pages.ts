@@ -48,4 +48,5 @@ export const operatorPages: Record<string, Load> = {
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),
   "/audit": () => import("./pages/audit.tsx"),
+  "/audit/rejected": () => import("./pages/audit/rejected.tsx"),
 };

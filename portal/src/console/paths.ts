@@ -55,5 +55,6 @@ export const at = {
   operators: () => "/operators",
   tokens: () => "/tokens",
   audit: () => "/audit",
+  rejectedCalls: () => "/audit/rejected",
   auditOf: (actor: string) => `/audit?actor=${part(actor)}`,
 };
