@@ -1,6 +1,6 @@
 // The rows of the table of commands about events and webhooks.
 import { type Command, defineCommand } from "../../gateway/src/cli/command.ts";
-import { change, list, ofIdentity as environment, one } from "./common.ts";
+import { asWhom, change, httpAddress, list, ofIdentity as environment, one } from "./common.ts";
 
 export const eventTypes = [
   "payment.created",
@@ -73,5 +73,24 @@ export const eventCommands: readonly Command[] = [
     ],
     environment,
     run: async (values, [type = ""]) => (await import("./events.ts")).triggerEvent(values, type),
+  }),
+  defineCommand({
+    name: "listen",
+    summary: "Hand each event of a sandbox on to this machine",
+    details: [
+      "It goes on where it stopped, and loses none. It prints a line for each delivery, and what your program said to one that it refused. Ctrl-C stops it.",
+      "It says by which secret the deliveries are signed: one of its own, always the same for a key, so that you need no registered address.",
+    ],
+    options: {
+      "forward-to": { value: "URL", required: true, form: httpAddress, summary: "your program's address" },
+      ...asWhom,
+      "base-url": { value: "URL", form: httpAddress, summary: "the service's address, with another key's" },
+      "client-id": { value: "ak_test_…", summary: "another key of the sandbox" },
+      secret: { value: "SECRET", summary: "its secret; GERBANG_SECRET keeps it out of the list of processes" },
+      "as-sent": { summary: "leave the service's own signatures, by the secret of the sandbox's webhooks" },
+    },
+    examples: [["gerbang listen --forward-to http://localhost:3000/hook", "events as they come"]],
+    environment: ["BASE_URL", "GERBANG_DATA", ...environment],
+    run: async (values) => (await import("./listen.ts")).listenCommand(values),
   }),
 ];
