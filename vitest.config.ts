@@ -15,7 +15,9 @@ function projectOf(path: string): "apart" | "pages" | "together" | "pure" {
   return keepsSomething.test(text) ? "together" : "pure";
 }
 
-const everything = globSync("{gateway,e2e,bench,portal,sdk,docs}/**/*.test.ts", { exclude: ["**/node_modules/**"] });
+const everything = globSync("{gateway,e2e,bench,portal,sdk,docs,cli}/**/*.test.ts", {
+  exclude: ["**/node_modules/**"],
+});
 const { apart = [], pages = [], together = [], pure = [] } = Object.groupBy(everything, projectOf);
 
 const shared = {

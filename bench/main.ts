@@ -11,6 +11,7 @@ import { processes } from "./processes.ts";
 import { keep, tell } from "./report.ts";
 import { requestlog } from "./request-log.ts";
 import type { Options, Result } from "./result.ts";
+import { sdk } from "./sdk.ts";
 import { strikeAll } from "./stage.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -21,6 +22,7 @@ const all: Record<string, (options: Options) => Promise<Result>> = {
   requestlog,
   portal,
   payer,
+  sdk,
   attack,
 };
 

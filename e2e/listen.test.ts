@@ -59,7 +59,7 @@ class Command {
 
   constructor(args: string[], env: Record<string, string> = {}) {
     this.process = spawn(process.execPath, [program, "listen", ...args], {
-      env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", GERBANG_DATA: service.dataDirectory, ...env },
+      env: { PATH: process.env.PATH ?? "", HOME: service.dataDirectory, GERBANG_DATA: service.dataDirectory, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.process.stderr?.setEncoding("utf8").on("data", (text: string) => void (this.words += text));
@@ -120,6 +120,7 @@ test(
   { timeout: 150_000 },
   async () => {
     const first = new Command(to());
+    await first.says(/^Deliveries are signed with whsec_/m);
     await first.says(/^Ready: events from now on go to http:.*\/hook\. Ctrl-C ends it\.$/m);
     const acknowledged: string[] = [];
     const shop = async (until: () => boolean): Promise<void> => {
@@ -148,7 +149,7 @@ test(
 
     // Killed between two deliveries, and at once started again.
     await second.end("SIGKILL");
-    const third = new Command(to());
+    const third = new Command([...to(), "--as-sent"]);
     await third.says(/resuming after/);
 
     // The service is stopped and started while the command listens and the tills go on.

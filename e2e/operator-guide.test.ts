@@ -84,6 +84,7 @@ describe.runIf(shell)("the operators' guides", () => {
     day("A refund, and two operators").toContain('"status":"executed","summary":"Refund 600.00 IDR');
     day("A refund, and two operators").toContain('"decided_by":"budi"');
     day("An acquirer fails").toContain('"gateway_code":"nusantara"');
+    day("An acquirer fails").toContain('"left_alone":');
     day("An acquirer fails").toContain('"moves":');
     day("An acquirer fails").toContain('"active":true');
     day("An acquirer fails").toContain('"restores":1');

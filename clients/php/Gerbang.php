@@ -25,7 +25,8 @@ const SPREAD_SECONDS = 240;
  * What went wrong: an error of the API with its `code`, or one of the way to it.
  *
  * `status` is the HTTP status and null where no answer came, `requestId` names the request for support, `retryable` says whether the same call
- * with the same idempotency key may succeed later, `advice` says what to do, `idempotencyKey` is the key that the call carried.
+ * with the same idempotency key may succeed later, `advice` says what to do. `outcomeUnknown`: a write may have been done, though nobody said
+ * so; never take it for failed. `idempotencyKey` is the key that the call carried, `attempts` is how often it was sent.
  */
 class GerbangException extends \RuntimeException
 {
@@ -60,13 +61,16 @@ class GerbangException extends \RuntimeException
         'TIMED_OUT' => 'The outcome of a write is open: repeat with the same idempotency_key, or look the object up.',
         'ANSWER_UNREADABLE' => 'Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.',
         'ANSWER_TOO_LARGE' => 'Something between here and the service answered in its place. The outcome of a write is open.',
+        'STATE_NOT_REACHED' => 'Read details.status. Go on by webhook, or wait longer.',
         'REDIRECTED' => 'Set base_url to where the API is: redirects are not followed, since the address is signed.',
     ];
 
     /** @var string the code of the API, and what getCode() gives */
     public $code;
     public string $advice;
+    public bool $outcomeUnknown = false;
     public ?string $idempotencyKey = null;
+    public int $attempts = 0;
     /** @internal what the answer said about when to come again, and its clock */
     public ?int $retryAfter = null;
     /** @internal */
@@ -85,6 +89,23 @@ class GerbangException extends \RuntimeException
         $this->code = $code;
         $default = $retryable ? 'Try again later with the same idempotency_key.' : 'See docs/errors.';
         $this->advice = $advice ?? self::ADVICE[$code] ?? $default;
+    }
+
+    /** Whether an attempt leaves open whether a write was done. @internal */
+    public function opens(): bool
+    {
+        if (in_array($this->code, ['CONNECTION_FAILED', 'TIMED_OUT', 'ANSWER_TOO_LARGE', 'IDEMPOTENCY_IN_PROGRESS'], true)) {
+            return true;
+        }
+        $undone = in_array($this->code, ['GATEWAY_ERROR', 'NO_ROUTE_AVAILABLE'], true);
+        return ($this->status >= 500 && !$undone) || ($this->code === 'ANSWER_UNREADABLE' && $this->status < 300);
+    }
+
+    /** Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it. @internal */
+    public function closes(): bool
+    {
+        $saysNothing = $this->code === 'ANSWER_UNREADABLE' || in_array($this->status, [401, 403, 429], true);
+        return !$saysNothing && ($this->status === 202 || ($this->status >= 400 && $this->status < 500));
     }
 }
 
@@ -106,7 +127,7 @@ final class Rules
     private static function of(string $operation): array
     {
         $metadata = [self::metadata(), false];
-        $returnUrl = [self::matching('~^https://[^/?#]+([/?#].*)?$~Ds', 'must be an https address', self::text(0, 2048)), false];
+        $returnUrl = [self::matching('~^https://[^/?#]+([/?#].*)?$~Ds', 'must be an https address', self::string()), false];
         return match ($operation) {
             'payment' => [
                 'amount_minor' => [self::amount(), true],
@@ -120,7 +141,7 @@ final class Rules
                 'metadata' => $metadata,
             ],
             'refund' => [
-                'payment_reference' => [self::text(0, 1000), true],
+                'payment_reference' => [self::string(), true],
                 'amount_minor' => [self::amount(), false],
                 'reason' => [self::text(0, 255), false],
             ],
@@ -167,6 +188,7 @@ final class Rules
 
     public static function invalid(string $field, mixed $value, string $rule): GerbangException
     {
+        $field = (string) self::shown($field);
         return new GerbangException('VALIDATION_ERROR', "$field: $rule", 422, details: ['field' => $field, 'value' => self::shown($value)]);
     }
 
@@ -199,12 +221,19 @@ final class Rules
         };
     }
 
-    private static function text(int $least, int $most): \Closure
+    private static function string(): \Closure
     {
-        return function (string $field, mixed $value) use ($least, $most): void {
+        return function (string $field, mixed $value): void {
             if (!is_string($value)) {
                 throw self::invalid($field, $value, 'Invalid input: expected string, received ' . self::typeOf($value));
             }
+        };
+    }
+
+    private static function text(int $least, int $most): \Closure
+    {
+        return function (string $field, mixed $value) use ($least, $most): void {
+            self::string()($field, $value);
             $length = preg_match_all('/./us', $value);
             if ($length !== false && ($length < $least || $length > $most)) {
                 throw self::invalid($field, $value, "must have $least to $most characters");
@@ -257,9 +286,7 @@ final class Rules
     private static function currency(): \Closure
     {
         return function (string $field, mixed $value): void {
-            if (!is_string($value)) {
-                throw self::invalid($field, $value, 'Invalid input: expected string, received ' . self::typeOf($value));
-            }
+            self::string()($field, $value);
             if (!preg_match('/^[A-Z]{3}$/D', $value)) {
                 throw new GerbangException('CURRENCY_NOT_SUPPORTED', 'This currency is not enabled for the merchant.', 422);
             }
@@ -284,7 +311,7 @@ final class Rules
             $rules = [
                 'name' => self::text(1, 120),
                 'email' => self::matching('/^[^@]*@[^@]*$/Ds', 'must have exactly one @', self::text(3, 254)),
-                'phone' => self::matching('/^\+[0-9]{8,15}$/D', 'must be + and 8 to 15 digits', self::text(0, 1000)),
+                'phone' => self::matching('/^\+[0-9]{8,15}$/D', 'must be + and 8 to 15 digits', self::string()),
             ];
             foreach ($rules as $name => $rule) {
                 if (isset($value[$name])) {
@@ -297,9 +324,11 @@ final class Rules
     private static function metadata(): \Closure
     {
         return function (string $field, mixed $value): void {
-            if (!is_array($value)) {
+            // A list is a mistake; whoever has names like 0 and 1 passes an object.
+            if (!is_array($value) && !$value instanceof \stdClass || is_array($value) && $value !== [] && self::isList($value)) {
                 throw self::invalid($field, $value, 'must be an object of texts');
             }
+            $value = (array) $value;
             if (count($value) > 20) {
                 throw self::invalid($field, $value, 'must have at most 20 pairs');
             }
@@ -829,6 +858,7 @@ final class Client
         $giveUp = $this->time->monotonic() + (float) ($options['deadline'] ?? $this->deadline);
         $replays = 0;
         $corrected = false;
+        $unknown = false;
         for ($attempt = 1; ; $attempt++) {
             $timeout = min((float) ($options['timeout'] ?? $this->timeout), max(0.001, $giveUp - $this->time->monotonic()));
             $begun = hrtime(true);
@@ -837,7 +867,8 @@ final class Client
                 $this->report($method, $path, $attempt, (string) $answer->status, $answer->requestId(), $begun);
                 return $answer;
             } catch (GerbangException $error) {
-                $error->idempotencyKey = $key;
+                $unknown = $key !== null && ($error->opens() || ($unknown && !$error->closes()));
+                [$error->idempotencyKey, $error->attempts, $error->outcomeUnknown] = [$key, $attempt, $unknown];
                 $this->report($method, $path, $attempt, $error->code, $error->requestId, $begun);
                 $wait = null;
                 if ($error->code === 'SIGNATURE_REPLAYED') {
@@ -1027,16 +1058,15 @@ final class Payments extends Listed
     }
 
     /**
-     * Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome stays open, or when
-     * another key made it with the same amount, currency and method.
+     * Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome stays open, when it is
+     * under review, or when another key made it with the same amount, currency and method.
      */
     public function createOrFind(array $payment, array $options = []): array
     {
         try {
             return $this->create($payment, $options);
         } catch (GerbangException $error) {
-            $open = ['CONNECTION_FAILED', 'TIMED_OUT', 'ANSWER_UNREADABLE', 'IDEMPOTENCY_IN_PROGRESS', 'REFERENCE_ID_DUPLICATE'];
-            if (!in_array($error->code, $open, true) && ($error->status ?? 0) < 500) {
+            if (!$error->outcomeUnknown && !in_array($error->code, ['REFERENCE_ID_DUPLICATE', 'RISK_REVIEW'], true)) {
                 throw $error;
             }
             try {
@@ -1068,30 +1098,27 @@ final class Payments extends Listed
     }
 
     /**
-     * Reads the payment until it has this status, after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most (600). A payment that was
-     * paid and refunded has `succeeded`. Throws ENDED_OTHERWISE when it never will, WAIT_TIMED_OUT.
+     * Reads the payment until it has this status, or one of several: after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most (600). A
+     * payment that was paid and refunded has `succeeded`. Throws STATE_NOT_REACHED when time is over, or when it never will be.
      */
-    public function waitFor(string $reference, string $status = 'succeeded', array $options = []): array
+    public function waitFor(string $reference, string|array $status = 'succeeded', array $options = []): array
     {
+        $wanted = (array) $status;
         $giveUp = $this->time->monotonic() + (float) ($options['timeout'] ?? 600);
+        $refunded = ['partially_refunded', 'refunded'];
         for ($pause = 1.0; ; $pause = min($pause * 2, 8.0)) {
             $left = max(1.0, $giveUp - $this->time->monotonic());
             $path = '/v1/payments/' . Rules::id('pay', $reference);
             $payment = $this->gerbang->call('GET', $path, options: ['deadline' => $left]);
             $now = $payment['status'] ?? '';
-            $refunded = ['partially_refunded', 'refunded'];
-            if ($now === $status || ($status === 'succeeded' && in_array($now, $refunded, true))) {
+            if (in_array($now, $wanted, true) || (in_array('succeeded', $wanted, true) && in_array($now, $refunded, true))) {
                 return $payment;
             }
-            $details = ['reference' => $reference, 'status' => $now];
-            $isPaid = in_array($now, ['succeeded', 'partially_refunded'], true) && !in_array($status, $refunded, true);
-            if ($isPaid || in_array($now, ['failed', 'expired', 'canceled', 'refunded'], true)) {
-                $message = "The payment is $now, and never becomes $status.";
-                throw new GerbangException('ENDED_OTHERWISE', $message, details: $details, advice: 'Read its status, and go on by it.');
-            }
-            if ($this->time->monotonic() + $pause > $giveUp) {
-                $advice = 'Wait for the webhook.';
-                throw new GerbangException('WAIT_TIMED_OUT', "The payment is still $now.", null, null, $details, true, $advice);
+            $isPaid = in_array($now, ['succeeded', 'partially_refunded'], true) && array_intersect($wanted, $refunded) === [];
+            $isOver = $this->time->monotonic() + $pause > $giveUp;
+            if ($isOver || $isPaid || in_array($now, ['failed', 'expired', 'canceled', 'refunded'], true)) {
+                $message = "The payment $reference is $now, not " . implode(' or ', $wanted) . ($isOver ? ' in time.' : '.');
+                throw new GerbangException('STATE_NOT_REACHED', $message, details: ['reference' => $reference, 'status' => $now]);
             }
             $this->time->sleep($pause);
         }
@@ -1405,7 +1432,7 @@ final class Webhooks
         $found = [];
         foreach ($headers as $name => $values) {
             $plain = preg_match('/^HTTP_[A-Z0-9_]+$/D', (string) $name) ? strtr(substr((string) $name, 5), '_', '-') : (string) $name;
-            foreach ((array) $values as $value) {
+            foreach (array_filter((array) $values, 'is_scalar') as $value) {
                 $found[strtolower($plain)][] = (string) $value;
             }
         }

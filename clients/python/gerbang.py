@@ -144,18 +144,18 @@ _ADVICE = {
     "TIMED_OUT": "The outcome of a write is open: repeat with the same idempotency_key, or look the object up.",
     "ANSWER_UNREADABLE": "Something between here and the service answered in its place, or cut the answer. The outcome of a write is open.",
     "ANSWER_TOO_LARGE": "Something between here and the service answered in its place. The outcome of a write is open.",
+    "STATE_NOT_REACHED": "Read details.status. Go on by webhook, or wait longer.",
     "REDIRECTED": "Set base_url to where the API is: redirects are not followed, since the address is signed.",
 }
-# Nobody knows whether the service did what it was asked for.
-_LOST = frozenset(["CONNECTION_FAILED", "TIMED_OUT", "ANSWER_UNREADABLE"])
 
 
 class GerbangError(Exception):
     """What went wrong: an error of the API with its `code`, or one of the way to it.
 
     `status` is the HTTP status and None where no answer came, `request_id` names the request for support, `details` is a dict,
-    `retryable` says whether the same call with the same idempotency key may succeed later, `advice` says what to do,
-    `idempotency_key` is the key that the call carried.
+    `retryable` says whether the same call with the same idempotency key may succeed later, `advice` says what to do.
+    `outcome_unknown`: a write may have been done, though nobody said so; never take it for failed. `idempotency_key` is the key that the
+    call carried, `attempts` is how often it was sent.
     """
 
     def __init__(
@@ -178,13 +178,31 @@ class GerbangError(Exception):
         self.retryable = retryable
         default = "Try again later with the same idempotency_key." if retryable else "See docs/errors."
         self.advice = advice or _ADVICE.get(code, default)
+        self.outcome_unknown = False
         self.idempotency_key: Optional[str] = None
+        self.attempts = 0
         self._retry_after: Optional[float] = None
         self._date: Optional[str] = None
 
     def __str__(self) -> str:
         where = "".join([f", status {self.status}" if self.status else "", f", request {self.request_id}" if self.request_id else ""])
         return f"{self.code}: {self.message}" + (f" ({where[2:]})" if where else "")
+
+
+def _opens(error: GerbangError) -> bool:
+    """Whether an attempt leaves open whether a write was done."""
+    if error.code in ("CONNECTION_FAILED", "TIMED_OUT", "ANSWER_TOO_LARGE", "IDEMPOTENCY_IN_PROGRESS"):
+        return True
+    status = error.status or 0
+    undone = error.code in ("GATEWAY_ERROR", "NO_ROUTE_AVAILABLE")
+    return (status >= 500 and not undone) or (error.code == "ANSWER_UNREADABLE" and status < 300)
+
+
+def _closes(error: GerbangError) -> bool:
+    """Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it."""
+    status = error.status or 0
+    says_nothing = error.code == "ANSWER_UNREADABLE" or status in (401, 403, 429)
+    return not says_nothing and (status == 202 or 400 <= status < 500)
 
 
 class WebhookError(GerbangError):
@@ -203,6 +221,7 @@ _TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: 
 
 
 def _invalid(field: str, value: Any, rule: str) -> GerbangError:
+    field = str(_shown(field))
     return GerbangError("VALIDATION_ERROR", f"{field}: {rule}", status=422, details={"field": field, "value": _shown(value)})
 
 
@@ -225,10 +244,14 @@ def _is_text(value: str) -> bool:
 Rule = Callable[[str, Any], None]
 
 
+def _string(field: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+
+
 def _text(least: int, most: int) -> Rule:
     def check(field: str, value: Any) -> None:
-        if not isinstance(value, str):
-            raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+        _string(field, value)
         if not least <= len(value) <= most:
             raise _invalid(field, value, f"must have {least} to {most} characters")
         if not _is_text(value):
@@ -267,8 +290,7 @@ def _amount(field: str, value: Any) -> None:
 
 
 def _currency(field: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+    _string(field, value)
     if not re.fullmatch("[A-Z]{3}", value):
         raise GerbangError("CURRENCY_NOT_SUPPORTED", "This currency is not enabled for the merchant.", status=422)
 
@@ -304,8 +326,8 @@ def _metadata(field: str, value: Any) -> None:
 
 
 _EMAIL = _matching("[^@]*@[^@]*", "must have exactly one @", _text(3, 254))
-_PHONE = _matching(r"\+[0-9]{8,15}", "must be + and 8 to 15 digits", _text(0, 1000))
-_RETURN_URL = _matching(r"https://[^/?#]+(?:[/?#].*)?", "must be an https address", _text(0, 2048))
+_PHONE = _matching(r"\+[0-9]{8,15}", "must be + and 8 to 15 digits", _string)
+_RETURN_URL = _matching(r"https://[^/?#]+(?:[/?#].*)?", "must be an https address", _string)
 # In the order in which errors prevail; those with an asterisk are required.
 _CREATE_PAYMENT: Dict[str, Rule] = {
     "amount_minor*": _amount,
@@ -318,7 +340,7 @@ _CREATE_PAYMENT: Dict[str, Rule] = {
     "return_url": _RETURN_URL,
     "metadata": _metadata,
 }
-_CREATE_REFUND: Dict[str, Rule] = {"payment_reference*": _text(0, 1000), "amount_minor": _amount, "reason": _text(0, 255)}
+_CREATE_REFUND: Dict[str, Rule] = {"payment_reference*": _string, "amount_minor": _amount, "reason": _text(0, 255)}
 _CANCEL: Dict[str, Rule] = {"reason": _text(0, 255)}
 _CREATE_LINK: Dict[str, Rule] = {
     "amount_minor": _amount,
@@ -710,7 +732,7 @@ class Gerbang:
         elif key is not None:
             raise GerbangError("IDEMPOTENCY_KEY_INVALID", "A read has no idempotency key.", advice="Leave idempotency_key out.")
         give_up = _clock.monotonic() + (self._deadline if deadline is None else deadline)
-        replays, corrected = 0, False
+        replays, corrected, unknown = 0, False, False
         attempt = 0
         while True:
             attempt += 1
@@ -721,7 +743,8 @@ class Gerbang:
                 _report(method, path, attempt, started, str(answer.status), answer.request_id)
                 return answer
             except GerbangError as error:
-                error.idempotency_key = key
+                unknown = key is not None and (_opens(error) or (unknown and not _closes(error)))
+                error.idempotency_key, error.attempts, error.outcome_unknown = key, attempt, unknown
                 _report(method, path, attempt, started, error.code, error.request_id)
                 wait: Optional[float] = None
                 if attempt >= ATTEMPTS_MAX:
@@ -932,12 +955,11 @@ class _Payments(_Listed):
 
     def create_or_find(self, *, idempotency_key: Optional[str] = None, deadline: Optional[float] = None, **body: Any) -> Payment:
         """Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome
-        stays open, or when another key made it with the same amount, currency and method."""
+        stays open, when it is under review, or when another key made it with the same amount, currency and method."""
         try:
             return self._create(body, idempotency_key, deadline)
         except GerbangError as error:
-            is_open = error.code in _LOST or error.code == "IDEMPOTENCY_IN_PROGRESS" or (error.status or 0) >= 500
-            if not is_open and error.code != "REFERENCE_ID_DUPLICATE":
+            if not error.outcome_unknown and error.code not in ("REFERENCE_ID_DUPLICATE", "RISK_REVIEW"):
                 raise
             try:
                 answer = self._call("GET", self._path, query={"reference_id": body["reference_id"]}, deadline=self._gerbang._timeout)
@@ -956,25 +978,23 @@ class _Payments(_Listed):
         path = f"/v1/payments/{_id('pay', reference)}/cancel"
         return self._call("POST", path, _checked({"reason": reason}, _CANCEL), idempotency_key=idempotency_key)
 
-    def wait_for(self, reference: str, status: str = "succeeded", *, timeout: float = 600.0) -> Payment:
-        """Reads the payment until it has this status, after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at most.
-        A payment that was paid and refunded has `succeeded`. Raises ENDED_OTHERWISE when it never will, WAIT_TIMED_OUT."""
+    def wait_for(self, reference: str, status: Union[str, Sequence[str]] = "succeeded", *, timeout: float = 600.0) -> Payment:
+        """Reads the payment until it has this status, or one of several: after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at
+        most. A payment that was paid and refunded has `succeeded`. Raises STATE_NOT_REACHED when time is over, or when it never will be."""
+        wanted = {status} if isinstance(status, str) else set(status)
         give_up = _clock.monotonic() + timeout
         pause = 1.0
         while True:
             left = max(1.0, give_up - _clock.monotonic())
             payment = cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}", deadline=left))
             now = payment.get("status", "")
-            if now == status or (status == "succeeded" and now in ("partially_refunded", "refunded")):
+            if now in wanted or ("succeeded" in wanted and now in ("partially_refunded", "refunded")):
                 return payment
-            details = {"reference": reference, "status": now}
-            final = ("failed", "expired", "canceled", "refunded")
-            if now in final or (now in ("succeeded", "partially_refunded") and status not in ("partially_refunded", "refunded")):
-                message = f"The payment is {now}, and never becomes {status}."
-                raise GerbangError("ENDED_OTHERWISE", message, details=details, advice="Read its status, and go on by it.")
-            if _clock.monotonic() + pause > give_up:
-                message = f"The payment is still {now}."
-                raise GerbangError("WAIT_TIMED_OUT", message, details=details, retryable=True, advice="Wait for the webhook.")
+            is_paid = now in ("succeeded", "partially_refunded") and not wanted & {"partially_refunded", "refunded"}
+            is_over = _clock.monotonic() + pause > give_up
+            if is_over or is_paid or now in ("failed", "expired", "canceled", "refunded"):
+                message = f"The payment {reference} is {now}, not {' or '.join(sorted(wanted))}{' in time' if is_over else ''}."
+                raise GerbangError("STATE_NOT_REACHED", message, details={"reference": reference, "status": now})
             _clock.sleep(pause)
             pause = min(pause * 2, 8.0)
 

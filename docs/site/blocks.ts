@@ -18,9 +18,14 @@ function pre(code: string, info: string): string {
   return `<pre><code>${highlighted(code.replace(/\n$/, ""), info)}</code></pre>`;
 }
 
-export function codeBlock(code: string, info: string): string {
-  return `<div class="code">${copy}${pre(code, info)}</div>`;
+/** A block of code. The requests that it makes can be run below it, each by itself. */
+export function codeBlock(code: string, info: string, requests: readonly Example[] = []): string {
+  const buttons = requests.map((example) => runButton(example, requests.length > 1 ? `Run ${nameOf(example)}` : "Run"));
+  const bar = buttons.some(Boolean) ? `<div class="bar runs">${buttons.join("")}</div>` : "";
+  return `<div class="code">${copy}${pre(code, info)}${bar}</div>`;
 }
+
+const nameOf = ({ operation }: Example): string => `${operation.method} ${operation.path}`;
 
 /**
  * An example: without scripts its languages stand below each other, each with its name. `id` is the page's own for it. With a request it can be
@@ -35,11 +40,15 @@ export function exampleBlock(id: string, panels: readonly Panel[], example?: Exa
     ({ language, label, code, info }) =>
       `<div role="tabpanel" id="${id}-${language}-panel" aria-labelledby="${id}-${language}" data-language="${language}"><p class="language">${label}</p>${pre(code, info)}</div>`,
   );
-  const run = example ? runnable(example) : undefined;
-  const data = run ? ` data-run="${escaped(JSON.stringify(run))}"` : "";
-  return `<div class="code example"${data}><div class="bar"><div class="tabs" role="tablist" aria-label="Language">${tabs.join("")}</div>${
-    run ? '<button type="button" class="run">Run</button>' : ""
-  }${copy}</div>${shown.join("")}</div>`;
+  const run = example ? runButton(example, "Run") : "";
+  return `<div class="code example"><div class="bar"><div class="tabs" role="tablist" aria-label="Language">${tabs.join("")}</div>${run}${copy}</div>${shown.join("")}</div>`;
+}
+
+/** Nothing, where people do not send it. */
+function runButton(example: Example, label: string): string {
+  const run = runnable(example);
+  if (!run) return "";
+  return `<button type="button" class="run" data-run="${escaped(JSON.stringify(run))}">${escaped(label)}</button>`;
 }
 
 /** What a page needs to send a request through the session of whoever is signed in. */

@@ -11,7 +11,10 @@ import { buildDocs, sourceHash } from "./build.ts";
 const into = mkdtempSync(join(tmpdir(), "docs-"));
 afterAll(() => rmSync(into, { recursive: true, force: true }));
 
-test("it takes less than three seconds of a processor, and nothing where nothing changed", async () => {
+/** It took 1.4 s, alone on a machine of two processors; twice as much beside other tests. */
+const CPU_SECONDS_MAX = 5;
+
+test("it is quick, and does nothing where nothing changed", async () => {
   const said: string[] = [];
   const before = process.cpuUsage();
   await buildDocs((text) => said.push(text), into);
@@ -20,7 +23,7 @@ test("it takes less than three seconds of a processor, and nothing where nothing
     "Building the pages of the documentation …",
     expect.stringMatching(/^The pages of the documentation are built, in \d+\.\d s\.$/),
   ]);
-  expect((user + system) / 1e6).toBeLessThan(3);
+  expect((user + system) / 1e6).toBeLessThan(CPU_SECONDS_MAX);
   await buildDocs((text) => said.push(text), into);
   expect(said).toHaveLength(2);
   expect(readFileSync(join(into, "current"), "utf8")).toBe(sourceHash());

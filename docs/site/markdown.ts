@@ -1,13 +1,14 @@
 // Draws a page's Markdown: headings with anchors, links that lead to pages, tables that scroll, code in colours and examples in tabs.
 // HTML in a document is text: nothing of it reaches the browser as more.
 import MarkdownIt, { type Token } from "markdown-it";
-import { type Example, exampleOf } from "./code/request.ts";
+import { type Example, callsIn, exampleOf } from "./code/request.ts";
 import { programsOf } from "./code/programs.ts";
 import { type Panel, codeBlock, exampleBlock } from "./blocks.ts";
 import { languageOf } from "./highlight.ts";
 import { escaped } from "./html.ts";
 import { type Links, hrefOf } from "./links.ts";
 import type { Page } from "./page.ts";
+import type { Size } from "./pictures.ts";
 import { Slugs } from "./slugs.ts";
 
 export interface Heading {
@@ -36,8 +37,8 @@ export interface Drawn {
 
 export interface Surroundings {
   links: Links;
-  /** The address of a picture of the tree, which goes into the build. */
-  picture: (path: string) => string;
+  /** A picture of the tree, which goes into the build: its address there, and its size. */
+  picture: (path: string) => { address: string; size: Size | undefined };
 }
 
 /** Languages whose blocks become tabs where they follow each other. */
@@ -169,7 +170,9 @@ class Drawing {
       this.problems.push(`${this.page.source} shows ${source}: there is no such picture in the tree`);
       return "";
     }
-    return `<img src="${this.around.picture(target.path)}" alt="${escaped(token.content)}" loading="lazy">`;
+    const { address, size } = this.around.picture(target.path);
+    const place = size ? ` width="${size.width}" height="${size.height}"` : "";
+    return `<img src="${address}" alt="${escaped(token.content)}"${place} loading="lazy">`;
   }
 
   /** Blocks of code that follow each other, each in another of the languages that have tabs. */
@@ -200,14 +203,22 @@ class Drawing {
     const info = infoOf(token);
     this.note(token.content);
     const example = info === "http" ? this.example(token.content) : undefined;
-    if (!example) return codeBlock(token.content, info);
+    if (!example) return codeBlock(token.content, info, languageOf(info) === "bash" ? this.calls(token.content) : []);
     const panels = programsOf(example).map((one) => ({ ...one, info: one.language }));
     return exampleBlock(this.nextId(), panels, example);
   }
 
   private example(text: string): Example | undefined {
+    return this.tried(() => exampleOf(text));
+  }
+
+  private calls(shell: string): Example[] {
+    return this.tried(() => callsIn(shell)) ?? [];
+  }
+
+  private tried<T>(read: () => T): T | undefined {
     try {
-      return exampleOf(text);
+      return read();
     } catch (error) {
       this.problems.push(`${this.page.source} has an example that is wrong: ${(error as Error).message}`);
       return undefined;

@@ -23,7 +23,10 @@ const drawn = (markdown: string, others: readonly Page[] = []) => {
     [page, ...others],
     (path) => path === "gateway/src/app.ts" || path === "docs/portal/home.png",
   );
-  return draw(page, { links, picture: (path) => `/docs/assets/${path.split("/").at(-1)}` });
+  return draw(page, {
+    links,
+    picture: (path) => ({ address: `/docs/assets/${path.split("/").at(-1)}`, size: undefined }),
+  });
 };
 
 describe("the whole of it", () => {
@@ -68,6 +71,14 @@ describe("the whole of it", () => {
         /<script(?![^>]*\ssrc="\/docs\/assets\/)|<style|\sstyle=|\son\w+=|javascript:/i.exec(String(content))?.[0],
       ]).toEqual([path, undefined]);
     }
+  });
+
+  test("every picture says how large it is, so that no page moves when it comes", () => {
+    const pictures = [...site().files].flatMap(([path, content]) =>
+      path.endsWith(".html") ? [...String(content).matchAll(/<img [^>]+>/g)].map(([tag]) => tag) : [],
+    );
+    expect(pictures.length).toBeGreaterThan(5);
+    expect(pictures.filter((tag) => !/ width="[1-9]\d*" height="[1-9]\d*"/.test(tag))).toEqual([]);
   });
 
   test("the same sources give the same bytes", () => {
@@ -209,6 +220,28 @@ describe("a document", () => {
     expect(html).not.toContain("data-run");
   });
 
+  test("whose shell calls the API can be run call by call, and what the shell puts in is left open", () => {
+    const { html, problems } = drawn(
+      "```sh\ncall GET /v1/balances\n```\n\n```sh\nID=1\ncall GET '/v1/payments?payment_link=$ID&status=succeeded'\ncall POST \"/v1/events/$ID/resend\" '{}'\necho call GET /v1/refunds\n```",
+    );
+    expect(problems).toEqual([]);
+    const runs = [...html.matchAll(/data-run="([^"]+)">([^<]+)</g)].map(([, json = "", label]) => [
+      label,
+      JSON.parse(json.replaceAll("&quot;", '"')),
+    ]);
+    expect(runs).toEqual([
+      ["Run", { method: "GET", path: "/portal/v1/balances", values: {}, query: {} }],
+      [
+        "Run GET /v1/payments",
+        { method: "GET", path: "/portal/v1/payments", values: {}, query: { status: "succeeded" } },
+      ],
+      [
+        "Run POST /v1/events/{id}/resend",
+        { method: "POST", path: "/portal/v1/events/{id}/resend", values: { id: "$ID" }, query: {} },
+      ],
+    ]);
+  });
+
   test("may have blocks in several languages after each other: they become tabs", () => {
     const { html } = drawn("```ts\nlet a = 1;\n```\n\n```python\na = 1\n```\n\nText between\n\n```sh\nls\n```");
     expect(html.match(/role="tab"/g)).toHaveLength(2);
@@ -248,6 +281,12 @@ describe("a document", () => {
     expect(String(files.get("id/x.html"))).toMatch(
       /<html lang="id"[\s\S]*<a href="\/docs\/x" lang="en"[\s\S]*Di halaman ini|Halaman ini sebagai Markdown/,
     );
+  });
+
+  test("may have a heading twice: each has its own anchor, as on GitHub", () => {
+    const { headings, problems } = drawn("## Retries, `429`\n\n[to the second](#retries-429-1)\n\n## Retries, `429`");
+    expect(headings.map(({ anchor }) => anchor)).toEqual(["tried", "retries-429", "retries-429-1"]);
+    expect(problems).toEqual([]);
   });
 
   test("comments are for who writes, and stay in code", () => {

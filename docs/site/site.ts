@@ -10,6 +10,7 @@ import { Links } from "./links.ts";
 import { draw } from "./markdown.ts";
 import { inOrder } from "./navigation.ts";
 import { type Page, addressOf, fileOf } from "./page.ts";
+import { sizeOf } from "./pictures.ts";
 import { type DrawnPage, asMarkdown, llmsFullText, llmsText } from "./plain-forms.ts";
 import { errorPages, withLinkedCodes } from "./reference/error-pages.ts";
 import { eventPages } from "./reference/event-pages.ts";
@@ -32,7 +33,9 @@ export function allPages(root = treeRoot): Page[] {
   const written = readPages(root);
   const errors = written.find(({ id, language }) => id === "errors" && language === "en");
   if (!errors) throw new Error("docs/errors/README.md is missing");
-  const rest = written.map((page) => (page === errors ? withLinkedCodes(errors) : page));
+  const rest = written.map((page) =>
+    page === errors ? withLinkedCodes(errors) : page.id === "changelog" ? withFeed(page) : page,
+  );
   const pages = inOrder([...rest, ...operationPages(), ...eventPages(), ...errorPages(errors)]);
   const seen = new Map<string, string>();
   for (const page of pages) {
@@ -44,6 +47,11 @@ export function allPages(root = treeRoot): Page[] {
   return pages;
 }
 
+function withFeed(changelog: Page): Page {
+  const sentence = "What your programs may notice of it is [a feed](/docs/changelog.rss) as well.";
+  return { ...changelog, markdown: changelog.markdown.replace(/^# .+$/m, (title) => `${title}\n\n${sentence}`) };
+}
+
 export function drawSite(pages = allPages()): Site {
   const files = new Map<string, string | Buffer>();
   const asset = (name: string, content: string | Buffer): string => {
@@ -53,7 +61,10 @@ export function drawSite(pages = allPages()): Site {
     return `/docs/${path}`;
   };
   const links = new Links(pages, (path) => !path.startsWith("..") && existsSync(join(treeRoot, path)));
-  const picture = (path: string): string => asset(basename(path), readFileSync(join(treeRoot, path)));
+  const picture = (path: string) => {
+    const bytes = readFileSync(join(treeRoot, path));
+    return { address: asset(basename(path), bytes), size: sizeOf(bytes) };
+  };
   const drawn = pages.map((page) => ({ page, drawn: draw(page, { links, picture }) }));
   const index = searchIndex(drawn.map(({ page, drawn: { passages } }) => ({ page, passages })));
   const frame = { assets: { ...ownAssets(asset), index: asset("search.json", index) }, pages };

@@ -9,6 +9,9 @@ import { expect, test } from "vitest";
 import { verifyMessage } from "../../gateway/src/auth/message-signature.ts";
 import { SECOND } from "../../gateway/src/ground/clock.ts";
 import { isSigned, signingKey } from "../../gateway/src/ground/crypto.ts";
+import { judgeBody } from "../../gateway/src/http/fields.ts";
+import { parseObject } from "../../gateway/src/ground/json.ts";
+import { createPaymentRules, createPaymentSchema } from "../../gateway/src/payments/payments.schema.ts";
 import { makeCertificates } from "./receiver.ts";
 import { type ScriptedAnswer, type Seen, startScripted } from "./scripted-service.ts";
 
@@ -32,6 +35,7 @@ interface Retry extends Vector {
     waits_ms: [least: number, most: number][];
     offsets_s?: number[];
     result: string;
+    outcome_unknown?: boolean;
   };
 }
 
@@ -39,6 +43,9 @@ interface Tried {
   result: string;
   request_id?: string | null;
   key?: string | null;
+  attempts?: number;
+  /** Whether the error says that a write may have been done. */
+  unknown?: boolean;
   text?: string;
   waits_ms: number[];
 }
@@ -87,6 +94,26 @@ export function testVectors(command: readonly string[]): void {
     const vectors = vectorsOf<Vector & { error: Record<string, unknown> }>("validation");
     const expected = vectors.map(({ error }) => error);
     expect(named(vectors, await results("validation", vectors))).toEqual(named(vectors, expected));
+  });
+
+  test("refuses nothing that the service takes, whatever stands in a field, and says no other words than the service", async () => {
+    const vectors = strangeBodies();
+    expect(vectors.length).toBeGreaterThan(300);
+    const judged = vectors.map(({ call: { body } }) => {
+      const found = judgeBody(createPaymentRules, parseObject(Buffer.from(JSON.stringify(body))));
+      return "fault" in found ? `${found.fault.code} ${found.fault.message}` : "taken";
+    });
+    const said = await results<{ code: string; message: string } | null>("validation", vectors);
+    const refusals = said.map((one) => (isOfTheWay(one?.code) ? undefined : one && `${one.code} ${one.message}`));
+    const wrong = refusals.flatMap((refusal, index) =>
+      // These languages have one value for what is left out and for what is null.
+      refusal === undefined || refusal === judged[index]?.replace("received null", "received undefined")
+        ? []
+        : [{ name: vectors[index]?.name, client: refusal, service: judged[index] }],
+    );
+    // Which currencies there are depends on the merchant: the service looks that up after the form.
+    expect(wrong.filter(({ client }) => !client?.startsWith("CURRENCY_NOT_SUPPORTED "))).toEqual([]);
+    expect(refusals.filter((one) => one !== undefined).length).toBeGreaterThan(100);
   });
 
   test("tries again exactly where and when the vectors say, each attempt with the same key and bytes and a signature of its own", async () => {
@@ -177,7 +204,8 @@ function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: T
   const hasAnswer = !("fault" in last) || !["reset", "timeout"].includes(last.fault);
   if (tried.result !== "ok") expect(tried.request_id, name).toEqual(hasAnswer ? expect.stringMatching(/^req_/) : null);
   if (tried.result !== "ok" && attempts[0]?.method === "POST")
-    expect(tried.key, name).toBe(one(attempts[0], "idempotency-key"));
+    expect([tried.key, tried.attempts], name).toEqual([one(attempts[0], "idempotency-key"), expected.attempts]);
+  if (tried.result !== "ok") expect(tried.unknown, name).toBe(expected.outcome_unknown);
 }
 
 /** Proves a request's signature, and gives the Unix second it is dated by. */
@@ -201,6 +229,52 @@ function verified({ method, url, headers, body }: Seen): number {
     Number(created) * SECOND,
   );
   return Number(created);
+}
+
+/** Whether a client tried to send: nobody is there, and it has no time to find out. */
+const isOfTheWay = (code: string | undefined): boolean => code === "CONNECTION_FAILED" || code === "TIMED_OUT";
+
+/** Bodies of a payment with one field that is strange, many of them fine all the same. */
+function strangeBodies(): { name: string; call: { operation: string; body: object } }[] {
+  const texts = [
+    "",
+    "x",
+    "qris",
+    "IDR",
+    "idr",
+    "a\0b",
+    "a\nb",
+    "ünï",
+    "🇮🇩".repeat(20),
+    "+628123456789",
+    "+1\n",
+    "a@b",
+    "a@b@c",
+    "a@b\n",
+  ];
+  const lengths = [40, 41, 64, 65, 120, 121, 254, 255, 256, 500, 501].map((length) => "☕".repeat(length));
+  const addresses = [
+    "https://a.example",
+    "https://a.example/x?y#z",
+    "http://a.example",
+    "https://",
+    "https:///x",
+    "HTTPS://a.example",
+  ];
+  const numbers = [0, -1, 1, 59, 60, 60.5, 86_400, 86_401, Number.MAX_SAFE_INTEGER];
+  const values = [...texts, ...lengths, ...addresses, ...numbers, true, false, null, [1], { a: "b" }, { a: 1 }];
+  const order = { amount_minor: 5, currency: "IDR", payment_method: "qris", reference_id: "order-1" };
+  const plain = Object.keys(createPaymentSchema.shape).flatMap((field) =>
+    values.map((value) => ({ name: field, changes: { [field]: value } })),
+  );
+  const inside = ["name", "email", "phone"].flatMap((field) =>
+    values.map((value) => ({ name: `customer.${field}`, changes: { customer: { [field]: value } } })),
+  );
+  const pairs = [...texts, ...lengths].map((name) => ({ name: "metadata", changes: { metadata: { [name]: "x" } } }));
+  return [...plain, ...inside, ...pairs].map(({ name, changes }) => ({
+    name: `${name}: ${[...JSON.stringify(changes)].slice(0, 60).join("")}`,
+    call: { operation: "payments.create", body: { ...order, ...changes } },
+  }));
 }
 
 /** A server that answers without an end: it sends a byte of its headers, or of its body, every 30 milliseconds. */

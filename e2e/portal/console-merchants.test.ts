@@ -51,6 +51,21 @@ test("every page of settlements is one that axe finds nothing in, in light and d
   });
 });
 
+test("every page of events is one that axe finds nothing in, in light and dark; a viewer sends nothing again", async () => {
+  const { id } = await merchantWithBatch("Toko <img src=x onerror=alert(1)>");
+  const [event] = (await portal.service.askOperator(`/merchants/${id}/books/sandbox/events`)).json.data;
+  await areClean(await portal.operator("support"), {
+    events: at.events(id, "sandbox"),
+    event: at.event(id, "sandbox", event.id as string),
+    "rejected-calls": at.rejectedCalls(),
+  });
+  const viewer = await portal.operator("viewer", { viewport: PHONE });
+  await viewer.open(at.event(id, "sandbox", event.id as string));
+  await viewer.page.getByText("What the receiver is told").waitFor();
+  expect(await viewer.page.getByRole("button", { name: "Send it again" }).count()).toBe(0);
+  expect(await viewer.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+});
+
 test("every page of the ledger is one that axe finds nothing in, in light and dark", async () => {
   const { id } = await merchantWithBatch("Toko <img src=x onerror=alert(1)>");
   await areClean(await portal.operator("admin"), {
@@ -132,40 +147,6 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await page.getByText("active", { exact: true }).waitFor();
 });
 
-test("what the bank said about a batch is recorded, by a second operator where the policy wants one", async () => {
-  const { id, settlement } = await merchantWithBatch("Toko Senja");
-  const first = await portal.operator("admin");
-  const second = await portal.operator("admin");
-  const { page, open } = first;
-  await open(at.settlement(id, "sandbox", settlement));
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Download CSV" }).click(),
-  ]);
-  expect(download.suggestedFilename()).toBe(`${settlement}.csv`);
-  await page.getByRole("button", { name: "Record that the bank paid it" }).click();
-  await page.getByLabel("The bank's reference").fill("TRF-0001");
-  await first.look("console-settlement-pay");
-  await page.getByRole("button", { name: "Record it" }).click();
-  await page.getByText("The batch is recorded as paid.").waitFor();
-  await page.getByText("TRF-0001").waitFor();
-
-  const { version } = (await portal.service.askOperator("/approvals/policy")).json;
-  await portal.service.operate("PUT", "/approvals/policy", { version, actions: { record_payout: {} } });
-  const other = await merchantWithBatch("Toko Fajar");
-  await open(at.settlement(other.id, "sandbox", other.settlement));
-  await page.getByRole("button", { name: "Record that the bank paid it" }).click();
-  await page.getByLabel("The bank's reference").fill("TRF-0002");
-  await page.getByRole("button", { name: "Ask a second operator" }).click();
-  await page.getByText("Nothing is recorded yet: a second operator has to approve.").waitFor();
-  await first.look("console-settlement-asked");
-  const { data } = (await portal.service.askOperator("/approvals?status=waiting")).json;
-  const approved = await second.requests.post(`/ops/v1/approvals/${data[0].uuid}/approve`);
-  expect([approved.status, approved.json.status]).toEqual([200, "executed"]);
-  await open(at.settlement(other.id, "sandbox", other.settlement));
-  await page.getByText("TRF-0002").waitFor();
-});
-
 test("a batch that the bank returned is recorded, its money is available again, and its statement stays to be read", async () => {
   const { id, settlement } = await merchantWithBatch('Toko, "Senja"');
   const admin = await portal.operator("admin");
@@ -207,7 +188,8 @@ test("a batch that the bank returned is recorded, its money is available again, 
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
   expect(await available()).toBe(before);
-  await returned.focus();
+  // Where it was before the dialog.
+  await returned.and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Enter");
   await dialog.getByRole("button", { name: "Record it" }).focus();
   await page.keyboard.press("Enter");
@@ -219,6 +201,41 @@ test("a batch that the bank returned is recorded, its money is available again, 
   expect(await page.getByRole("button", { name: "Download CSV" }).count()).toBe(1);
   const { data } = (await portal.service.askOperator("/audit?limit=1")).json;
   expect(data[0]).toMatchObject({ actor: admin.email, path: expect.stringMatching(/\/return$/), status: 200 });
+});
+
+// From here on the policy wants a second operator for payouts.
+test("what the bank said about a batch is recorded, by a second operator where the policy wants one", async () => {
+  const { id, settlement } = await merchantWithBatch("Toko Senja");
+  const first = await portal.operator("admin");
+  const second = await portal.operator("admin");
+  const { page, open } = first;
+  await open(at.settlement(id, "sandbox", settlement));
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${settlement}.csv`);
+  await page.getByRole("button", { name: "Record that the bank paid it" }).click();
+  await page.getByLabel("The bank's reference").fill("TRF-0001");
+  await first.look("console-settlement-pay");
+  await page.getByRole("button", { name: "Record it" }).click();
+  await page.getByText("The batch is recorded as paid.").waitFor();
+  await page.getByText("TRF-0001").waitFor();
+
+  const { version } = (await portal.service.askOperator("/approvals/policy")).json;
+  await portal.service.operate("PUT", "/approvals/policy", { version, actions: { record_payout: {} } });
+  const other = await merchantWithBatch("Toko Fajar");
+  await open(at.settlement(other.id, "sandbox", other.settlement));
+  await page.getByRole("button", { name: "Record that the bank paid it" }).click();
+  await page.getByLabel("The bank's reference").fill("TRF-0002");
+  await page.getByRole("button", { name: "Ask a second operator" }).click();
+  await page.getByText("Nothing is recorded yet: a second operator has to approve.").waitFor();
+  await first.look("console-settlement-asked");
+  const { data } = (await portal.service.askOperator("/approvals?status=waiting")).json;
+  const approved = await second.requests.post(`/ops/v1/approvals/${data[0].uuid}/approve`);
+  expect([approved.status, approved.json.status]).toEqual([200, "executed"]);
+  await open(at.settlement(other.id, "sandbox", other.settlement));
+  await page.getByText("TRF-0002").waitFor();
 });
 
 test("support verifies a book on the phone, sees how far it is and what it found, and takes the book along", async () => {

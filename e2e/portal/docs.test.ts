@@ -70,7 +70,10 @@ test(
 
 test("everything is found by keyboard, with a letter wrong too", async () => {
   const { page } = await portal.guest();
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
   await page.goto("/docs/webhooks");
+  expect(loaded.filter((path) => /search|minisearch/.test(path))).toEqual([]);
   await page.keyboard.press("/");
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("search");
   await page.keyboard.type("idempotncy conflict");
@@ -174,6 +177,28 @@ test("who is signed in finds their own key in the examples, and runs them in the
   expect(await page.getByRole("region", { name: "Body of the answer" }).textContent()).toContain(answer.reference);
 });
 
+test("the calls of a guide are run from it, one after the other", async () => {
+  const visit = await portal.member("owner");
+  const { page } = visit;
+  await go(visit, "/docs/getting-started");
+  const runs = page.getByRole("button", { name: "Run", exact: true });
+  await runs.first().click();
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText(/^201 Created/).waitFor();
+  await runs.first().click();
+  await page.locator(".runner").waitFor({ state: "detached" });
+  await runs.nth(1).click();
+  await page.getByLabel("reference").waitFor();
+  expect(await page.getByLabel("reference").inputValue()).toMatch(/^pay_/);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText('"status": "succeeded"').waitFor();
+  await go(visit, "/docs/webhooks");
+  await page.getByRole("button", { name: "Run GET /v1/events/{id}/deliveries" }).click();
+  await page.getByLabel("id", { exact: true }).waitFor();
+  expect(await page.getByLabel("id", { exact: true }).inputValue()).toMatch(/^evt_/);
+  expect(await faults(page)).toEqual([]);
+});
+
 test("nobody who is not signed in runs anything, and everybody is told how to sign in", async () => {
   const visit = await portal.guest();
   const { page } = visit;
@@ -271,4 +296,13 @@ test("an answer that holds HTML is shown as text", async () => {
   await page.getByText("<script>document.title=2</script>").waitFor();
   expect(await page.locator(".answer img, .answer script").count()).toBe(0);
   expect(await page.title()).toMatch(/^Read the balances/);
+});
+
+test("the portal leads to the documentation", async () => {
+  const { page, open, place } = await portal.member("viewer");
+  await open(`/${place.merchant}/sandbox`);
+  await page.getByRole("button", { name: /^Your account/ }).click();
+  await page.getByRole("menuitem", { name: "Documentation" }).click();
+  await page.waitForURL("**/docs/");
+  expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Be paid by Gerbang");
 });

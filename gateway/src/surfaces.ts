@@ -18,6 +18,7 @@ import type { Endpoint } from "./http/endpoint.ts";
 import { linkPath } from "./links/link-address.ts";
 import { linkEndpoints } from "./links/links.routes.ts";
 import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
+import { acquirerHealthEndpoint } from "./operator/acquirer-health.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { approvalEndpoints } from "./operator/approvals.routes.ts";
 import type { Approvals } from "./operator/approvals.ts";
@@ -196,6 +197,7 @@ export function operatorSurface(
       invitationPage: () => invitationPage(address.root),
     }),
     ...acquirerEndpoints(router, clock),
+    ...acquirerHealthEndpoint(router, database, clock),
     ...acquirerCostEndpoints(router, costs),
     ...routingEndpoints({ ruleSets, router }),
     ...splitEndpoints({ database, ruleSets, router, costs }),

@@ -13,6 +13,7 @@ const longest = [
   "e2e/rolling-restart.test.ts",
   "gateway/src/webhooks/deliverer.test.ts",
   "e2e/portal/keys.test.ts",
+  "e2e/portal/docs.test.ts",
   "e2e/npm-start.test.ts",
   "e2e/listen.test.ts",
   "e2e/portal/settings.test.ts",

@@ -1,5 +1,6 @@
 // The sandbox: what payers, acquirers, banks and time do there, by hand. Its calls need a sandbox key.
 import { type CallOptions, type Calls, type ReadOptions, path, withQuery } from "./calls.ts";
+import type { List } from "./list.ts";
 import type {
   DeliveryDiagnosis,
   DiagnoseDelivery,
@@ -10,6 +11,8 @@ import type {
   FormedSettlements,
   HeardEvents,
   ListenOptions,
+  LoggedRequest,
+  LoggedRequestFilters,
   OpenDispute,
   Payment,
   Refund,
@@ -21,6 +24,7 @@ import type {
   SimulateRefund,
   SwitchFaultInjection,
   TriggeredEvent,
+  WholeLoggedRequest,
 } from "./types.ts";
 
 /** Groups of calls by what they are about; each takes the call's own options last. */
@@ -119,6 +123,12 @@ export function sandboxOf(calls: Calls) {
         calls.read("sandbox.webhook.misbehaviour", "/v1/sandbox/webhook/misbehave", options),
     },
     requests: {
+      /** What your systems sent, newest first: kept for seven days. Reading this list is not in it. */
+      list: (filters?: LoggedRequestFilters, options?: ReadOptions): List<LoggedRequest> =>
+        calls.list("sandbox.requests.list", "/v1/sandbox/requests", filters, options),
+      /** One with its bodies, redacted. */
+      get: (requestId: string, options?: ReadOptions): Promise<WholeLoggedRequest> =>
+        calls.read("sandbox.requests.get", path`/v1/sandbox/requests/${requestId}`, options),
       /** Says why the signature of a request was refused. */
       doctor: (requestId: string, options?: ReadOptions): Promise<RequestDiagnosis> =>
         calls.read("sandbox.requests.doctor", path`/v1/sandbox/requests/${requestId}/doctor`, options),

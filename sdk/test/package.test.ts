@@ -54,6 +54,7 @@ test("it brings nothing else, and its code is under 15 KB compressed", () => {
   };
   follow("index.js");
   expect(code.size).toBeGreaterThan(10);
+  for (const [name, text] of code) expect(text, name).not.toMatch(/\bBuffer\b|\brequire\(|["']node:/);
   expect(gzipSync([...code.values()].join(""), { level: 9 }).length).toBeLessThan(COMPRESSED_MAX);
 });
 
@@ -73,6 +74,15 @@ const { status } = await gerbang.payments.waitFor(payment.reference, "succeeded"
 const { body, headers } = await sign({ secret: "whsec_c2VjcmV0", event: { id: "evt_1", type: "payment.succeeded" } });
 const event = await unwrap(body, headers, "whsec_c2VjcmV0");
 let code: string = "none";
+// What is told apart by a type has the fields of that type.
+if (payment.instructions?.type === "qr_string") {
+  const qr: string = payment.instructions.qr_string;
+  if (qr === "") throw new Error("no QR");
+}
+if (event.type === "dispute.opened") {
+  const due: string = event.data.evidence_due_at;
+  console.log(due);
+}
 try {
   await gerbang.refunds.create({ payment_reference: payment.reference, amount_minor: 150_001 });
 } catch (error) {
@@ -101,6 +111,26 @@ test.each([["ours", process.execPath], ...others.map((path) => ["the machine's",
     expect(JSON.parse(stdout)).toEqual(expected);
   },
 );
+
+test("it runs where there is no process", async () => {
+  const { GERBANG_CLIENT_ID: clientId, GERBANG_SECRET: secret, GERBANG_BASE_URL: baseUrl } = env;
+  const file = join(project, "worker.js");
+  writeFileSync(
+    file,
+    `const print = console.log;
+for (const name of ["process", "setImmediate", "global"]) Object.defineProperty(globalThis, name, { value: undefined });
+const { default: Gerbang } = await import("@gerbang/sdk");
+const { handler, sign } = await import("@gerbang/sdk/webhooks");
+const gerbang = new Gerbang(${JSON.stringify({ clientId, secret, baseUrl })});
+const { data } = await gerbang.payments.list({ limit: 1 });
+const receive = handler({ secrets: "whsec_c2VjcmV0", on: () => undefined });
+const { body, headers } = await sign({ secret: "whsec_c2VjcmV0", event: { id: "evt_1", type: "payment.succeeded" } });
+const answer = await receive(new Request("https://shop.example", { method: "POST", body, headers }));
+print(JSON.stringify([Array.isArray(data), answer.status]));`,
+  );
+  const { stdout } = await run(process.execPath, [file], { cwd: project, env: {} });
+  expect(JSON.parse(stdout)).toEqual([true, 200]);
+});
 
 test.each([
   ["nodenext", "nodenext"],

@@ -23,6 +23,7 @@ interface Script {
     lookups: number;
     offsets_s?: number[];
     result: string;
+    outcome_unknown?: boolean;
   };
 }
 
@@ -109,6 +110,7 @@ test.each(vectors<Script>("retries"))("$name", async (script) => {
     () => "ok",
     (error: unknown) => {
       expect(error).toBeInstanceOf(GerbangError);
+      expect((error as GerbangError).outcomeUnknown).toBe(script.expect.outcome_unknown);
       return (error as GerbangError).code;
     },
   );

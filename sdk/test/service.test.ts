@@ -48,9 +48,9 @@ describe.each(["rfc9421", "timestamp"] as const)("signed by %s", (signature) => 
     expect(answers).toHaveLength(100);
   });
 
-  test("equal requests of several processes in one second", async () => {
+  test("equal requests of forty processes in one second", async () => {
     // Each client knows only what it sent itself, as a process does.
-    const processes = Array.from({ length: 10 }, () => new Gerbang({ ...options, signature }));
+    const processes = Array.from({ length: 40 }, () => new Gerbang({ ...options, signature }));
     const answers = await Promise.all(processes.map((own) => own.settlements.list({ limit: 1 })));
     expect(answers.map(({ data }) => data)).toEqual(answers.map(() => []));
   });
@@ -137,6 +137,69 @@ test("a wrong secret is an error that says what to do, and shows no secret anywh
   const shown = inspect([error, wrong, seen], { depth: 9, showHidden: true }) + JSON.stringify([error, wrong, seen]);
   expect(shown).not.toContain(secret);
   expect(shown).not.toMatch(/sig1=/);
+});
+
+test("hooks are told of each attempt, and a tracer has a span for each call", async () => {
+  const told: string[] = [];
+  const spans: Record<string, unknown>[] = [];
+  let sent = 0;
+  const own = new Gerbang({
+    ...options,
+    sleep: () => Promise.resolve(),
+    fetch: (url, init) => {
+      expect(new Headers(init?.headers).get("traceparent")).toBe("00-1-2-01");
+      sent++;
+      return sent === 1 ? Promise.reject(new TypeError("fetch failed")) : fetch(url, init);
+    },
+    hooks: {
+      onRequest: ({ operation, attempt }) => told.push(`asks ${operation} ${attempt}`),
+      onRetry: ({ error, waitMs }) => told.push(`again after ${error.code} ${waitMs > 0}`),
+      onResponse: ({ status, requestId, ms }) => told.push(`${status} ${requestId?.slice(0, 4)} ${ms > 0}`),
+    },
+    propagate: (headers) => {
+      headers.traceparent = "00-1-2-01";
+    },
+    tracer: {
+      startActiveSpan: (name, { kind, attributes }, run) => {
+        const span: Record<string, unknown> = { name, kind, ...attributes };
+        spans.push(span);
+        return run({
+          setAttribute: (key, value) => (span[key] = value),
+          setStatus: ({ code }) => (span.status = code),
+          end: () => (span.ended = true),
+        });
+      },
+    },
+  });
+  await own.balances.get();
+  await own.payments.get("pay_none").catch(() => undefined);
+  expect(told).toEqual([
+    "asks balances.get 1",
+    "again after CONNECTION_FAILED true",
+    "asks balances.get 2",
+    "200 req_ true",
+    "asks payments.get 1",
+    "404 req_ true",
+  ]);
+  const request = { kind: 2, "http.request.method": "GET", "gerbang.request_id": expect.stringMatching(/^req_/) };
+  expect(spans).toEqual([
+    {
+      ...request,
+      name: "gerbang balances.get",
+      "url.path": "/v1/balances",
+      "http.response.status_code": 200,
+      ended: true,
+    },
+    {
+      ...request,
+      name: "gerbang payments.get",
+      "url.path": "/v1/payments/pay_none",
+      "http.response.status_code": 404,
+      "error.type": "PAYMENT_NOT_FOUND",
+      status: 2,
+      ended: true,
+    },
+  ]);
 });
 
 test("a thousand calls at once: each is answered, and none is left behind", { timeout: 60_000 }, async () => {

@@ -333,6 +333,22 @@ CALLS = {
 }
 
 
+def is_open(answers):
+    """Whether nobody has said what became of a write: what was lost said nothing, and some answers know nothing of the key."""
+    opened = False
+    for one in answers:
+        code = one.get("body", {}).get("error", {}).get("code")
+        if one.get("fault") in ("reset", "timeout", "half_body", "too_large") or code == "IDEMPOTENCY_IN_PROGRESS":
+            opened = True
+        elif "fault" in one:
+            opened = opened or one["fault"] in ("html", "empty") and one.get("status", 200) < 300
+        elif one["status"] >= 500 and code not in ("GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"):
+            opened = True
+        elif one["status"] < 500 and one["status"] not in (401, 403, 429):
+            opened = False
+    return opened
+
+
 def retry(name, answers, result, waits=(), call="create", attempts=None, lookups=0, offsets=None, **options):
     scheme = options.pop("scheme", None)
     return {
@@ -348,6 +364,7 @@ def retry(name, answers, result, waits=(), call="create", attempts=None, lookups
             "lookups": lookups,
             **({} if offsets is None else {"offsets_s": offsets}),
             "result": result,
+            **({} if result == "ok" else {"outcome_unknown": call != "get" and is_open(answers[: len(answers) - lookups])}),
         },
     }
 

@@ -84,13 +84,14 @@ $tasks = [
             $text = $error . print_r($error->getTrace(), true) . @var_export($client, true) . ob_get_clean();
             $told = secretIn($text);
             $result = ['result' => $error->getCode(), 'request_id' => $error->requestId, 'key' => $error->idempotencyKey, 'text' => $told];
+            $result += ['attempts' => $error->attempts, 'unknown' => $error->outcomeUnknown];
         }
         $client->close();
         return $result + ['waits_ms' => array_map(fn(float $wait) => (int) round($wait * 1000), $clock->waits)];
     },
     'validation' => function (array $vector): ?array {
         try {
-            called(new Client(CREDENTIALS + ['base_url' => 'http://127.0.0.1:9']), $vector['call'], 1.0);
+            called(new Client(CREDENTIALS + ['base_url' => 'http://127.0.0.1:9']), $vector['call'], 0.0);
             return null;
         } catch (GerbangException $error) {
             return ['code' => $error->code, 'message' => $error->getMessage()] + $error->details;

@@ -11,12 +11,16 @@ set_error_handler(function (int $level, string $message, string $file, int $line
     return (error_reporting() & $level) === 0 ? true : throw new ErrorException($message, 0, $level, $file, $line);
 });
 
-/** The machine's clock, and a twentieth of each wait. */
+/** The machine's clock, and a part of each wait. */
 final class FastClock extends Time
 {
+    public function __construct(private int $part = 20)
+    {
+    }
+
     public function sleep(float $seconds): void
     {
-        parent::sleep($seconds / 20);
+        parent::sleep($seconds / $this->part);
     }
 }
 
@@ -93,6 +97,8 @@ $facts['found'] = $gerbang->payments->createOrFind(order('first'))['reference'] 
 $facts['another amount'] = codeOf(fn() => $gerbang->payments->createOrFind(order('first', ['amount_minor' => 1])));
 $facts['canceled'] = $gerbang->payments->cancel($gerbang->payments->create(order('canceled'))['reference'], ['reason' => 'habis'])['status'];
 $facts['review'] = codeOf(fn() => $gerbang->payments->create(order('review', ['customer' => ['email' => 'ann@review.test']])));
+$review = order('review-too', ['customer' => ['email' => 'ann@review.test']]);
+$facts['review found'] = $gerbang->payments->createOrFind($review)['status'];
 $once = order('once', ['metadata' => ['sandbox.scenario' => 'gateway_error_once']]);
 $facts['passing error'] = $gerbang->payments->create($once)['status'];
 $facts['malformed id'] = [
@@ -103,6 +109,18 @@ $listed = iterator_to_array($gerbang->payments->list(['limit' => 2, 'status' => 
 $facts['listed'] = array_column($listed, 'reference_id');
 $facts['page'] = count($gerbang->payments->page(['limit' => 1])['data']);
 $facts['unknown field'] = codeOf(fn() => $gerbang->payments->create(order('unknown', ['colour' => 'red'])));
+
+// Equal requests by the interface's scheme: none is sent twice, since each has a timestamp of its own.
+$told = [];
+$byStamp = client(['scheme' => 'timestamp', 'log' => function (array $attempt) use (&$told): void {
+    $told[] = $attempt;
+}]);
+for ($n = 0; $n < 10; $n++) {
+    $byStamp->balances->get();
+    codeOf(fn() => $byStamp->payments->cancel($reference));
+}
+$firsts = array_filter($told, fn(array $one) => $one['attempt'] === 1);
+$facts['same second'] = [count($told), count($firsts), str_contains(json_encode($told), getenv('GERBANG_SECRET'))];
 
 // Money.
 [$balance] = array_values(array_filter($gerbang->balances->get()['data'], fn($entry) => $entry['currency'] === 'IDR'));
@@ -162,13 +180,13 @@ try {
 }
 
 // Lost answers.
-$cut = client(['base_url' => getenv('CUT_BASE_URL')]);
+$cut = client(['base_url' => getenv('CUT_BASE_URL'), 'time' => new FastClock(200)]);
 $facts['lost once'] = $cut->payments->create(order('cut-once'))['reference_id'];
 $facts['lost always'] = $cut->payments->createOrFind(order('cut-always'))['reference_id'];
 try {
     $cut->payments->create(order('cut-always-too'));
 } catch (GerbangException $error) {
-    $facts['lost and thrown'] = [$error->code, $error->retryable, strlen($error->idempotencyKey)];
+    $facts['lost and thrown'] = [$error->code, $error->retryable, $error->outcomeUnknown, strlen($error->idempotencyKey)];
 }
 
 // Many at once.

@@ -78,14 +78,14 @@ def retries(vector, base_url):
             called(client, vector["call"], None if deadline_ms is None else deadline_ms / 1000)
             result = {"result": "ok"}
         except gerbang.GerbangError as error:
-            result = {"result": error.code, "request_id": error.request_id, "text": told(error), "key": error.idempotency_key}
+            result = {"result": error.code, "request_id": error.request_id, "text": told(error), "key": error.idempotency_key, "attempts": error.attempts, "unknown": error.outcome_unknown}
     return {**result, "waits_ms": [round(wait * 1000) for wait in clock.waits]}
 
 
 def validation(vector, _):
     client = gerbang.Gerbang(**CREDENTIALS, base_url="http://127.0.0.1:9")
     try:
-        called(client, vector["call"], 1)
+        called(client, vector["call"], 0)
     except gerbang.GerbangError as error:
         return {"code": error.code, "message": error.message, **error.details}
 

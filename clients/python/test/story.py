@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import logging
 import multiprocessing
 import os
 import pathlib
@@ -15,13 +16,14 @@ from gerbang import Gerbang, GerbangError, WebhookError  # noqa: E402
 
 
 class FastClock:
-    """The machine's clock, and a twentieth of each wait."""
+    """The machine's clock, and a part of each wait."""
 
+    part = 20
     time, monotonic = staticmethod(time.time), staticmethod(time.monotonic)
 
-    @staticmethod
-    def sleep(seconds):
-        time.sleep(seconds / 20)
+    @classmethod
+    def sleep(cls, seconds):
+        time.sleep(seconds / cls.part)
 
 
 def code_of(work, *given, **named):
@@ -61,6 +63,7 @@ def payments(gerbang, facts):
     facts["another amount"] = code_of(gerbang.payments.create_or_find, **order("first", amount_minor=1))
     facts["canceled"] = gerbang.payments.cancel(gerbang.payments.create(**order("canceled"))["reference"], reason="habis")["status"]
     facts["review"] = code_of(gerbang.payments.create, **order("review", customer={"email": "ann@review.test"}))
+    facts["review found"] = gerbang.payments.create_or_find(**order("review-too", customer={"email": "ann@review.test"}))["status"]
     facts["passing error"] = gerbang.payments.create(**order("once", metadata={"sandbox.scenario": "gateway_error_once"}))["status"]
     facts["malformed id"] = [code_of(gerbang.payments.get, "../balances"), code_of(gerbang.payments.get, "pay_" + "0" * 26)]
     facts["listed"] = [payment["reference_id"] for payment in gerbang.payments.list(limit=2, status="succeeded")]
@@ -115,14 +118,32 @@ def stranger(gerbang, facts):
         facts["stranger"] = [error.code, gerbang.sandbox.requests.doctor(error.request_id)["diagnosis"]]
 
 
+def same_second(facts, reference):
+    """Equal requests by the interface's scheme: none is sent twice, since each has a timestamp of its own."""
+    told = []
+    handler = logging.Handler()
+    handler.emit = lambda record: told.append(record.getMessage())
+    log = logging.getLogger("gerbang")
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    with Gerbang(scheme="timestamp") as gerbang:
+        for _ in range(10):
+            gerbang.balances.get()
+            code_of(gerbang.payments.cancel, reference)
+    log.removeHandler(handler)
+    facts["same second"] = [len(told), sum("attempt 1: " in line for line in told), os.environ["GERBANG_SECRET"] in "".join(told)]
+
+
 def network(facts):
+    FastClock.part = 200
     with Gerbang(base_url=os.environ["CUT_BASE_URL"]) as cut:
         facts["lost once"] = cut.payments.create(**order("cut-once"))["reference_id"]
         facts["lost always"] = cut.payments.create_or_find(**order("cut-always"))["reference_id"]
         try:
             cut.payments.create(**order("cut-always-too"))
         except GerbangError as error:
-            facts["lost and thrown"] = [error.code, error.retryable, len(error.idempotency_key)]
+            facts["lost and thrown"] = [error.code, error.retryable, error.outcome_unknown, len(error.idempotency_key)]
+    FastClock.part = 20
 
 
 def together(gerbang, facts):
@@ -142,7 +163,7 @@ def main():
         facts["health"] = gerbang.health()["status"]
         facts["shown"] = os.environ["GERBANG_SECRET"] in repr(gerbang) + repr(vars(gerbang))
         begin = gerbang.sandbox.events.listen(wait=0)["next_after"]
-        payments(gerbang, facts)
+        same_second(facts, payments(gerbang, facts))
         money(gerbang, facts)
         events(gerbang, facts, begin)
         stranger(gerbang, facts)

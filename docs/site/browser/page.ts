@@ -110,13 +110,12 @@ document.addEventListener("keydown", (event) => {
 
 // Running, and the reader's own values.
 interface RunModule {
-  openRun: (example: HTMLElement) => Promise<void>;
+  openRun: (button: HTMLElement) => Promise<void>;
   fill: (isAsking: boolean) => Promise<void>;
 }
 const running = (): Promise<RunModule> => import(root.dataset.run ?? "") as Promise<RunModule>;
 for (const button of all<HTMLButtonElement>("button.run")) {
-  const example = button.closest<HTMLElement>(".example");
-  if (example) button.addEventListener("click", () => void running().then(({ openRun }) => openRun(example)));
+  button.addEventListener("click", () => void running().then(({ openRun }) => openRun(button)));
 }
 for (const box of all('[data-fill="root"]')) box.textContent = location.origin;
 if (document.querySelector('[data-fill="client-id"]')) void running().then(({ fill }) => fill(false));

@@ -85,31 +85,31 @@ const headersOf = ({ merchant }: Reader): Record<string, string> => ({
   "x-environment": ENVIRONMENT,
 });
 
-/** Opens what runs an example below it, or closes it. */
-export async function openRun(example: HTMLElement): Promise<void> {
-  const open = example.querySelector(".runner");
-  if (open) {
-    open.remove();
-    return;
-  }
+/** Opens what runs an example below it, for the button that has the request, or closes it. */
+export async function openRun(button: HTMLElement): Promise<void> {
+  const box = button.closest<HTMLElement>(".code");
+  const open = box?.querySelector<HTMLElement>(".runner");
+  open?.remove();
+  if (!box || open?.dataset.request === button.dataset.run) return;
   const runner = element("div", { className: "runner" });
-  example.append(runner);
+  runner.dataset.request = button.dataset.run ?? "";
+  box.append(runner);
   reader ??= askReader();
   const known = (await reader) ?? (await (reader = askReader()));
-  if (known) {
-    await drawForm(runner, JSON.parse(example.dataset.run ?? "") as Runnable, known);
-  } else {
-    drawSignIn(runner, example);
-  }
+  const openAgain = (): void => {
+    runner.remove();
+    void openRun(button);
+  };
+  if (known) await drawForm(runner, JSON.parse(runner.dataset.request) as Runnable, known, openAgain);
+  else drawSignIn(runner, openAgain);
 }
 
-function drawSignIn(runner: HTMLElement, example: HTMLElement): void {
+function drawSignIn(runner: HTMLElement, openAgain: () => void): void {
   const link = element("a", { href: "/portal/sign-in", textContent: "Sign in at the portal", target: "_blank" });
   const again = element("button", { type: "button", textContent: "I am signed in", className: "send" });
   again.addEventListener("click", () => {
     reader = askReader();
-    runner.remove();
-    void openRun(example);
+    openAgain();
     void fill(true);
   });
   const text = element("p", {});
@@ -119,12 +119,15 @@ function drawSignIn(runner: HTMLElement, example: HTMLElement): void {
 }
 
 /** A form with what can be changed: the merchant, the values in the path, the body. */
-async function drawForm(runner: HTMLElement, run: Runnable, known: Reader): Promise<void> {
-  const values = { ...run.values, ...(await newestValues(run, known)) };
+async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openAgain: () => void): Promise<void> {
+  const newest = await newestValues(run, known);
+  // What a shell would put in is for the reader to say, where there is no newest one.
+  const written = Object.entries(run.values).map(([name, value]) => [name, value.startsWith("$") ? "" : value]);
+  const values: Record<string, string> = { ...Object.fromEntries(written), ...newest };
   const form = element("form", {});
   const key = `docs-${crypto.randomUUID()}`;
   const where = element("p", { className: "where" });
-  where.append(`${run.method} ${run.path.replace(/^\/portal/, "")} in the sandbox of `, merchantOf(known, runner));
+  where.append(`${run.method} ${run.path.replace(/^\/portal/, "")} in the sandbox of `, merchantOf(known, openAgain));
   form.append(where);
   const inputs = Object.entries(values).map(([name, value]) => {
     const input = element("input", { name, value, required: true, autocomplete: "off", spellcheck: false });
@@ -176,7 +179,7 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader): Prom
 }
 
 /** Its name; where there are several, a choice, which is remembered. */
-function merchantOf(known: Reader, runner: HTMLElement): HTMLElement {
+function merchantOf(known: Reader, openAgain: () => void): HTMLElement {
   if (known.others.length < 2) return element("b", { textContent: known.merchant.merchant_name });
   const select = element("select", { ariaLabel: "Merchant" });
   for (const { merchant_id: value, merchant_name: textContent } of known.others) {
@@ -184,10 +187,8 @@ function merchantOf(known: Reader, runner: HTMLElement): HTMLElement {
   }
   const change = async (): Promise<void> => {
     keep(localStorage, MERCHANT, select.value);
-    const example = runner.closest<HTMLElement>(".example");
-    runner.remove();
     await fill(true);
-    if (example) await openRun(example);
+    openAgain();
   };
   select.addEventListener("change", () => void change());
   return select;

@@ -38,3 +38,25 @@ export function exampleOf(text: string): Example | undefined {
     key,
   };
 }
+
+/** The requests that a shell makes by the function `call` of the first guide, in their order. What a shell would put in is left open. */
+export function callsIn(shell: string): Example[] {
+  const calls = shell.matchAll(/^call (GET|POST|PUT|PATCH|DELETE) (["']?)(\/v1\/[^\s"']+)\2(?: '([^'\n]*)')?$/gm);
+  return [...calls].flatMap(([, method = "", , target = "", json]) => {
+    const found = operationOf(method, target.split("?")[0] ?? "");
+    if (!found) return [];
+    return [{ ...found, target, query: queryOf(target), body: objectOf(json), key: undefined }];
+  });
+}
+
+/** Without what a variable of the shell would say. */
+function queryOf(target: string): Record<string, string> {
+  const query = new URLSearchParams(target.split("?")[1] ?? "");
+  return Object.fromEntries([...query].filter(([, value]) => !value.startsWith("$")));
+}
+
+function objectOf(json: string | undefined): Record<string, unknown> | undefined {
+  if (json === undefined) return undefined;
+  const value = JSON.parse(json) as Record<string, unknown>;
+  return Object.keys(value).length === 0 ? undefined : value;
+}

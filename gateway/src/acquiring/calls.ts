@@ -77,8 +77,9 @@ export async function callAcquirer<T>(
     circuits.record(code, method, leave, well, clock.now());
     parts.onCall?.(code, method, well);
   }
-  metrics.acquirerCalls.inc({ gateway_code: code, call, outcome: outcome.kind });
-  metrics.acquirerSeconds.observe({ gateway_code: code, call }, (stopwatchMs() - begun) / 1000);
+  const labels = { gateway_code: code, payment_method: method, call };
+  metrics.acquirerCalls.inc({ ...labels, outcome: outcome.kind });
+  metrics.acquirerSeconds.observe(labels, (stopwatchMs() - begun) / 1000);
   if (outcome.kind !== "answered")
     log.warn({ gateway_code: code, call, outcome }, "an acquirer's call did not succeed");
   return outcome;

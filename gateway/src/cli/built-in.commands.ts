@@ -1,17 +1,16 @@
 // The rows of the table of commands that speak of the table itself: help, version, completion.
-import { version } from "../ground/version.ts";
 import { type Command, UsageError, defineCommand } from "./command.ts";
 import { commandPage } from "./command-page.ts";
 import { completion, shells } from "./completion.ts";
 import { helpOf } from "./help.ts";
 
 /** `gerbang` and its version, and the Node that runs it. */
-export function versionLine(): string {
+export function versionLine(version: string): string {
   return `gerbang ${version} (Node ${process.versions.node})\n`;
 }
 
 /** `table` gives all commands, these among them. */
-export function builtInCommands(table: () => readonly Command[]): Command[] {
+export function builtInCommands(table: () => readonly Command[], version: string): Command[] {
   const print = (text: string): Promise<number> => {
     process.stdout.write(text);
     return Promise.resolve(0);
@@ -35,7 +34,7 @@ export function builtInCommands(table: () => readonly Command[]): Command[] {
       options: {},
       examples: [["gerbang version", "the same as gerbang --version"]],
       environment: [],
-      run: () => print(versionLine()),
+      run: () => print(versionLine(version)),
     }),
     defineCommand({
       name: "completion",

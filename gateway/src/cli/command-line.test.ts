@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { version } from "../ground/version.ts";
 import { UsageError, defineCommand, isSwitch } from "./command.ts";
-import { commandPage } from "./command-page.ts";
 import { helpOf } from "./help.ts";
 import { distance, nearest } from "./nearest.ts";
 import { type Parsed, parse } from "./parse.ts";
@@ -138,11 +137,6 @@ test("no command's name begins another's, and none comes twice", () => {
   const names = commands.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names.filter((name) => names.some((other) => other.startsWith(`${name} `)))).toEqual([]);
-});
-
-test("docs/guides/command-line.md is up to date (renew it with `npx gerbang help --markdown`)", () => {
-  const page = readFileSync(new URL("../../../docs/guides/command-line.md", import.meta.url), "utf8");
-  expect(page === commandPage(commands)).toBe(true);
 });
 
 test("a command runs with the values that its options promise", async () => {

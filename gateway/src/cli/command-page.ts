@@ -8,7 +8,11 @@ const HEAD = `<!-- docs: Tools 20 -->
 
 This page is made from the program: \`npx gerbang help --markdown > docs/guides/command-line.md\`.
 
-From the root of a checkout a command is \`npx gerbang <command>\`. It finds the database that \`npm start\` uses, running or not: \`DATABASE_URL\`, or the embedded one under
+From the root of a checkout a command is \`npx gerbang <command>\`. Those of merchants, from \`login\` on, call the API as whoever signed in, and need nothing else: they
+are a package of their own, \`@gerbang/cli\`, for any machine with Node 20. Without a sign-in they take GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL, or the demo
+merchant of a service that was started in this folder.
+
+The others are for whoever runs the service. Such a command finds the database that \`npm start\` uses, running or not: \`DATABASE_URL\`, or the embedded one under
 \`GERBANG_DATA\`. A command that only reads makes neither a database nor a folder. Data goes to standard output, words to standard error.
 
 \`gerbang <command> --help\` and \`gerbang help <command>\` explain one. \`gerbang completion bash\`, \`zsh\` or \`fish\` prints a script that completes commands and options.

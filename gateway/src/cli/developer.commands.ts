@@ -1,27 +1,7 @@
-// The rows of the table of commands that help developers of merchants: signatures, events, the contract.
-import { type Command, type Form, defineCommand } from "./command.ts";
-
-const httpAddress: Form = { pattern: /^https?:\/\/[^/\s]/, says: "begins with http:// or https://" };
+// The rows of the table of commands that help developers of merchants: signatures, the contract.
+import { type Command, defineCommand } from "./command.ts";
 
 export const developerCommands: readonly Command[] = [
-  defineCommand({
-    name: "listen",
-    summary: "Hand each event of a sandbox on to this machine",
-    details: ["It goes on where it stopped, and loses none. It prints a line for each delivery. Ctrl-C stops it."],
-    options: {
-      "forward-to": { value: "URL", required: true, form: httpAddress, summary: "your program's address" },
-      "base-url": {
-        value: "URL",
-        form: httpAddress,
-        summary: "the service's address; ends in /v1 (default: BASE_URL, or the demo's)",
-      },
-      "client-id": { value: "ak_test_…", summary: "a key of the sandbox (default: GERBANG_CLIENT_ID, or the demo's)" },
-      secret: { value: "SECRET", summary: "its secret; GERBANG_SECRET keeps it out of the list of processes" },
-    },
-    examples: [["gerbang listen --forward-to http://localhost:3000/hook", "the demo merchant's events"]],
-    environment: ["BASE_URL", "GERBANG_CLIENT_ID", "GERBANG_SECRET", "GERBANG_DATA"],
-    run: async (values) => (await import("./listen-command.ts")).listenCommand(values),
-  }),
   defineCommand({
     name: "sign",
     summary: "Print the headers of a signed request",

@@ -78,7 +78,9 @@ function table(rows: readonly (readonly [string, string])[]): string {
   return rows
     .map(([name, text]) => {
       const words = wrap(text, left + 4);
-      return name.length > left ? `  ${name}\n${" ".repeat(left + 4)}${words}\n` : `  ${name.padEnd(left)}  ${words}\n`;
+      return name.length > left
+        ? `  ${wrap(name, 6)}\n${" ".repeat(left + 4)}${words}\n`
+        : `  ${name.padEnd(left)}  ${words}\n`;
     })
     .join("");
 }
@@ -87,10 +89,22 @@ function table(rows: readonly (readonly [string, string])[]): string {
 function wrap(text: string, indent: number): string {
   const lines: string[] = [""];
   // An option in brackets stays with its value.
-  for (const word of text.split(/ (?![^[]*\])/)) {
+  for (const word of text.split(/ (?![^[]*\])/).flatMap((word) => piecesOf(word, WIDTH - indent))) {
     const line = lines.at(-1) ?? "";
     if (line !== "" && indent + line.length + 1 + word.length > WIDTH) lines.push(word);
-    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+    else lines[lines.length - 1] = line === "" ? word : `${line}${line.endsWith("|") ? "" : " "}${word}`;
   }
   return lines.join(`\n${" ".repeat(indent)}`);
+}
+
+/** A list of choices that no line has room for, in pieces that each has. */
+function piecesOf(word: string, room: number): string[] {
+  if (word.length <= room) return [word];
+  const pieces: string[] = [""];
+  for (const part of word.split(/(?<=\|)/)) {
+    const piece = pieces.at(-1) ?? "";
+    if (piece !== "" && piece.length + part.length > room) pieces.push(part);
+    else pieces[pieces.length - 1] = piece + part;
+  }
+  return pieces;
 }

@@ -90,7 +90,9 @@ function valuesOf(command: Command, words: readonly string[]): Parsed {
   if (operands.length > most) throw new UsageError(`${JSON.stringify(operands[most])} is one word too many`);
   const [word] = operands;
   if (operand?.required === true && word === undefined)
-    throw new UsageError(`one of ${operand.choices?.join(", ") ?? operand.name} is needed`);
+    throw new UsageError(
+      operand.choices ? `one of ${operand.choices.join(", ")} is needed` : `${operand.name} is needed`,
+    );
   if (operand?.choices && word !== undefined && !operand.choices.includes(word))
     throw new UsageError(`${JSON.stringify(word)} is none of ${operand.choices.join(", ")}`);
   return { kind: "run", command, values, operands };

@@ -1,4 +1,5 @@
 // The table of commands. A new command is a row in one of the files beside this one: help, completion and the docs follow from it.
+import { version } from "../ground/version.ts";
 import { builtInCommands } from "./built-in.commands.ts";
 import { databaseCommands } from "./database.commands.ts";
 import { developerCommands } from "./developer.commands.ts";
@@ -13,5 +14,5 @@ export const commands: readonly Command[] = [
   ...operatorCommands,
   ...peopleCommands,
   ...developerCommands,
-  ...builtInCommands(() => commands),
+  ...builtInCommands(() => commands, version),
 ];

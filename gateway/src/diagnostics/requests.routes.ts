@@ -5,13 +5,7 @@ import { page } from "../http/lists.ts";
 import { requestOfRow, selectRequests } from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
 import { readRequest, requestFilterOf, requestView } from "./request-view.ts";
-import {
-  type RequestsQuery,
-  loggedRequestListSchema,
-  requestParams,
-  requestsQuery,
-  wholeRequestSchema,
-} from "./requests.schema.ts";
+import { loggedRequestListSchema, requestParams, requestsQuery, wholeRequestSchema } from "./requests.schema.ts";
 
 const path = "/v1/sandbox/requests";
 const shared = { tag: "Sandbox", scope: "sandbox:write", sandboxOnly: true, forCredentialsOnly: true } as const;
@@ -29,7 +23,7 @@ export function loggedRequestEndpoints(database: Database): Endpoint[] {
       errors: [],
       success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
       async handle({ book, query }) {
-        const filter = requestFilterOf(book, query as RequestsQuery);
+        const filter = requestFilterOf(book, query);
         const rows = await database.query(selectRequests(filter));
         return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
       },

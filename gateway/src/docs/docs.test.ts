@@ -18,7 +18,7 @@ const files = {
   "assets/docs.0.css": "a { color: red }",
   "llms.txt": `see ${ROOT_IN_BUILDS}/docs/webhooks.md`,
   "llms-full.txt": "all",
-  "changelog.rss": `<link>${ROOT_IN_BUILDS}/docs/changelog</link>`,
+  "changelog.rss": `<link>${ROOT_IN_BUILDS}/docs/changelog</link><link>${ROOT_IN_BUILDS}/docs</link>`,
 };
 
 function serverOn(built: Record<string, string> = files, root = "https://pay.example") {
@@ -136,7 +136,7 @@ test("what programs read names the address of this service, in every encoding", 
   expect(packed.headers["content-encoding"]).toBe("br");
   expect(packed.headers["content-type"]).toBe("application/rss+xml; charset=utf-8");
   expect(brotliDecompressSync(packed.rawPayload).toString()).toBe(
-    "<link>https://pay.toko.example/docs/changelog</link>",
+    "<link>https://pay.toko.example/docs/changelog</link><link>https://pay.toko.example/docs</link>",
   );
 });
 

@@ -66,8 +66,6 @@ const variables = z.object({
   OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
   ACQUIRERS_FILE: z.string().min(1).optional(),
-  GERBANG_CLIENT_ID: z.string().min(1).optional(),
-  GERBANG_SECRET: z.string().min(1).optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
   REQUEST_LOG: flag.default(true),
@@ -121,8 +119,6 @@ export interface Config {
   operatorViewerToken: string | undefined;
   /** Acquirers of our own protocol; undefined means `<data>/acquirers.json`, if it is there. */
   acquirersFile: string | undefined;
-  /** A merchant's key, for the commands that speak as one; undefined means the demo merchant's. */
-  credential: { clientId: string; secret: string } | undefined;
   productionActive: boolean;
   /** How long events, and each attempt to deliver them, are kept. */
   webhookHistoryDays: number;
@@ -182,10 +178,6 @@ export function readConfig(
   if (given.MASTER_KEY_SECOND !== undefined && given.MASTER_KEY_SECOND === given.MASTER_KEY) {
     problems.push("MASTER_KEY_SECOND: must differ from MASTER_KEY");
   }
-  const { GERBANG_CLIENT_ID: clientId, GERBANG_SECRET: secret } = given;
-  if ((clientId === undefined) !== (secret === undefined)) {
-    problems.push("GERBANG_CLIENT_ID and GERBANG_SECRET: belong together, give both or neither");
-  }
   if ((given.SMTP_URL === undefined) !== (given.SMTP_FROM === undefined)) {
     problems.push("SMTP_URL and SMTP_FROM: belong together, give both or neither");
   }
@@ -223,7 +215,6 @@ export function readConfig(
     operatorToken: value.OPERATOR_TOKEN,
     operatorViewerToken: value.OPERATOR_VIEWER_TOKEN,
     acquirersFile: files.acquirersFile,
-    credential: clientId === undefined || secret === undefined ? undefined : { clientId, secret },
     productionActive: value.PRODUCTION_ACTIVE,
     webhookHistoryDays: value.WEBHOOK_HISTORY_DAYS,
     requestLog: value.REQUEST_LOG,

@@ -25,8 +25,8 @@ export interface Metrics {
   deliveryOldestDueSeconds: Gauge;
   requestLog: Counter<"result">;
   operatorAuthenticationFailures: Counter<"reason">;
-  acquirerCalls: Counter<"gateway_code" | "call" | "outcome">;
-  acquirerSeconds: Histogram<"gateway_code" | "call">;
+  acquirerCalls: Counter<"gateway_code" | "payment_method" | "call" | "outcome">;
+  acquirerSeconds: Histogram<"gateway_code" | "payment_method" | "call">;
   acquirerInFlight: Gauge<"gateway_code">;
   /** Has what is in flight looked up whenever the meters are read. */
   inFlight(read: () => { requests: number; bytes: number; cut: number }): void;
@@ -219,13 +219,13 @@ export function createMetrics(): Metrics {
     acquirerCalls: new Counter({
       name: "gerbang_acquirer_calls_total",
       help: "Calls to acquirers by outcome: answered, refused (certainly not done), unknown (asked about later).",
-      labelNames: ["gateway_code", "call", "outcome"],
+      labelNames: ["gateway_code", "payment_method", "call", "outcome"],
       registers,
     }),
     acquirerSeconds: new Histogram({
       name: "gerbang_acquirer_call_seconds",
       help: "Time an acquirer took to answer.",
-      labelNames: ["gateway_code", "call"],
+      labelNames: ["gateway_code", "payment_method", "call"],
       buckets: seconds,
       registers,
     }),

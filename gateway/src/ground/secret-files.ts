@@ -9,7 +9,6 @@ const FROM_FILES = [
   "DATABASE_URL",
   "MIGRATION_DATABASE_URL",
   "SMTP_URL",
-  "GERBANG_SECRET",
 ] as const;
 
 export interface WithFiles {

@@ -54,9 +54,10 @@ export interface TotalRow extends Row {
   amount_minor: string;
 }
 
-/** Totals of one environment, or of all, since `begin`, in spans of so many seconds. */
+/** Totals of one environment, or of all, and of one acquirer, or of all, since `begin`, in spans of so many seconds. */
 export function selectTotals(asked: {
   environment: Environment | undefined;
+  acquirer?: string;
   step: TotalsStep;
   begin: Micros;
   spanSeconds: number;
@@ -67,12 +68,14 @@ export function selectTotals(asked: {
   sum(t.payments)::text as payments, sum(t.amount_minor)::text as amount_minor
 from payment_totals t
 where t.step_seconds = $1::integer and t.environment = any($2::text[]::environment[]) and t.at >= $3::timestamptz
+  and ($5::text is null or t.acquirer = $5::text)
 group by 1, 2, 3, 4, 5`,
     values: [
       asked.step,
       asked.environment === undefined ? ["sandbox", "production"] : [asked.environment],
       sqlTime(asked.begin),
       asked.spanSeconds,
+      asked.acquirer ?? null,
     ],
   };
 }

@@ -45,7 +45,6 @@ const parts: { [Part in keyof Config]-?: (value: Config[Part], config: Config) =
   secondMasterKey: (key) => [hidden("MASTER_KEY_SECOND", key)],
   operatorToken: (token) => [hidden("OPERATOR_TOKEN", token)],
   operatorViewerToken: (token) => [hidden("OPERATOR_VIEWER_TOKEN", token)],
-  credential: (credential) => [hidden("GERBANG_SECRET", credential)],
   acquirersFile: (file) => [shown("ACQUIRERS_FILE", file)],
   webhookHeaderPrefix: (prefix) => [shown("WEBHOOK_HEADER_PREFIX", prefix)],
   webhookHistoryDays: (days) => [shown("WEBHOOK_HISTORY_DAYS", days)],

@@ -24,7 +24,7 @@ const many = (description: string, example: number) =>
     .int()
     .min(0)
     .meta({ description, examples: [example] });
-const points = (description: string) =>
+export const points = (description: string) =>
   z.array(z.int().min(0)).meta({ description: `${description} One for each span.`, examples: [[3, 4]] });
 
 const about = {
@@ -39,7 +39,7 @@ const exampleCounts = { asked: 12, succeeded: 9, failed: 1, rejected: 0, expired
 const ofEach = <T>(make: (outcome: (typeof outcomes)[number]) => T) =>
   Object.fromEntries(outcomes.map((outcome) => [outcome, make(outcome)])) as Record<(typeof outcomes)[number], T>;
 
-const countsSchema = z
+export const countsSchema = z
   .strictObject(ofEach((outcome) => many(about[outcome], exampleCounts[outcome])))
   .meta({ id: "WallCounts", examples: [exampleCounts] });
 const countPointsSchema = z
@@ -85,7 +85,7 @@ const amountsSchema = z
     examples: [{ currency: "IDR", exponent: 2, succeeded_minor: 135_000_000, points: [135_000_000, 0] }],
   });
 
-const circuitSchema = z
+export const circuitSchema = z
   .strictObject({
     payment_method: z.string().meta({ examples: ["qris"] }),
     state: z

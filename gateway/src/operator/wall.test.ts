@@ -26,7 +26,6 @@ beforeAll(async () => {
       operatorToken: "hidden-of-operator-token",
       databaseUrl: "postgres://gerbang:hidden-of-database@127.0.0.1/x",
       migrationDatabaseUrl: "postgres://owner:hidden-of-owner@127.0.0.1/x",
-      credential: { clientId: "ak_test_1", secret: "hidden-of-credential" },
       tracing: { endpoint: "https://hidden-of-tracing.example/v1", serviceName: "gerbang", ratio: 0.5 },
     },
   });

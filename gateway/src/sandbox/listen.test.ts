@@ -10,7 +10,7 @@ import { allCounted } from "../../test/counted.ts";
 import { forgetHistory } from "../events/history.ts";
 import { SECOND, sqlTime, systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import { type Position, finished, handedOn } from "../cli/listener/cursor.ts";
+import { type Position, finished, handedOn } from "../../../cli/src/listener/cursor.ts";
 import type { Book } from "../merchants/books.ts";
 import { PAGE_MAX, SEEN_MAX, beginBehind, pageFor } from "./listen-page.ts";
 import { CommitWatermarks, lowestId } from "./watermark.ts";

@@ -2,7 +2,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { MetricValue, MetricValueWithName, Registry } from "prom-client";
 import type { Micros } from "../ground/clock.ts";
-import type { AcquirerSample, Buckets, Reading } from "./sample.ts";
+import { type AcquirerSample, type Buckets, type Reading, nameOfMethod } from "./sample.ts";
 
 /** How often the event loop is looked at. What it is late by is measured. */
 const LOOP_MS = 50;
@@ -121,19 +121,20 @@ function bucketsOf(values: Values, counts: (labels: MetricValue<string>["labels"
 }
 
 function acquirersOf(calls: Values, seconds: Values): Reading["acquirers"] {
-  const acquirers = new Map<string, Omit<AcquirerSample, "gateway_code" | "is_open">>();
-  const of = (code: string) => {
-    const own = acquirers.get(code) ?? { calls: 0, refused: 0, unknown: 0, call_ms: 0 };
-    acquirers.set(code, own);
+  const acquirers = new Map<string, Omit<AcquirerSample, "is_open">>();
+  const of = (labels: MetricValue<string>["labels"]) => {
+    const one = { gateway_code: String(labels.gateway_code), method: String(labels.payment_method) };
+    const own = acquirers.get(nameOfMethod(one)) ?? { ...one, calls: 0, refused: 0, unknown: 0, call_ms: 0 };
+    acquirers.set(nameOfMethod(one), own);
     return own;
   };
   for (const { labels, value } of calls) {
-    const own = of(String(labels.gateway_code));
+    const own = of(labels);
     own.calls += value;
     if (labels.outcome === "refused") own.refused += value;
     if (labels.outcome === "unknown") own.unknown += value;
   }
   for (const { labels, value } of named(seconds, "gerbang_acquirer_call_seconds_sum"))
-    of(String(labels.gateway_code)).call_ms += value * 1_000;
+    of(labels).call_ms += value * 1_000;
   return acquirers;
 }

@@ -1,7 +1,7 @@
 // Goal: what two readings of a process come to, and how spans fold, is what happened: nothing twice, nothing lost. Method: tables, and properties.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Reading, quantile, sampleOf } from "./sample.ts";
+import { type Reading, nameOfMethod, quantile, sampleOf } from "./sample.ts";
 
 const reading = (changes: Partial<Reading> = {}): Reading => ({
   takenAtMs: 0,
@@ -123,25 +123,25 @@ test("counts are of the time between two readings, levels and peaks of the later
       ]),
     },
   });
-  const { measuredMs, measured } = sampleOf(before, after, new Set());
+  const { measuredMs, measured } = sampleOf(before, after, []);
   expect(measuredMs).toBe(5_000);
   expect(measured).toMatchObject({ requests: 50, payments: 1, lane_queue: 7, loop_lag_ms: 12, attempts: 0 });
   expect(measured.request_p95_ms).toBeCloseTo(195);
 });
 
 test("an acquirer is told of when it was called or is left alone, and not otherwise", () => {
-  const quiet = { calls: 4, refused: 0, unknown: 4, call_ms: 10 };
-  const before = reading({ acquirers: new Map([["quiet", quiet]]) });
-  const busy = { calls: 3, refused: 1, unknown: 2, call_ms: 30.4 };
-  const after = reading({
-    acquirers: new Map([
-      ["quiet", quiet],
-      ["busy", busy],
-    ]),
-  });
-  expect(sampleOf(before, after, new Set(["left_alone"])).acquirers).toEqual([
-    { gateway_code: "busy", calls: 3, refused: 1, unknown: 2, call_ms: 30, is_open: false },
-    { gateway_code: "left_alone", calls: 0, refused: 0, unknown: 0, call_ms: 0, is_open: true },
+  const of = (gateway_code: string, method: string) => ({ gateway_code, method });
+  const quiet = { ...of("quiet", "qris"), calls: 4, refused: 0, unknown: 4, call_ms: 10 };
+  const busy = { ...of("busy", "va"), calls: 3, refused: 1, unknown: 2, call_ms: 30.4 };
+  const called = (...all: (typeof quiet)[]) => new Map(all.map((one) => [nameOfMethod(one), one]));
+  const before = reading({ acquirers: called(quiet) });
+  const after = reading({ acquirers: called(quiet, busy) });
+  const open = [of("left_alone", "qris"), of("busy", "card")];
+  expect(sampleOf(before, after, open).acquirers).toEqual([
+    { ...of("busy", "va"), calls: 3, refused: 1, unknown: 2, call_ms: 30, is_open: false },
+    { ...of("left_alone", "qris"), calls: 0, refused: 0, unknown: 0, call_ms: 0, is_open: true },
+    // Left alone for one method, and called for another.
+    { ...of("busy", "card"), calls: 0, refused: 0, unknown: 0, call_ms: 0, is_open: true },
   ]);
 });
 
@@ -152,7 +152,7 @@ test("samples one after the other add up to what the last reading counts from th
       const readings = steps.map((step) =>
         reading({ counts: { ...reading().counts, requests: (total += step), lane_commands: total * 2 } }),
       );
-      const samples = readings.slice(1).map((after, at) => sampleOf(readings[at] as Reading, after, new Set()));
+      const samples = readings.slice(1).map((after, at) => sampleOf(readings[at] as Reading, after, []));
       const first = readings[0]?.counts.requests ?? 0;
       expect(samples.reduce((sum, { measured }) => sum + measured.requests, 0)).toBe(total - first);
     }),

@@ -50,9 +50,14 @@ export const measures = {
 export type Measure = keyof typeof measures;
 export type Measured = Record<Measure, number>;
 
-/** What was measured of one acquirer in a span. */
-export interface AcquirerSample {
+/** An acquirer with a method: it may be well with one and not with another. */
+export interface AcquirerMethod {
   gateway_code: string;
+  method: string;
+}
+
+/** What was measured of an acquirer with a method in a span. */
+export interface AcquirerSample extends AcquirerMethod {
   calls: number;
   refused: number;
   unknown: number;
@@ -72,7 +77,8 @@ export interface Reading {
   levels: { [Name in Measure as (typeof measures)[Name] extends "level" ? Name : never]: number };
   peaks: Pick<Measured, "delivery_oldest_seconds" | "loop_lag_ms" | "clock_skew_ms" | "roll_up_age_seconds">;
   seconds: { request_p95_ms: Buckets; commit_p95_ms: Buckets; delivery_lag_p95_ms: Buckets };
-  acquirers: ReadonlyMap<string, Omit<AcquirerSample, "gateway_code" | "is_open">>;
+  /** By `nameOfMethod`. */
+  acquirers: ReadonlyMap<string, Omit<AcquirerSample, "is_open">>;
 }
 
 export interface Sample {
@@ -83,8 +89,10 @@ export interface Sample {
 
 const noCalls = { calls: 0, refused: 0, unknown: 0, call_ms: 0 };
 
-/** What happened between two readings of one process. `open`: acquirers of which some circuit is open. */
-export function sampleOf(before: Reading, after: Reading, open: ReadonlySet<string>): Sample {
+export const nameOfMethod = ({ gateway_code, method }: AcquirerMethod): string => `${gateway_code}/${method}`;
+
+/** What happened between two readings of one process. `open`: of which the circuit is open. */
+export function sampleOf(before: Reading, after: Reading, open: readonly AcquirerMethod[]): Sample {
   const counts = Object.fromEntries(
     Object.entries(after.counts).map(([name, count]) => [
       name,
@@ -93,16 +101,17 @@ export function sampleOf(before: Reading, after: Reading, open: ReadonlySet<stri
   ) as Reading["counts"];
   const p95 = (name: keyof Reading["seconds"]): number =>
     quantile(difference(before.seconds[name], after.seconds[name]), 0.95) * 1_000;
-  const names = [...new Set([...after.acquirers.keys(), ...open])];
-  const acquirers = names.map((name) => {
+  const openNames = new Set(open.map(nameOfMethod));
+  const called = [...after.acquirers.values(), ...open].map(({ gateway_code, method }) => ({ gateway_code, method }));
+  const acquirers = [...new Map(called.map((one) => [nameOfMethod(one), one]))].map(([name, one]) => {
     const [was, is] = [before.acquirers.get(name) ?? noCalls, after.acquirers.get(name) ?? noCalls];
     return {
-      gateway_code: name,
+      ...one,
       calls: is.calls - was.calls,
       refused: is.refused - was.refused,
       unknown: is.unknown - was.unknown,
       call_ms: Math.round(is.call_ms - was.call_ms),
-      is_open: open.has(name),
+      is_open: openNames.has(name),
     };
   });
   return {

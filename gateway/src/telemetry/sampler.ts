@@ -8,7 +8,7 @@ import { version } from "../ground/version.ts";
 import type { CircuitReport } from "../routing/circuit.ts";
 import type { Database } from "../store/database.ts";
 import { Meters } from "./meters.ts";
-import { type Reading, sampleOf } from "./sample.ts";
+import { type Reading, nameOfMethod, sampleOf } from "./sample.ts";
 import {
   type ProcessFacts,
   SAMPLE_SECONDS,
@@ -100,7 +100,8 @@ export class Sampler {
     // Of so short a time a count by the second would say nothing.
     if (after.at - before.at < MEASURED_MIN) return;
     const open = this.parts.circuits().filter(({ state }) => state !== "closed");
-    const sample = sampleOf(before.reading, after.reading, new Set(open.map(({ gatewayCode }) => gatewayCode)));
+    const left = open.map(({ gatewayCode, method }) => ({ gateway_code: gatewayCode, method }));
+    const sample = sampleOf(before.reading, after.reading, left);
     this.unwritten = [...this.unwritten, { at, ...sample }].slice(-UNWRITTEN_MAX);
     this.lastAt = at;
     this.before = after;
@@ -118,10 +119,10 @@ export class Sampler {
         calls,
         failures,
       }))
-      .filter((circuit) => this.written.get(nameOf(circuit)) !== standingOf(circuit));
+      .filter((circuit) => this.written.get(nameOfMethod(circuit)) !== standingOf(circuit));
     if (changed.length === 0) return;
     await this.parts.database.query(putCircuits(this.own.processId, changed));
-    for (const circuit of changed) this.written.set(nameOf(circuit), standingOf(circuit));
+    for (const circuit of changed) this.written.set(nameOfMethod(circuit), standingOf(circuit));
   }
 
   private async read(): Promise<{ reading: Reading; at: Micros }> {
@@ -162,7 +163,5 @@ export class Sampler {
 }
 
 const spanOf = (at: Micros): Micros => Math.floor(at / SPAN) * SPAN;
-const nameOf = (circuit: { gateway_code: string; method: string }): string =>
-  `${circuit.gateway_code}/${circuit.method}`;
 /** Calls alone are no news: they are told with the next failure or change of state. */
 const standingOf = (circuit: { state: string; failures: number }): string => `${circuit.state} ${circuit.failures}`;

@@ -64,9 +64,9 @@ export function insertSamples(own: ProcessFacts, samples: readonly WrittenSample
   on conflict (process_id) do update
   set seen_at = excluded.seen_at, ended_at = null
 ), acquirers as (
-  insert into telemetry_acquirers (step_seconds, at, process_id, gateway_code, calls, refused, unknown, call_ms, is_open)
-  select ${SAMPLE_SECONDS}, at, $1::uuid, gateway_code, calls, refused, unknown, call_ms, is_open
-  from json_to_recordset($9::json) as s (at timestamptz, gateway_code text, calls integer, refused integer, unknown integer,
+  insert into telemetry_acquirers (step_seconds, at, process_id, gateway_code, method, calls, refused, unknown, call_ms, is_open)
+  select ${SAMPLE_SECONDS}, at, $1::uuid, gateway_code, method, calls, refused, unknown, call_ms, is_open
+  from json_to_recordset($9::json) as s (at timestamptz, gateway_code text, method text, calls integer, refused integer, unknown integer,
     call_ms integer, is_open boolean)
   on conflict do nothing
 )
@@ -162,14 +162,14 @@ where t.measured_ms < excluded.measured_ms`,
 export function foldAcquirers(from: SampleStep, to: SampleStep): Statement {
   return {
     name: `fold acquirers of ${from} s into ${to} s`,
-    text: `insert into telemetry_acquirers as t (step_seconds, at, process_id, gateway_code, calls, refused, unknown, call_ms, is_open)
-select ${to}, date_bin(interval '${to} seconds', s.at, 'epoch'), s.process_id, s.gateway_code, sum(s.calls), sum(s.refused), sum(s.unknown),
-  sum(s.call_ms), bool_or(s.is_open)
+    text: `insert into telemetry_acquirers as t (step_seconds, at, process_id, gateway_code, method, calls, refused, unknown, call_ms, is_open)
+select ${to}, date_bin(interval '${to} seconds', s.at, 'epoch'), s.process_id, s.gateway_code, s.method, sum(s.calls), sum(s.refused),
+  sum(s.unknown), sum(s.call_ms), bool_or(s.is_open)
 from telemetry_acquirers s
 where s.step_seconds = ${from} and s.at >= ${foldedFrom("telemetry_acquirers", from, to)}
-group by 2, 3, 4
-order by 2, 3, 4
-on conflict (step_seconds, at, process_id, gateway_code) do update
+group by 2, 3, 4, 5
+order by 2, 3, 4, 5
+on conflict (step_seconds, at, process_id, gateway_code, method) do update
 set calls = excluded.calls, refused = excluded.refused, unknown = excluded.unknown, call_ms = excluded.call_ms, is_open = excluded.is_open
 where (t.calls, t.call_ms, t.is_open) is distinct from (excluded.calls, excluded.call_ms, excluded.is_open)`,
   };
@@ -224,6 +224,30 @@ group by 1, 2
 order by 1, 2
 limit ${ACQUIRERS_MAX} * 200`,
     values: [asked.step, sqlTime(asked.begin), asked.spanSeconds],
+  };
+}
+
+export interface MethodSpanRow extends AcquirerSpanRow {
+  method: string;
+}
+
+const METHODS_MAX = 20;
+
+/** The same of one acquirer, by method. */
+export function selectMethods(
+  asked: { step: SampleStep; begin: Micros; spanSeconds: number },
+  gatewayCode: string,
+): Statement {
+  return {
+    name: "methods of an acquirer over time",
+    text: `select ${span} as span, s.gateway_code, s.method, sum(s.calls)::float8 as calls, sum(s.refused)::float8 as refused,
+  sum(s.unknown)::float8 as unknown, sum(s.call_ms)::float8 as call_ms, bool_or(s.is_open) as is_open
+from telemetry_acquirers s
+where s.step_seconds = $1::integer and s.at >= $2::timestamptz and s.gateway_code = $4::text and s.method <> ''
+group by 1, 2, 3
+order by 1, 3
+limit ${METHODS_MAX} * 200`,
+    values: [asked.step, sqlTime(asked.begin), asked.spanSeconds, gatewayCode],
   };
 }
 

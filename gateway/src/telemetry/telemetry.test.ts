@@ -12,7 +12,7 @@ import { foldTelemetry } from "./fold.ts";
 import { measures } from "./sample.ts";
 import { Sampler } from "./sampler.ts";
 import { expiredTelemetry, insertSamples, samplesKeptSeconds } from "./telemetry.sql.ts";
-import { now, readCircuits, readProcesses, readPulse, readVitals } from "./vitals.ts";
+import { now, readCircuits, readMethods, readProcesses, readPulse, readVitals } from "./vitals.ts";
 
 const HOUR = 3_600 * SECOND;
 let place: TestDatabase;
@@ -120,7 +120,9 @@ test("folded into minutes and hours nothing is lost, however often and in whatev
   for (let number = 0; number < 14; number++) {
     metrics.answered("GET", "/v1/balances", 200);
     metrics.laneQueue.set({ lane: "creation" }, number === 3 ? 50 : 0);
-    metrics.acquirerCalls.inc({ gateway_code: "nusantara", call: "open", outcome: "answered" });
+    const labels = { gateway_code: "nusantara", call: "open" };
+    metrics.acquirerCalls.inc({ ...labels, payment_method: number < 13 ? "qris" : "va", outcome: "answered" });
+    metrics.acquirerSeconds.observe({ ...labels, payment_method: number < 13 ? "qris" : "va" }, 0.2);
     clock.move(5);
     await sampler.sample();
     if (number % 4 === 0) await foldTelemetry(database);
@@ -131,6 +133,13 @@ test("folded into minutes and hours nothing is lost, however often and in whatev
   expect(minutes.series.requests).toEqual([0.2, 0.2, undefined]); // 12 in a minute, 2 in ten seconds
   expect(minutes.series.lane_queue).toEqual([50, 0, undefined]);
   expect(minutes.acquirers.get("nusantara")?.map((span) => span?.calls)).toEqual([12, 2, undefined]);
+  const { methods } = await readMethods(database, { step: 60, begin, spanSeconds: 60, spans: 3 }, "nusantara");
+  expect(methods.get("qris")?.map((span) => [span?.calls, span?.callMs])).toEqual([
+    [12, 2_400],
+    [1, 200],
+    [undefined, undefined],
+  ]);
+  expect(methods.get("va")?.map((span) => span?.calls)).toEqual([undefined, 1, undefined]);
   const hours = await readVitals(database, {
     step: 3600,
     begin: begin - HOUR + 10 * 60 * SECOND,
@@ -231,7 +240,9 @@ test("each length of span is kept a little longer than it is plotted, and proces
   const clock = standing();
   const { sampler } = await process(clock);
   const measured = Object.fromEntries(Object.keys(measures).map((name) => [name, 1])) as never;
-  const acquirers = [{ gateway_code: "nusantara", calls: 1, refused: 0, unknown: 0, call_ms: 1, is_open: false }];
+  const acquirers = [
+    { gateway_code: "nusantara", method: "qris", calls: 1, refused: 0, unknown: 0, call_ms: 1, is_open: false },
+  ];
   await database.query(insertSamples(sampler.own, [{ at: clock.now(), measuredMs: 1, measured, acquirers }]));
   await asOwner(place, async (owner) => {
     for (const table of ["telemetry_samples", "telemetry_acquirers"]) {

@@ -5,11 +5,13 @@ import { type Measure, type Measured, measures } from "./sample.ts";
 import {
   type AcquirerSpanRow,
   type CircuitRow,
+  type MethodSpanRow,
   type ProcessRow,
   type SampleStep,
   type SpanRow,
   selectAcquirers,
   selectCircuits,
+  selectMethods,
   selectProcesses,
   selectPulse,
   selectSamples,
@@ -97,10 +99,30 @@ function seriesOf(rows: readonly SpanRow[], spans: number): Vitals["series"] {
   return Object.fromEntries(names.map((name) => [name, values(name)])) as Vitals["series"];
 }
 
+/** One acquirer's circuits, and what happened in each span, by method. */
+export async function readMethods(
+  database: Database,
+  asked: Spans,
+  gatewayCode: string,
+): Promise<{ circuits: CircuitRow[]; methods: Map<string, (AcquirerSpan | undefined)[]> }> {
+  const [circuits, rows] = await database.pipeline([selectCircuits(), selectMethods(asked, gatewayCode)]);
+  return {
+    circuits: ((circuits ?? []) as CircuitRow[]).filter(({ gateway_code: code }) => code === gatewayCode),
+    methods: spansOf((rows ?? []) as MethodSpanRow[], asked.spans, ({ method }) => method),
+  };
+}
+
 function acquirersOf(rows: readonly AcquirerSpanRow[], spans: number): Vitals["acquirers"] {
-  const byCode = Map.groupBy(rows, ({ gateway_code: code }) => code);
+  return spansOf(rows, spans, ({ gateway_code: code }) => code);
+}
+
+function spansOf<SpanOf extends AcquirerSpanRow>(
+  rows: readonly SpanOf[],
+  spans: number,
+  nameOf: (row: SpanOf) => string,
+): Map<string, (AcquirerSpan | undefined)[]> {
   return new Map(
-    [...byCode].map(([code, own]) => {
+    [...Map.groupBy(rows, nameOf)].map(([code, own]) => {
       const bySpan = new Map(own.map((row) => [row.span, row]));
       const told = Array.from({ length: spans }, (_, at) => {
         const row = bySpan.get(at);

@@ -5,11 +5,15 @@ import { Check, ChevronsUpDown } from "lucide-react";
 import { personApi, useSession } from "../api/session.ts";
 import { asApiError } from "../api/error.ts";
 import { useGo } from "../address.ts";
+import { apiRoot } from "../face.ts";
 import { paths } from "../paths.ts";
 import { say } from "../ui/toast.tsx";
 import { useWords } from "../words.ts";
 import { menuItem } from "./places.tsx";
 import { type Theme, setTheme, useTheme } from "./theme.ts";
+
+/** The documentation is on the merchants' listener alone. */
+const isPortal = apiRoot === "/portal";
 
 export function PersonMenu() {
   const words = useWords();
@@ -45,6 +49,11 @@ export function PersonMenu() {
             <Menu.Item className={menuItem} onClick={() => void go(paths.account())}>
               {words.account}
             </Menu.Item>
+            {isPortal && (
+              <Menu.LinkItem href="/docs/" className={menuItem}>
+                {words.documentation}
+              </Menu.LinkItem>
+            )}
             <Menu.Separator className="my-1 border-t border-line" />
             <Menu.RadioGroup value={chosen} onValueChange={(value) => setTheme(value as Theme)}>
               <Menu.GroupLabel className="px-2 py-1 text-xs text-muted">{words.theme}</Menu.GroupLabel>

@@ -58,8 +58,8 @@ export function Identity({ id, what = "the identity" }: { id: string; what?: str
 export function ShortId({ id }: { id: string }) {
   return (
     <code title={id} className="font-mono text-xs whitespace-nowrap">
-      <span className="max-sm:sr-only">{id}</span>
-      <span aria-hidden="true" className="sm:hidden">
+      <span className="max-lg:sr-only">{id}</span>
+      <span aria-hidden="true" className="lg:hidden">
         …{id.slice(-8)}
       </span>
     </code>

@@ -1,7 +1,7 @@
 // Audit: what operators changed or tried to change, whoever they were and however they came, newest first.
 import { useState } from "react";
 import { useQueryText } from "../../address.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Identity } from "../../ui/copy.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -47,7 +47,7 @@ export function Page() {
       from: "wide",
       cell: ({ actor: name }) =>
         name !== null && (
-          <To to={at.auditOf(name)} className="block max-w-48 truncate hover:underline">
+          <To to={at.auditOf(name)} className="block max-w-48 truncate leading-6 hover:underline">
             {name}
           </To>
         ),
@@ -59,6 +59,7 @@ export function Page() {
   return (
     <Frame
       title="Audit"
+      actions={<ButtonLink to={at.rejectedCalls()}>Rejected calls</ButtonLink>}
       lead={
         actor === undefined ? (
           "Every change that operators made or tried to make, newest first. It can only grow."

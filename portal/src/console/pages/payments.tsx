@@ -39,10 +39,10 @@ const columns: Column<Payment>[] = [
   {
     head: "Order",
     cell: (payment) => (
-      <span className="max-w-28 sm:max-w-52">
+      <span className="max-w-20 lg:max-w-52">
         <span className="block truncate">{payment.reference_id}</span>
-        {/* A phone has no room for the column. */}
-        <span className="block truncate text-xs font-normal text-muted sm:hidden">{payment.merchant_name}</span>
+        {/* Phones and tablets have no room for the column. */}
+        <span className="block truncate text-xs font-normal text-muted lg:hidden">{payment.merchant_name}</span>
       </span>
     ),
   },
@@ -50,7 +50,7 @@ const columns: Column<Payment>[] = [
   { head: "Amount", align: "right", cell: (payment) => <Money of={payment} /> },
   {
     head: "Merchant",
-    from: "wide",
+    from: "full",
     cell: (payment) => (
       <span title={payment.merchant_id} className="inline-block max-w-44 truncate align-bottom">
         {payment.merchant_name}

@@ -150,7 +150,7 @@ function Retention({ of }: { of: System }) {
 }
 
 const settingColumns: Column<System["settings"][number]>[] = [
-  { head: "Setting", cell: ({ name }) => <code className="font-mono text-xs">{name}</code> },
+  { head: "Setting", cell: ({ name }) => <code className="font-mono text-xs wrap-anywhere">{name}</code> },
   {
     head: "Value",
     cell: ({ value, secret }) =>
@@ -159,7 +159,7 @@ const settingColumns: Column<System["settings"][number]>[] = [
       ) : secret ? (
         <span className="text-muted">set, not shown</span>
       ) : (
-        <span className="wrap-anywhere">{value}</span>
+        <span className="inline-block min-w-28 wrap-anywhere">{value}</span>
       ),
   },
 ];

@@ -76,17 +76,29 @@ function pageOf(item: Item): string {
   return payment === undefined ? at.waiting() : at.payment(payment);
 }
 
+function Whose({ of: { merchant_name: name, environment } }: { of: Item }) {
+  return (
+    <>
+      {name ?? <span className="text-muted">the gateway</span>}
+      {environment === "sandbox" && <span className="text-muted"> sandbox</span>}
+    </>
+  );
+}
+
 const columns: Column<Item>[] = [
-  { head: "What", cell: ({ kind }) => kindOf(kind).name },
   {
-    head: "Whose",
-    cell: ({ merchant_name: name, environment }) => (
-      <>
-        {name ?? <span className="text-muted">the gateway</span>}
-        {environment === "sandbox" && <span className="text-muted"> sandbox</span>}
-      </>
+    head: "What",
+    cell: (item) => (
+      <span>
+        {kindOf(item.kind).name}
+        {/* A phone has no room for the column. */}
+        <span className="block text-xs font-normal sm:hidden">
+          <Whose of={item} />
+        </span>
+      </span>
     ),
   },
+  { head: "Whose", from: "wide", cell: (item) => <Whose of={item} /> },
   {
     head: "About",
     from: "wide",

@@ -16,7 +16,7 @@ function Console({ session: { service }, role }: { session: SessionView; role: s
   const may = useMay();
   const head = (
     <p className="px-2">
-      <To to={at.home()} className="block truncate text-base font-semibold text-ink">
+      <To to={at.home()} className="block min-h-6 truncate text-base leading-6 font-semibold text-ink">
         {service.name}
       </To>
       <span className="text-xs text-muted">Console · {role}</span>

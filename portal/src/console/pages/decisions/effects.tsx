@@ -55,7 +55,7 @@ export function Effects({ of: effects }: { of: readonly Effect[] }) {
             <th scope="col" className="px-3 py-2 font-medium">
               In {first.currency}
             </th>
-            <th scope="col" className="px-2 py-2 text-right font-medium">
+            <th scope="col" className="hidden px-2 py-2 text-right font-medium sm:table-cell">
               Now
             </th>
             <th scope="col" className="px-2 py-2 text-right font-medium">
@@ -70,7 +70,7 @@ export function Effects({ of: effects }: { of: readonly Effect[] }) {
           {effects.map((effect) => (
             <tr key={effect.account} className="border-b border-line last:border-b-0">
               <td className="h-9 px-3 py-1.5">{accountName(effect.account)}</td>
-              <td className="px-2 py-1.5 text-right">
+              <td className="hidden px-2 py-1.5 text-right sm:table-cell">
                 <Digits of={effect} minor={effect.before_minor} />
               </td>
               <td className="px-2 py-1.5 text-right font-medium">

@@ -52,7 +52,7 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
         </Fact>
         <Fact name="Merchant">{record.merchant.name}</Fact>
         <Fact name="Acquirer">
-          {receipt.gateway_code} <code className="font-mono text-xs">{receipt.transaction_id}</code>
+          {receipt.gateway_code} <code className="font-mono text-xs break-all">{receipt.transaction_id}</code>
         </Fact>
         <Fact name="Came">
           <Time at={receipt.received_at} />
@@ -107,5 +107,5 @@ const columns: Column<Candidate>[] = [
   { head: "Status", cell: ({ status }) => <Status status={status} /> },
   { head: "Why", from: "wide", cell: ({ signs }) => signs.map((sign) => sign.replaceAll("_", " ")).join(", ") },
   { head: "Amount", align: "right", cell: (one) => <Money of={one} /> },
-  { head: "Fits", align: "right", cell: ({ score }) => `${score} %` },
+  { head: "Fits", align: "right", cell: ({ score }) => <span className="whitespace-nowrap">{score} %</span> },
 ];

@@ -5,6 +5,7 @@ import { useGo, usePart } from "../../../address.ts";
 import { useAction } from "../../../api/action.ts";
 import { Answer } from "../../../ui/answer.tsx";
 import { Button } from "../../../ui/button.tsx";
+import { classes } from "../../../ui/classes.ts";
 import { Identity } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
@@ -137,14 +138,14 @@ const outcomes = ["succeeded", "rejected", "failed", "expired", "canceled"] as c
 function Days({ of: days }: { of: Review["merchant_days"] }) {
   return (
     <div tabIndex={0} role="group" aria-label="Days" className="overflow-x-auto rounded-md border border-line bg-panel">
-      <table className="w-full border-collapse text-right">
+      <table className="w-full border-collapse text-right text-xs sm:text-sm">
         <thead className="border-b border-line text-xs text-muted">
           <tr>
-            <th scope="col" className="px-4 py-2 text-left font-medium">
+            <th scope="col" className="px-2 py-2 text-left sm:px-4 font-medium">
               Day, UTC
             </th>
             {outcomes.map((name) => (
-              <th key={name} scope="col" className="px-3 py-2 font-medium">
+              <th key={name} scope="col" className="px-1 py-2 font-medium last:pr-2 sm:px-3">
                 {name}
               </th>
             ))}
@@ -153,9 +154,9 @@ function Days({ of: days }: { of: Review["merchant_days"] }) {
         <tbody>
           {days.map((day) => (
             <tr key={day.begins_at} className="border-b border-line last:border-b-0">
-              <td className="px-4 py-1.5 text-left whitespace-nowrap">{day.begins_at.slice(0, 10)}</td>
+              <td className="px-2 py-1.5 text-left sm:px-4 whitespace-nowrap">{day.begins_at.slice(0, 10)}</td>
               {outcomes.map((name) => (
-                <td key={name} className={day[name] === 0 ? "px-3 py-1.5 text-muted" : "px-3 py-1.5"}>
+                <td key={name} className={classes("px-1 py-1.5 last:pr-2 sm:px-3", day[name] === 0 && "text-muted")}>
                   {day[name]}
                 </td>
               ))}

@@ -77,7 +77,8 @@ export function tell(step: Step, reader: Reader): Telling {
         tone: step.object.status === "applied" ? "good" : "warn",
         detail: (
           <p className="text-muted">
-            Transaction <code className="font-mono text-xs">{step.object.transaction_id}</code>, {step.object.status}
+            Transaction <code className="font-mono text-xs break-all">{step.object.transaction_id}</code>,{" "}
+            {step.object.status}
           </p>
         ),
       };

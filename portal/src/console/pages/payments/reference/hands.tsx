@@ -49,7 +49,7 @@ function Operator({ of: entry }: { of: Schema<"AuditEntry"> }) {
       {entry.actor === null ? (
         <span className="font-medium">unknown</span>
       ) : (
-        <To to={at.auditOf(entry.actor)} className="font-medium hover:underline">
+        <To to={at.auditOf(entry.actor)} className="inline-flex min-h-6 items-center font-medium hover:underline">
           {entry.actor}
         </To>
       )}

@@ -6,13 +6,14 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Agent } from "undici";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Clock, systemClock, wireTime } from "../../ground/clock.ts";
-import { newId } from "../../ground/ids.ts";
+import { systemClock, wireTime } from "../../../gateway/src/ground/clock.ts";
+import { newId } from "../../../gateway/src/ground/ids.ts";
+import { sign, unwrap } from "../../../sdk/src/verify.ts";
 import { Cursor } from "./cursor.ts";
 import { Feed, pauseFor } from "./feed.ts";
 import { Listener } from "./listener.ts";
+import { listenerSecret } from "./own-signature.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -61,7 +62,6 @@ let said: string[];
 let stop: AbortController;
 let cut: AbortController;
 let runs: Promise<number>[];
-let agent: Agent;
 
 const json = (response: ServerResponse, status: number, value: unknown, headers = {}): void =>
   void response
@@ -96,7 +96,6 @@ beforeEach(async () => {
   [events, answers, asked, got, printed, said, runs] = [[], [], [], [], [], [], []];
   stop = new AbortController();
   cut = new AbortController();
-  agent = new Agent();
   service = new Peer(serve);
   receiver = new Peer((request, response, body) => {
     got.push({ id: request.headers["x-id"] as string, body, headers: request.headers });
@@ -108,19 +107,18 @@ afterEach(async () => {
   stop.abort();
   cut.abort();
   await Promise.all(runs);
-  await agent.destroy();
   await Promise.all([service.close(), receiver.close()]);
   rmSync(directory, { recursive: true });
 });
 
-function run(clock: Clock = systemClock): Promise<number> {
+function run(now: () => number = Date.now, secret?: string): Promise<number> {
   const cursor = new Cursor(directory, "ak_test_1");
   const baseUrl = `http://127.0.0.1:${service.port}/v1`;
   const listener = new Listener({
-    feed: new Feed({ baseUrl, clientId: "ak_test_1", secret: "sk_test_1", clock, agent }),
+    feed: new Feed({ baseUrl, clientId: "ak_test_1", secret: "sk_test_1", now }),
     cursor,
-    clock,
-    agent,
+    now,
+    secret,
     forwardTo: `http://127.0.0.1:${receiver.port}/hook`,
     print: (line) => void printed.push(line),
     say: (text) => void said.push(text),
@@ -167,6 +165,40 @@ test("a second start goes on where the first stopped, and says what waits", asyn
   void run();
   await arrived(152);
   expect(said[0]).toMatch(new RegExp(`^Ready: resuming after ${events[1]} of \\S+Z, more than 100 events waiting\\.`));
+});
+
+test("deliveries are signed with the listener's own secret; where several signatures have room, the service's stays", async () => {
+  const secret = listenerSecret("sk_test_1");
+  expect(secret).toMatch(/^whsec_[\w+/]{43}=$/);
+  expect(secret).not.toBe(listenerSecret("sk_test_2"));
+  const event = { id: newEvents(1)[0] ?? "", type: "payment.created" };
+  const signed = await sign({ secret: "whsec_c2VydmljZQ==", event, headerPrefix: "X-Toko-" });
+  void run(Date.now, secret);
+  await ready();
+  answers = [
+    (_request, response) =>
+      json(response, 200, { data: [{ ...event, ...signed }], next_after: event.id, has_more: false }),
+  ];
+  await vi.waitFor(() => expect(got).toHaveLength(1), 5_000);
+  const [{ body, headers }] = got as [(typeof got)[number]];
+  for (const good of [secret, "whsec_c2VydmljZQ=="])
+    expect(await unwrap(body, headers, good, { headerPrefix: "X-Toko-" })).toEqual(event);
+  await expect(unwrap(body, headers, "whsec_b3RoZXI=", { headerPrefix: "X-Toko-" })).rejects.toThrow("does not fit");
+  const alone = { "x-toko-timestamp": headers["x-toko-timestamp"], "x-toko-signature": headers["x-toko-signature"] };
+  expect(await unwrap(body, alone, secret, { headerPrefix: "X-Toko-" })).toEqual(event);
+});
+
+test("what a receiver says to a delivery that it refuses is told, in one line and not all of it", async () => {
+  receiver.handle = (request, response) => {
+    got.push({ id: request.headers["x-id"] as string, body: "", headers: request.headers });
+    response.writeHead(400).end(`The signature\n does not fit.\u001B[2J${"x".repeat(100_000)}`);
+  };
+  void run();
+  await ready();
+  events = newEvents(1);
+  await arrived(1);
+  await vi.waitFor(() => expect(said).toHaveLength(2));
+  expect(said[1]).toMatch(/^ {2}http:.*\/hook refused it: The signature does not fit\.\ufffd\[2Jx{250,300}…$/);
 });
 
 test("any answer counts, also a redirect, which is not followed", async () => {
@@ -298,13 +330,13 @@ test("it is patient when told to be, and gives up when asking again would not he
 
 test("what was signed too long ago is asked for again instead of handed on", async () => {
   let ahead = 0;
-  const clock: Clock = { now: () => systemClock.now() + ahead };
+  const now = (): number => Date.now() + ahead;
   receiver.handle = (request, response) => {
     got.push({ id: request.headers["x-id"] as string, body: "", headers: request.headers });
-    if (got.length === 2) ahead += 120_000_000; // the machine slept here
+    if (got.length === 2) ahead += 120_000; // the machine slept here
     response.writeHead(200).end();
   };
-  void run(clock);
+  void run(now);
   await ready();
   events = newEvents(4);
   await arrived(4);

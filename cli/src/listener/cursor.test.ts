@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { newId } from "../../ground/ids.ts";
+import { newId } from "../../../gateway/src/ground/ids.ts";
 import { Cursor, finished, handedOn } from "./cursor.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gerbang-cursor-"));

@@ -1,17 +1,20 @@
 // The listener: hears events of a sandbox and hands each on to a local address, in order, until that has answered.
 import { setTimeout as pause } from "node:timers/promises";
-import { type Agent, request } from "undici";
-import { type Clock, SECOND, stopwatchMs, wireTime } from "../../ground/clock.ts";
-import { momentOf } from "../../ground/ids.ts";
+import { shown } from "../output/text.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Feed, Heard, HeardEvent } from "./feed.ts";
+import { momentOf } from "./ids.ts";
+import { signedWith } from "./own-signature.ts";
 import { reasonOf } from "./reasons.ts";
 
 const WAIT_SECONDS = 20;
 /** A receiver on a developer's machine may stand at a breakpoint for a while. */
 const FORWARD_TIMEOUT_MS = 30_000;
 /** Signatures carry a time that receivers check: what lies here longer is asked for again, signed anew. */
-const FRESH_SECONDS = 60;
+const FRESH_MS = 60_000;
+/** Of what a receiver says to a delivery that it refuses. */
+const REFUSAL_BYTES_MAX = 2_000;
+const REFUSAL_SHOWN_MAX = 300;
 
 /** The times of a listener. Tests hand in shorter ones. */
 export interface ListenerTiming {
@@ -29,9 +32,11 @@ const usualTiming: ListenerTiming = { delayMs: 1_000, delayMaxMs: 30_000, restMs
 export interface ListenerParts {
   feed: Feed;
   cursor: Cursor;
-  clock: Clock;
-  agent: Agent;
+  /** Unix milliseconds. */
+  now: () => number;
   forwardTo: string;
+  /** Signs what is handed on; without it the service's own signatures stay. */
+  secret: string | undefined;
   /** One line for each event handed on. */
   print: (line: string) => void;
   /** Words about everything else. */
@@ -64,7 +69,7 @@ export class Listener {
     const { feed, cursor, stop, say } = this.parts;
     let wait = 0;
     while (!stop.aborted) {
-      const asked = stopwatchMs();
+      const asked = performance.now();
       const answer = await feed.ask(cursor.position, wait, stop);
       if (stop.aborted) break;
       if (answer.kind === "refused") {
@@ -76,7 +81,7 @@ export class Listener {
         const all = await this.handOn(answer);
         if (answer.events.length > 0) await this.rest(answer.pauseMs);
         // A service that is about to stop lets nobody wait: it is not to be asked in a circle.
-        else if (wait > 0 && stopwatchMs() - asked < this.timing.restMs) await this.rest(this.timing.restMs);
+        else if (wait > 0 && performance.now() - asked < this.timing.restMs) await this.rest(this.timing.restMs);
         wait = all ? WAIT_SECONDS : 0;
       } else if (answer.kind === "busy") {
         if (answer.seconds > 2) say(`The quota of requests is used up; going on in ${answer.seconds} s.`);
@@ -114,10 +119,10 @@ export class Listener {
 
   /** True when each event was answered; false when the rest is to be asked for again. */
   private async handOn({ events, nextAfter }: Heard): Promise<boolean> {
-    const { cursor, clock, stop } = this.parts;
-    const signedAt = clock.now();
+    const { cursor, now, stop } = this.parts;
+    const signedAt = now();
     for (const event of events) {
-      if (stop.aborted || Math.abs(clock.now() - signedAt) > FRESH_SECONDS * SECOND) return false;
+      if (stop.aborted || Math.abs(now() - signedAt) > FRESH_MS) return false;
       if (!(await this.deliver(event))) return false;
       cursor.handedOn(event.id, nextAfter);
     }
@@ -128,10 +133,10 @@ export class Listener {
   /** Any answer of the receiver counts. Without one the event stays first in line, and the others behind it. */
   private async deliver(event: HeardEvent): Promise<boolean> {
     const { forwardTo, print, say, stop } = this.parts;
-    const begun = stopwatchMs();
-    let status: number;
+    const begun = performance.now();
+    let answer: Answered;
     try {
-      status = await this.post(event);
+      answer = await this.post(event);
     } catch (error) {
       if (stop.aborted) return false;
       const delay = this.delayMs(this.unanswered++);
@@ -142,27 +147,27 @@ export class Listener {
       return false;
     }
     this.unanswered = 0;
-    print(this.line(event, status, Math.round(stopwatchMs() - begun)));
+    print(this.line(event, answer.status, Math.round(performance.now() - begun)));
+    if (answer.refusal !== undefined) say(`  ${forwardTo} refused it: ${answer.refusal}`);
     return true;
   }
 
-  private async post({ body, headers }: HeardEvent): Promise<number> {
-    const { agent, forwardTo, cut } = this.parts;
-    const answer = await request(forwardTo, {
-      dispatcher: agent,
+  private async post(event: HeardEvent): Promise<Answered> {
+    const { forwardTo, secret, cut } = this.parts;
+    const headers = secret === undefined ? event.headers : await signedWith(secret, event);
+    const answer = await fetch(forwardTo, {
       method: "POST",
       headers,
-      body,
+      body: event.body,
+      redirect: "manual",
       signal: AbortSignal.any([cut, AbortSignal.timeout(FORWARD_TIMEOUT_MS)]),
     });
-    // The status has decided; what the body does afterwards changes nothing.
-    await answer.body.dump().catch(() => undefined);
-    return answer.statusCode;
+    return { status: answer.status, refusal: await refusalOf(answer) };
   }
 
   private line({ id, type }: HeardEvent, status: number, ms: number): string {
     const paint = (code: number, text: string): string => (this.parts.color ? `\u001B[${code}m${text}\u001B[0m` : text);
-    const time = wireTime(this.parts.clock.now()).slice(11);
+    const time = timeOf(this.parts.now()).slice(11);
     const good = status >= 200 && status < 300;
     return `${paint(2, time)}  ${type.padEnd(18)}  ${paint(2, id)}  ${paint(good ? 32 : 31, String(status))}  ${ms} ms`;
   }
@@ -178,8 +183,37 @@ export class Listener {
   }
 }
 
+interface Answered {
+  status: number;
+  /** What the receiver said of a delivery that it did not take; undefined where it took it, or said nothing. */
+  refusal: string | undefined;
+}
+
+/** The status has decided: what the body does afterwards changes nothing, and no more of it is read than is shown. */
+async function refusalOf({ status, body }: Response): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    if (status >= 200 && status < 300) {
+      await body?.cancel();
+      return undefined;
+    }
+    for await (const part of body ?? []) {
+      text += decoder.decode(part, { stream: true });
+      if (text.length > REFUSAL_BYTES_MAX) break;
+    }
+  } catch {
+    // An answer that breaks off says as much as had come.
+  }
+  const words = shown(text.replaceAll(/\s+/g, " ").trim());
+  return words === "" ? undefined : words.length > REFUSAL_SHOWN_MAX ? `${words.slice(0, REFUSAL_SHOWN_MAX)}…` : words;
+}
+
+/** As the API writes times. */
+const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
 /** Where an identity stands, in words: behind an event, or at a moment at which there was none. The sandbox's time. */
 function placeOf(id: string): string {
-  const time = wireTime(momentOf(id));
+  const time = timeOf(momentOf(id));
   return /0{13}$/.test(id) ? `from ${time} on` : `after ${id} of ${time}`;
 }

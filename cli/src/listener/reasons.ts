@@ -14,12 +14,20 @@ const known: Record<string, string> = {
   UND_ERR_BODY_TIMEOUT: "the answer broke off",
 };
 
+interface Failed {
+  code?: unknown;
+  name?: unknown;
+  errors?: unknown[];
+  cause?: unknown;
+}
+
 export function reasonOf(error: unknown): string {
-  const { code, name, errors } = (error ?? {}) as { code?: unknown; name?: unknown; errors?: unknown[] };
+  const { code, name, errors, cause } = (error ?? {}) as Failed;
   if (name === "TimeoutError") return "no answer in time";
   if (typeof code === "string" && known[code] !== undefined) return known[code];
   // A name with several addresses: each was tried.
   if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
+  if (cause !== undefined) return reasonOf(cause);
   if (typeof code === "string") return `the connection failed (${code})`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -11,13 +11,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { z } from "zod";
-import { ConfigError } from "../../ground/config.ts";
-import { assert } from "../../ground/fault.ts";
-import { isId } from "../../ground/ids.ts";
+import { Trouble } from "../failures.ts";
+import { isEventId } from "./ids.ts";
 
-const eventId = z.string().refine((id) => isId("event", id));
-const fileSchema = z.object({ client_id: z.string(), after: eventId, seen: z.array(eventId).max(1_000) });
+const SEEN_MAX = 1_000;
 
 /**
  * Everything up to `after` was handed on, and so was each of `seen`, which lie beyond it.
@@ -52,7 +49,7 @@ export class Cursor {
   private readonly clientId: string;
   private kept: Position | undefined;
 
-  /** Takes the cursor of a client for this process. Throws `ConfigError` when another one has it, or it cannot be read. */
+  /** Takes the cursor of a client for this process. Throws `Trouble` when another one has it, or it cannot be read. */
   constructor(directory: string, clientId: string) {
     this.clientId = clientId;
     this.file = join(directory, `${clientId}.json`);
@@ -94,7 +91,7 @@ export class Cursor {
   }
 
   private get begun(): Position {
-    assert(this.kept, "a cursor moves before it has begun");
+    if (!this.kept) throw new Error("a cursor moves before it has begun");
     return this.kept;
   }
 
@@ -121,12 +118,9 @@ export class Cursor {
       throw error;
     }
     try {
-      const { after, seen } = fileSchema.parse(JSON.parse(text));
-      return { after, seen };
+      return positionOf(JSON.parse(text));
     } catch {
-      throw new ConfigError(
-        `${this.file} is damaged. Remove it to listen from now on; what came before is not handed on.`,
-      );
+      throw new Trouble(`${this.file} is damaged. Remove it to listen from now on; what came before is not handed on.`);
     }
   }
 
@@ -141,13 +135,22 @@ export class Cursor {
       }
       const owner = Number(readFileSync(this.lock, "utf8"));
       if (round > 2 || (owner !== process.pid && isRunning(owner))) {
-        throw new ConfigError(
+        throw new Trouble(
           `Another listener of ${this.clientId} runs here (process ${owner}). Stop it first; if there is none, remove ${this.lock}`,
         );
       }
       this.release();
     }
   }
+}
+
+/** Throws for what this program never wrote. */
+function positionOf(value: unknown): Position {
+  const { client_id: clientId, after, seen } = value as { client_id: unknown; after: unknown; seen: unknown };
+  if (typeof clientId !== "string" || !isEventId(after) || !Array.isArray(seen) || seen.length > SEEN_MAX)
+    throw new TypeError("no position");
+  if (!seen.every(isEventId)) throw new TypeError("no position");
+  return { after, seen };
 }
 
 function isRunning(pid: number): boolean {

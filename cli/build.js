@@ -1,0 +1,17 @@
+// Writes `dist/`: the commands, the client library and the parser as JavaScript that Node 20 runs by itself. Runs before packing.
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
+rmSync(join(here, "dist"), { recursive: true, force: true });
+const { status } = spawnSync(process.execPath, [tsc, "-p", here], { stdio: "inherit" });
+if (status !== 0) process.exit(status ?? 1);
+
+// What is published is `dist`: here, a second `gerbang` beside the service's would take its place.
+const { private: _, scripts: __, ...manifest } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const published = { ...manifest, bin: { gerbang: "cli/src/main.js" }, files: ["cli", "gateway", "sdk"] };
+writeFileSync(join(here, "dist/package.json"), `${JSON.stringify(published, null, 2)}\n`);

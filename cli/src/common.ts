@@ -1,0 +1,44 @@
+// What most of the merchants' commands share: options, and the variables that they heed.
+import type { Form } from "../../gateway/src/cli/command.ts";
+
+export const count: Form = { pattern: /^([1-9]\d{0,3}|10000)$/, says: "is a number from 1 to 10000" };
+export const minor: Form = {
+  pattern: /^[1-9]\d{0,15}$/,
+  says: "is a whole number of minor units: 150000 is 1,500.00 of IDR",
+};
+export const seconds: Form = { pattern: /^[1-9]\d{0,9}$/, says: "is a whole number of seconds" };
+export const httpAddress: Form = { pattern: /^https?:\/\/[^/\s]/, says: "begins with http:// or https://" };
+
+export const asWhom = {
+  profile: { value: "NAME", summary: "whose key to use (default: GERBANG_PROFILE, or the one of `profiles use`)" },
+} as const;
+
+/** Of what answers with one object. */
+export const one = { ...asWhom, json: { summary: "print JSON, for programs" } } as const;
+
+/** Of what changes something. */
+export const change = {
+  ...one,
+  "idempotency-key": {
+    value: "KEY",
+    summary: "one key for one intent: the same command again changes nothing twice (default: one made anew)",
+  },
+} as const;
+
+/** Of lists. */
+export const list = {
+  ...asWhom,
+  json: { summary: "print a line of JSON for each, for programs" },
+  limit: { value: "N", default: "25", form: count, summary: "how many, newest first" },
+  watch: { summary: "go on and show what changes, until Ctrl-C" },
+} as const;
+
+/** The variables by which a key is found. */
+export const ofIdentity = [
+  "GERBANG_CLIENT_ID",
+  "GERBANG_SECRET",
+  "GERBANG_BASE_URL",
+  "GERBANG_PROFILE",
+  "XDG_CONFIG_HOME",
+  "NO_COLOR",
+] as const;

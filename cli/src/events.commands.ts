@@ -1,0 +1,96 @@
+// The rows of the table of commands about events and webhooks.
+import { type Command, defineCommand } from "../../gateway/src/cli/command.ts";
+import { asWhom, change, httpAddress, list, ofIdentity as environment, one } from "./common.ts";
+
+export const eventTypes = [
+  "payment.created",
+  "payment.processing",
+  "payment.succeeded",
+  "payment.failed",
+  "payment.expired",
+  "payment.canceled",
+  "refund.succeeded",
+  "refund.failed",
+  "settlement.created",
+  "settlement.paid",
+  "dispute.opened",
+  "dispute.updated",
+  "dispute.resolved",
+] as const;
+const id = { name: "id", required: true } as const;
+
+export const eventCommands: readonly Command[] = [
+  defineCommand({
+    name: "events list",
+    summary: "List events and how their delivery went, newest first",
+    options: {
+      ...list,
+      type: { choices: eventTypes, summary: "only those of this type" },
+      delivery: {
+        choices: ["pending", "delivered", "undelivered", "none"],
+        summary: "only those whose delivery stands so",
+      },
+    },
+    examples: [["gerbang events list --delivery undelivered", "what your receiver never took"]],
+    environment,
+    run: async (values) => (await import("./events.ts")).listEvents(values),
+  }),
+  defineCommand({
+    name: "events get",
+    summary: "Show an event, with the body that is delivered",
+    operand: id,
+    options: one,
+    examples: [["gerbang events get evt_… --json", "as a receiver gets it"]],
+    environment,
+    run: async (values, [event = ""]) => (await import("./events.ts")).getEvent(values, event),
+  }),
+  defineCommand({
+    name: "events deliveries",
+    summary: "List every attempt to deliver an event, and why it failed",
+    operand: id,
+    options: list,
+    examples: [["gerbang events deliveries evt_…", "what your receiver answered"]],
+    environment,
+    run: async (values, [event = ""]) => (await import("./events.ts")).listDeliveries(values, event),
+  }),
+  defineCommand({
+    name: "events resend",
+    summary: "Deliver an event again",
+    operand: id,
+    options: change,
+    examples: [["gerbang events resend evt_…", "the same body, signed anew"]],
+    environment,
+    run: async (values, [event = ""]) => (await import("./events.ts")).resendEvent(values, event),
+  }),
+  defineCommand({
+    name: "trigger",
+    summary: "Send an event with sample data to the registered address of the sandbox",
+    operand: { name: "type", choices: [...eventTypes, "all"], required: true },
+    options: change,
+    examples: [
+      ["gerbang trigger payment.succeeded", "as if somebody had paid"],
+      ["gerbang trigger all", "one of each type"],
+    ],
+    environment,
+    run: async (values, [type = ""]) => (await import("./events.ts")).triggerEvent(values, type),
+  }),
+  defineCommand({
+    name: "listen",
+    summary: "Hand each event of a sandbox on to this machine",
+    details: [
+      "It goes on where it stopped, and loses none. It prints a line for each delivery, and what your program said to one that it refused. Ctrl-C stops it.",
+      "It says by which secret the deliveries are signed: one of its own, always the same for a key, so that you need no registered address.",
+    ],
+    options: {
+      "forward-to": { value: "URL", required: true, form: httpAddress, summary: "your program's address" },
+      ...asWhom,
+      "base-url": { value: "URL", form: httpAddress, summary: "the service's address, with another key's" },
+      "client-id": { value: "ak_test_…", summary: "another key of the sandbox" },
+      secret: { value: "SECRET", summary: "its secret; GERBANG_SECRET keeps it out of the list of processes" },
+      "as-sent": { summary: "leave the service's own signatures, by the secret of the sandbox's webhooks" },
+    },
+    examples: [["gerbang listen --forward-to http://localhost:3000/hook", "events as they come"]],
+    environment: ["BASE_URL", "GERBANG_DATA", ...environment],
+    run: async (values) => (await import("./listen.ts")).listenCommand(values),
+  }),
+];

@@ -1,0 +1,106 @@
+// The commands `events …` and `trigger`.
+import { say } from "../../gateway/src/cli/say.ts";
+import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
+import { eventTypes } from "./events.commands.ts";
+import { clientOf } from "./identity.ts";
+import { toneOf } from "./output/color.ts";
+import { printList, printObject } from "./output/print.ts";
+import type { Column } from "./output/table.ts";
+
+interface Common {
+  profile: string | undefined;
+  json: boolean;
+}
+interface Change extends Common {
+  "idempotency-key": string | undefined;
+}
+interface Listed extends Common {
+  limit: string;
+  watch: boolean;
+}
+
+const columns: readonly Column<Event>[] = [
+  { head: "CREATED", cell: ({ created_at: at }) => at },
+  { head: "TYPE", cell: ({ type }) => type },
+  {
+    head: "DELIVERY",
+    cell: ({ delivery }) => delivery?.state ?? "none",
+    tone: ({ delivery }) => toneOfDelivery(delivery?.state),
+  },
+  { head: "ATTEMPTS", align: "right", cell: ({ delivery }) => String(delivery?.attempts ?? 0) },
+  { head: "EVENT", cell: ({ id }) => id },
+  { head: "ABOUT", cell: aboutOf },
+];
+
+const toneOfDelivery = (state: string | undefined) =>
+  state === "undelivered" ? ("bad" as const) : state === undefined ? ("dim" as const) : toneOf(state);
+
+/** The object that an event tells of. */
+function aboutOf({ data }: Event): string {
+  const { reference, uuid } = data as { reference?: unknown; uuid?: unknown };
+  const named = uuid ?? reference;
+  return typeof named === "string" ? named : "";
+}
+
+export function listEvents(
+  values: Listed & { type: EventType | undefined; delivery: EventFilters["delivery"] },
+): Promise<number> {
+  const { type, delivery } = values;
+  const { events } = clientOf(values);
+  const filters: EventFilters = {
+    ...(type === undefined ? {} : { type }),
+    ...(delivery === undefined ? {} : { delivery }),
+  };
+  const listing = {
+    ask: (limit: number) => events.list({ ...filters, limit }),
+    columns,
+    id: ({ id }: Event) => id,
+    empty: "No events. gerbang trigger payment.succeeded sends a sample.",
+  };
+  return printList(listing, values);
+}
+
+export async function getEvent(values: Common, id: string): Promise<number> {
+  return printObject(await clientOf(values).events.get(id), values);
+}
+
+const attemptColumns: readonly Column<DeliveryAttempt>[] = [
+  { head: "ATTEMPT", align: "right", cell: ({ attempt }) => String(attempt) },
+  { head: "STARTED", cell: ({ started_at: at }) => at },
+  { head: "TOOK", align: "right", cell: ({ duration_ms: ms }) => `${ms} ms` },
+  {
+    head: "ANSWER",
+    cell: ({ status, reason }) => (status === null ? (reason ?? "none") : String(status)),
+    tone: ({ succeeded }) => (succeeded ? "good" : "bad"),
+  },
+  { head: "WHY", cell: ({ succeeded, reason, note }) => (succeeded ? "" : (note ?? reason ?? "")) },
+];
+
+export function listDeliveries(values: Listed, id: string): Promise<number> {
+  const { events } = clientOf(values);
+  const listing = {
+    ask: (limit: number) => events.deliveries(id, { limit }),
+    columns: attemptColumns,
+    id: ({ attempt, started_at: at }: DeliveryAttempt) => `${attempt} ${at}`,
+    empty: "It was not sent yet.",
+  };
+  return printList(listing, values);
+}
+
+export async function resendEvent(values: Change, id: string): Promise<number> {
+  return printObject(await clientOf(values).events.resend(id, { idempotencyKey: values["idempotency-key"] }), values);
+}
+
+export async function triggerEvent(values: Change, type: string): Promise<number> {
+  const { sandbox } = clientOf(values);
+  const key = values["idempotency-key"];
+  const types = eventTypes.filter((one) => type === "all" || one === type);
+  for (const one of types) {
+    // One key is one intent, and each type is one of its own.
+    const idempotencyKey = key === undefined || types.length === 1 ? key : `${key}-${one}`;
+    const { event_id: id } = await sandbox.events.trigger(one, { idempotencyKey });
+    if (values.json) printObject({ event_id: id, type: one }, values);
+    else say(`Sent ${one} as ${id}. How it went: gerbang events deliveries ${id}`);
+  }
+  return 0;
+}

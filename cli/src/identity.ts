@@ -1,0 +1,124 @@
+// Whose key a command uses: the environment's over any profile, then a profile, then the demo merchant of a service that runs from this folder.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { say } from "../../gateway/src/cli/say.ts";
+import { Gerbang } from "../../sdk/src/gerbang.ts";
+import { Trouble } from "./failures.ts";
+import { Profiles } from "./profiles.ts";
+import { version } from "./version.ts";
+
+export interface Identity {
+  clientId: string;
+  secret: string;
+  /** Ends in /v1. */
+  baseUrl: string;
+  /** Where it comes from, for people. */
+  from: string;
+  /** Whose it is, where that is known: pages have it in their addresses. */
+  merchantId: string | undefined;
+  portalUrl: string | undefined;
+}
+
+/** What commands are given to say whose key it is. */
+export interface Named {
+  profile?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws `Trouble` where there is no key, or half of one. */
+export function identityOf({ profile: named }: Named, environment: Environment = process.env): Identity {
+  const set = (name: string): string | undefined => environment[name] || undefined;
+  const [clientId, secret] = [set("GERBANG_CLIENT_ID"), secretOf(environment)];
+  const baseUrl = set("GERBANG_BASE_URL") ?? set("BASE_URL");
+  if ((clientId === undefined) !== (secret === undefined))
+    throw new Trouble("GERBANG_CLIENT_ID and GERBANG_SECRET belong together: set both, or neither.");
+  if (clientId !== undefined && secret !== undefined) {
+    // A key of one installation is of no use at another one's address, and no business of it.
+    if (baseUrl === undefined)
+      throw new Trouble(
+        "GERBANG_CLIENT_ID says whose key it is, and nothing says where: set GERBANG_BASE_URL, such as https://pay.example.com/v1.",
+      );
+    return {
+      clientId,
+      secret,
+      baseUrl: withV1(baseUrl),
+      from: "GERBANG_CLIENT_ID",
+      merchantId: undefined,
+      portalUrl: undefined,
+    };
+  }
+  const found = new Profiles().find(named ?? set("GERBANG_PROFILE"));
+  if (found) {
+    const { client_id, secret: own, base_url, merchant_id: merchantId, portal_url: portalUrl } = found.profile;
+    const identity = { clientId: client_id, secret: own, merchantId, portalUrl };
+    return { ...identity, baseUrl: withV1(set("GERBANG_BASE_URL") ?? base_url), from: `profile ${found.name}` };
+  }
+  const demo = demoOf(set("GERBANG_DATA") ?? ".data");
+  if (demo) return { ...demo, baseUrl: withV1(baseUrl ?? demo.baseUrl) };
+  throw new Trouble(
+    "Whose key? Sign in with gerbang login --base-url https://…/v1, or set GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL.",
+  );
+}
+
+/** The client of a command. Its answers are waited for as long as somebody at a terminal waits. */
+export function clientOf(named: Named): Gerbang {
+  const { clientId, secret, baseUrl } = identityOf(named);
+  return new Gerbang({
+    clientId,
+    secret,
+    baseUrl,
+    deadlineMs: 30_000,
+    // Whoever waits at a terminal is told what for.
+    hooks: {
+      onRetry: ({ error, waitMs }) =>
+        say(`${error.code}: trying again${waitMs < 500 ? "" : ` in ${Math.round(waitMs / 1000)} s`} …`),
+    },
+    propagate: (headers) => void (headers["user-agent"] = userAgent),
+  });
+}
+
+export const userAgent = `gerbang-cli/${version} (${process.platform}; node ${process.versions.node})`;
+
+function secretOf(environment: Environment): string | undefined {
+  const { GERBANG_SECRET: own = "", GERBANG_SECRET_FILE: file = "" } = environment;
+  if (own !== "" && file !== "") throw new Trouble("GERBANG_SECRET and GERBANG_SECRET_FILE are two answers: set one.");
+  if (file === "") return own || undefined;
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (cause) {
+    throw new Trouble(`GERBANG_SECRET_FILE names ${file}, which cannot be read.`, { cause });
+  }
+}
+
+/** A development's demo merchant, whose file the service writes at its first start. */
+function demoOf(folder: string): Identity | undefined {
+  const file = join(folder, "demo.json");
+  let demo: Record<string, unknown>;
+  try {
+    demo = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new Trouble(`${file} cannot be read as the demo merchant's.`, { cause: error });
+  }
+  const { client_id: clientId, secret, base_url: baseUrl, merchant_id: merchantId } = demo;
+  if (typeof clientId !== "string" || typeof secret !== "string" || typeof baseUrl !== "string") return undefined;
+  return {
+    clientId,
+    secret,
+    baseUrl,
+    from: `the demo merchant of ${file}`,
+    merchantId: typeof merchantId === "string" ? merchantId : undefined,
+    portalUrl: `${originOf(baseUrl)}/portal`,
+  };
+}
+
+/** What stands before /v1. Throws `Trouble` for what is no address. */
+export function originOf(baseUrl: string): string {
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
+    throw new Trouble(`${baseUrl} is no address of a service: it looks like https://pay.example.com/v1.`);
+  const { origin, pathname } = new URL(baseUrl);
+  return origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+export const withV1 = (baseUrl: string): string => `${originOf(baseUrl)}/v1`;

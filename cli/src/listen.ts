@@ -1,0 +1,95 @@
+// The command `listen`: events of a sandbox, handed on to a program on this machine, which no webhook from outside could reach.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { UsageError } from "../../gateway/src/cli/command.ts";
+import { say } from "../../gateway/src/cli/say.ts";
+import { Trouble } from "./failures.ts";
+import { type Identity, identityOf, withV1 } from "./identity.ts";
+import { Cursor } from "./listener/cursor.ts";
+import { Feed } from "./listener/feed.ts";
+import { Listener } from "./listener/listener.ts";
+import { listenerSecret } from "./listener/own-signature.ts";
+import { paintOf, plain } from "./output/color.ts";
+import { configFolder } from "./profiles.ts";
+
+/** After Ctrl-C a delivery that is under way may still be answered. */
+const GRACE_MS = 3_000;
+
+interface Given {
+  "forward-to": string;
+  profile: string | undefined;
+  "base-url": string | undefined;
+  "client-id": string | undefined;
+  secret: string | undefined;
+  "as-sent": boolean;
+}
+
+export async function listenCommand(given: Given): Promise<number> {
+  const forwardTo = given["forward-to"];
+  if (!URL.canParse(forwardTo)) throw new UsageError("--forward-to is an address such as http://localhost:3000/hook");
+  const identity = keyOf(given);
+  const { clientId, secret, baseUrl } = identity;
+  if (!clientId.startsWith("ak_test_"))
+    throw new UsageError("only a sandbox can be listened to: use a key that begins with ak_test_");
+  const { stop, cut } = signals();
+  const cursor = new Cursor(join(stateFolder(), "listen"), clientId);
+  const own = given["as-sent"] ? undefined : listenerSecret(secret);
+  say(
+    own === undefined
+      ? "Deliveries keep the service's signatures, by the secret of your sandbox's webhooks."
+      : `Deliveries are signed with ${own}`,
+  );
+  try {
+    return await new Listener({
+      feed: new Feed({ clientId, secret, baseUrl, now: Date.now }),
+      cursor,
+      now: Date.now,
+      forwardTo,
+      secret: own,
+      print: (line) => void process.stdout.write(`${line}\n`),
+      say,
+      color: paintOf(process.stdout) !== plain,
+      stop,
+      cut,
+    }).run();
+  } finally {
+    cursor.release();
+  }
+}
+
+function keyOf(given: Given): Pick<Identity, "clientId" | "secret" | "baseUrl"> {
+  const { "base-url": baseUrl, "client-id": clientId, secret } = given;
+  if (clientId === undefined && secret === undefined) {
+    const known = identityOf(given);
+    return baseUrl === undefined ? known : { ...known, baseUrl: withV1(baseUrl) };
+  }
+  if (clientId === undefined || secret === undefined)
+    throw new UsageError("--client-id and --secret belong together: give both, or neither");
+  if (!clientId.startsWith("ak_test_")) return { clientId, secret, baseUrl: "" };
+  const { GERBANG_BASE_URL: own, BASE_URL: ofService } = process.env;
+  const address = baseUrl ?? (own || ofService);
+  if (address === undefined || address === "")
+    throw new Trouble("Where is the service of this key? Give --base-url, or set GERBANG_BASE_URL.");
+  return { clientId, secret, baseUrl: withV1(address) };
+}
+
+/** Where places are kept: beside the data of a service that runs from here, else with the profiles. */
+function stateFolder(): string {
+  const data = process.env.GERBANG_DATA || ".data";
+  return process.env.GERBANG_DATA || existsSync(data) ? data : configFolder();
+}
+
+/** Ctrl-C, and a reader of our lines that has gone. */
+function signals(): { stop: AbortSignal; cut: AbortSignal } {
+  const stop = new AbortController();
+  const cut = new AbortController();
+  const end = (): void => {
+    if (stop.signal.aborted) return;
+    stop.abort();
+    void pause(GRACE_MS, undefined, { ref: false }).then(() => cut.abort());
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
+  process.stdout.on("error", end);
+  return { stop: stop.signal, cut: cut.signal };
+}

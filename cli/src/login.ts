@@ -1,0 +1,219 @@
+// The commands `login`, `logout` and `profiles`: a key by a code that a person confirms in the portal (RFC 8628), kept for this machine.
+import { hostname } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import { say } from "../../gateway/src/cli/say.ts";
+import { openInBrowser } from "./browser.ts";
+import { Trouble } from "./failures.ts";
+import { originOf, userAgent } from "./identity.ts";
+import { paintOf } from "./output/color.ts";
+import { stopped, write } from "./output/print.ts";
+import { tableOf } from "./output/table.ts";
+import { shown } from "./output/text.ts";
+import { PROFILE_NAME, type Profile, Profiles } from "./profiles.ts";
+
+const ANSWER_MS = 15_000;
+const ANSWER_BYTES_MAX = 100_000;
+/** Answers that did not come, in a row, before it gives up: a network may be gone for a moment. */
+const LOST_MAX = 5;
+
+interface Login {
+  "base-url": string | undefined;
+  profile: string | undefined;
+  production: boolean;
+  "no-browser": boolean;
+}
+
+interface Begun {
+  device_code: string;
+  user_code: string;
+  verification_uri_complete: string;
+  expires_in: number;
+  interval: number;
+}
+
+export async function loginCommand(given: Login): Promise<number> {
+  const profiles = new Profiles();
+  const name = given.profile ?? (process.env.GERBANG_PROFILE || "default");
+  if (!PROFILE_NAME.test(name)) throw new Trouble(`${JSON.stringify(name)} is no name of a profile.`);
+  const origin = originOf(given["base-url"] ?? baseUrlOf(profiles, name));
+  const keyName = `gerbang CLI on ${hostname()}`.slice(0, 60);
+  const environment = given.production ? "production" : "sandbox";
+  const begun = begunOf(await ask(origin, "", { name: keyName, environment }));
+  const page = pageOf(begun.verification_uri_complete);
+  say(`Open ${page}\nand compare the code there: ${paintOf(process.stderr)("bold", shown(begun.user_code))}`);
+  if (!given["no-browser"] && process.stderr.isTTY) openInBrowser(page);
+  say("Waiting for you to confirm … (Ctrl-C ends it)");
+  const granted = await answered(origin, begun);
+  if (granted === undefined) return 1;
+  profiles.keep(name, granted);
+  say(
+    `Signed in: ${shown(granted.merchant_name)}, ${granted.environment}. The key is kept as profile ${name} in ${profiles.file}`,
+  );
+  return 0;
+}
+
+/** Throws `Trouble` where the answer is another one than this version knows. */
+function begunOf(answer: Record<string, unknown>): Begun {
+  const texts = ["device_code", "user_code", "verification_uri_complete"].every(
+    (name) => typeof answer[name] === "string",
+  );
+  if (texts && Number.isInteger(answer.expires_in) && Number.isInteger(answer.interval))
+    return answer as unknown as Begun;
+  throw new Trouble("The service answers in another form than this version knows.");
+}
+
+/** Where to sign in, when it is not said: as before. */
+function baseUrlOf(profiles: Profiles, name: string): string {
+  const own = process.env.GERBANG_BASE_URL || process.env.BASE_URL;
+  if (own) return own;
+  const { current, profiles: known } = profiles.read();
+  const before = Object.hasOwn(known, name) ? known[name] : current === undefined ? undefined : known[current];
+  if (before) return before.base_url;
+  throw new Trouble("Sign in where? Name the service: gerbang login --base-url https://pay.example.com/v1");
+}
+
+/** Asks until somebody has answered. Undefined when there is no key, which is said. */
+async function answered(origin: string, { device_code, interval, expires_in }: Begun): Promise<Profile | undefined> {
+  const stop = stopped();
+  let waitSeconds = interval;
+  let lost = 0;
+  for (let left = expires_in + 30; left > 0; left -= waitSeconds) {
+    await pause(waitSeconds * 1000, undefined, { signal: stop }).catch(() => undefined);
+    if (stop.aborted) {
+      say("Stopped. Nothing was kept; the code is over in a few minutes.");
+      return undefined;
+    }
+    let answer: Record<string, unknown>;
+    try {
+      answer = await ask(origin, "/token", { device_code });
+      lost = 0;
+    } catch (error) {
+      if (!(error instanceof Lost) || ++lost > LOST_MAX) throw error;
+      continue;
+    }
+    if (answer.status === "granted") return profileOf(origin, answer);
+    if (answer.status === "access_denied") {
+      say("It was refused in the portal. There is no key.");
+      return undefined;
+    }
+    if (answer.status === "expired_token") break;
+    if (typeof answer.interval === "number") waitSeconds = Math.min(60, Math.max(1, answer.interval));
+  }
+  say("The code is over: nobody confirmed it in time. Begin again with gerbang login.");
+  return undefined;
+}
+
+/** The key is used where it was asked for, whatever address the answer names. */
+function profileOf(origin: string, answer: Record<string, unknown>): Profile {
+  const text = (name: string): string => {
+    const value = answer[name];
+    if (typeof value !== "string")
+      throw new Trouble(`The service's answer has no ${name}. Is this command older than the service?`);
+    return value;
+  };
+  return {
+    client_id: text("client_id"),
+    secret: text("secret"),
+    base_url: `${origin}/v1`,
+    environment: text("environment") === "production" ? "production" : "sandbox",
+    merchant_id: text("merchant_id"),
+    merchant_name: text("merchant_name"),
+    portal_url: text("portal_url"),
+  };
+}
+
+/** No answer, or none of the service: the next one may fare better. */
+class Lost extends Trouble {}
+
+async function ask(origin: string, path: string, body: object): Promise<Record<string, unknown>> {
+  const url = `${origin}/portal/v1/device-codes${path}`;
+  let status: number;
+  let text: string;
+  try {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json", "user-agent": userAgent },
+      body: JSON.stringify(body),
+      // What is sent here is a secret, and goes nowhere else.
+      redirect: "error",
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    status = answer.status;
+    text = await bounded(answer);
+  } catch (error) {
+    const cause = (error as { cause?: { message?: string } }).cause?.message ?? (error as Error).message;
+    throw new Lost(`${url} does not answer: ${shown(cause)}. Is the address right, and does the service run?`);
+  }
+  const value = parsed(text);
+  if (status < 300 && value) return value;
+  const told = value?.error as { code?: unknown; message?: unknown } | undefined;
+  if (typeof told?.code !== "string" || typeof told.message !== "string")
+    throw new Lost(`${url} answered ${status}, and not as the service does. Is the address right?`);
+  const sentence = `${shown(told.code)}: ${shown(told.message)}`;
+  throw status >= 500 || status === 429 ? new Lost(sentence) : new Trouble(sentence);
+}
+
+async function bounded(answer: Response): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const part of answer.body ?? []) {
+    text += decoder.decode(part, { stream: true });
+    if (text.length > ANSWER_BYTES_MAX) throw new Error("the answer is too long");
+  }
+  return text;
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined; // a page of a proxy: told by its status
+  }
+}
+
+/** An address that a browser may be given. Throws `Trouble` for anything else that a service names. */
+function pageOf(address: string): string {
+  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address).href;
+  throw new Trouble("The service named a page that is no address of the web.");
+}
+
+export function logoutCommand({ profile }: { profile: string | undefined }): Promise<number> {
+  const profiles = new Profiles();
+  const found = profiles.find(profile ?? (process.env.GERBANG_PROFILE || undefined));
+  if (!found) throw new Trouble("There is no profile to forget.");
+  profiles.forget(found.name);
+  const { client_id: id, portal_url: portal, merchant_id: merchant, environment } = found.profile;
+  say(
+    `Forgot profile ${found.name}. Its key ${shown(id)} is good until you revoke it: ${portal}/${merchant}/${environment}/developers/keys`,
+  );
+  return Promise.resolve(0);
+}
+
+export function profilesCommand({ json }: { json: boolean }): Promise<number> {
+  const { current, profiles } = new Profiles().read();
+  const rows = Object.entries(profiles).map(([name, profile]) => {
+    const { client_id, base_url, environment, merchant_id, merchant_name } = profile;
+    return { name, in_use: name === current, client_id, base_url, environment, merchant_id, merchant_name };
+  });
+  if (json) write(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  else if (rows.length === 0) say("There is no profile yet: gerbang login makes one.");
+  else {
+    const columns = [
+      { head: "", cell: (row: (typeof rows)[number]) => (row.in_use ? "*" : "") },
+      { head: "PROFILE", cell: (row: (typeof rows)[number]) => row.name },
+      { head: "MERCHANT", cell: (row: (typeof rows)[number]) => row.merchant_name },
+      { head: "ENVIRONMENT", cell: (row: (typeof rows)[number]) => row.environment },
+      { head: "KEY", cell: (row: (typeof rows)[number]) => row.client_id },
+      { head: "SERVICE", cell: (row: (typeof rows)[number]) => row.base_url },
+    ];
+    write(tableOf(columns, rows, paintOf(process.stdout)));
+  }
+  return Promise.resolve(0);
+}
+
+export function useCommand(name: string): Promise<number> {
+  new Profiles().use(name);
+  say(`Profile ${name} is used from now on.`);
+  return Promise.resolve(0);
+}

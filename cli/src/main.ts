@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+// The command line of merchants: `gerbang <command>`. In a checkout it knows the commands of whoever runs the service as well, and hands them over.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { stopWithParent } from "../../gateway/src/ground/parent.ts";
+import { runCommandLine } from "../../gateway/src/cli/run.ts";
+import { explain } from "./failures.ts";
+import { allCommands, isOwn, ownCommands, serviceMain } from "./table.ts";
+import { version } from "./version.ts";
+
+// Whoever reads our output may have read enough, as head has: that is no mistake, and the work goes on to its end.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
+const words = process.argv.slice(2);
+if (isOwn(words)) {
+  stopWithParent();
+  process.exitCode = await runCommandLine({ commands: ownCommands(), version, explain }, words);
+} else {
+  const commands = await allCommands();
+  const isService = commands.some(({ name, ofService }) => ofService && name.split(" ")[0] === words[0]);
+  if (isService && existsSync(fileURLToPath(serviceMain))) {
+    process.argv[1] = fileURLToPath(serviceMain);
+    await import(serviceMain.href);
+  } else {
+    stopWithParent();
+    process.exitCode = await runCommandLine({ commands, version, explain }, words);
+  }
+}

@@ -1,0 +1,223 @@
+// The commands `refunds …`, `balances …`, `settlements …` and `disputes …`.
+import { say } from "../../gateway/src/cli/say.ts";
+import type {
+  Balances,
+  BalanceEntry,
+  BalanceEntryFilters,
+  CreateRefund,
+  Dispute,
+  DisputeFilters,
+  DisputeOutcome,
+  OpenDispute,
+  Refund,
+  RefundFilters,
+  Settlement,
+  SettlementFilters,
+} from "../../sdk/src/types.ts";
+import { clientOf } from "./identity.ts";
+import { paintOf, toneOf } from "./output/color.ts";
+import { amountOf, digitsOf } from "./output/money.ts";
+import { printList, printObject, write } from "./output/print.ts";
+import { type Column, tableOf } from "./output/table.ts";
+
+interface Common {
+  profile: string | undefined;
+  json: boolean;
+}
+interface Change extends Common {
+  "idempotency-key": string | undefined;
+}
+interface Listed extends Common {
+  limit: string;
+  watch: boolean;
+}
+
+/** What is undefined is not asked for. */
+function given<Filters extends object>(filters: {
+  [Name in keyof Filters]: Filters[Name] | undefined;
+}): Partial<Filters> {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as Partial<Filters>;
+}
+const intent = (values: Change): { idempotencyKey: string | undefined } => ({
+  idempotencyKey: values["idempotency-key"],
+});
+
+interface Money {
+  amount_minor: number;
+  currency: string;
+  exponent: number;
+}
+const amount = <Item extends Money>(): Column<Item>[] => [
+  { head: "AMOUNT", align: "right", cell: ({ amount_minor: minor, exponent }) => digitsOf(minor, exponent) },
+  { head: "", cell: ({ currency }) => currency },
+];
+const status = <Item extends { status: string }>(): Column<Item> => ({
+  head: "STATUS",
+  cell: (item) => item.status,
+  tone: (item) => toneOf(item.status),
+});
+
+const refundColumns: readonly Column<Refund>[] = [
+  { head: "REFUND", cell: ({ uuid }) => uuid },
+  status(),
+  ...amount<Refund>(),
+  { head: "PAYMENT", cell: ({ payment_reference: reference }) => reference },
+  { head: "CREATED", cell: ({ created_at: at }) => at },
+];
+
+export function listRefunds(
+  values: Listed & { status: RefundFilters["status"]; payment: string | undefined },
+): Promise<number> {
+  const { refunds } = clientOf(values);
+  const filters = given<RefundFilters>({ status: values.status, payment_reference: values.payment });
+  const listing = {
+    ask: (limit: number) => refunds.list({ ...filters, limit }),
+    columns: refundColumns,
+    id: ({ uuid }: Refund) => uuid,
+    empty: "No refunds.",
+  };
+  return printList(listing, values);
+}
+
+export async function getRefund(values: Common, uuid: string): Promise<number> {
+  return printObject(await clientOf(values).refunds.get(uuid), values);
+}
+
+export async function createRefund(
+  values: Change & { "amount-minor": string | undefined; reason: string | undefined },
+  reference: string,
+): Promise<number> {
+  const part = values["amount-minor"];
+  const body: CreateRefund = {
+    payment_reference: reference,
+    ...(part === undefined ? {} : { amount_minor: Number(part) }),
+    ...(values.reason === undefined ? {} : { reason: values.reason }),
+  };
+  return printObject(await clientOf(values).refunds.create(body, intent(values)), values);
+}
+
+const balanceColumns: readonly Column<Balances["data"][number]>[] = [
+  { head: "CURRENCY", cell: ({ currency }) => currency },
+  { head: "AVAILABLE", align: "right", cell: (one) => amountOf(one.available_minor, one.exponent) },
+  { head: "HELD", align: "right", cell: (one) => amountOf(one.held_minor, one.exponent) },
+  { head: "TO BE PAID OUT", align: "right", cell: (one) => amountOf(one.pending_settlement_minor, one.exponent) },
+];
+
+export async function listBalances(values: Common): Promise<number> {
+  const balances = await clientOf(values).balances.get();
+  if (values.json) return printObject(balances, values);
+  write(tableOf(balanceColumns, balances.data, paintOf(process.stdout)));
+  say(`As of ${balances.as_of}, ${balances.environment}.`);
+  return 0;
+}
+
+export async function listEntries(
+  values: Listed & { figure: BalanceEntryFilters["figure"] },
+  currency: string,
+): Promise<number> {
+  const { balances } = clientOf(values);
+  // An entry says no exponent: it is its currency's.
+  const { data } = await balances.get();
+  const exponent = data.find((one) => one.currency === currency)?.exponent ?? 0;
+  const columns: readonly Column<BalanceEntry>[] = [
+    { head: "AT", cell: ({ posted_at: at }) => at },
+    { head: "KIND", cell: ({ kind }) => kind },
+    { head: "AMOUNT", align: "right", cell: ({ amount_minor: minor }) => digitsOf(minor, exponent) },
+    { head: "AFTER IT", align: "right", cell: ({ figure_after_minor: minor }) => amountOf(minor, exponent) },
+    { head: "JOURNAL", cell: ({ journal }) => journal },
+    { head: "OF", cell: ({ group }) => group },
+  ];
+  const filters = given<BalanceEntryFilters>({ figure: values.figure });
+  const listing = {
+    ask: (limit: number) => balances.entries(currency, { ...filters, limit }),
+    columns,
+    id: ({ id }: BalanceEntry) => id,
+    empty: "No movements.",
+  };
+  return printList(listing, values);
+}
+
+const settlementColumns: readonly Column<Settlement>[] = [
+  { head: "PAYOUT", cell: ({ uuid }) => uuid },
+  status(),
+  { head: "NET", align: "right", cell: ({ net_minor: minor, exponent }) => digitsOf(minor, exponent) },
+  { head: "", cell: ({ currency }) => currency },
+  { head: "PAYMENTS", align: "right", cell: ({ payment_count: payments }) => String(payments) },
+  { head: "PERIOD", cell: ({ period_end: end }) => end.slice(0, 10) },
+  { head: "PAID", cell: ({ paid_at: at }) => at ?? "–" },
+];
+
+export function listSettlements(
+  values: Listed & { status: SettlementFilters["status"]; from: string | undefined; to: string | undefined },
+): Promise<number> {
+  const { settlements } = clientOf(values);
+  const filters = given<SettlementFilters>({ status: values.status, date_from: values.from, date_to: values.to });
+  const listing = {
+    ask: (limit: number) => settlements.list({ ...filters, limit }),
+    columns: settlementColumns,
+    id: ({ uuid }: Settlement) => uuid,
+    empty: "No payouts. In the sandbox gerbang settlements run forms those that are due.",
+  };
+  return printList(listing, values);
+}
+
+export async function getSettlement(values: Common, uuid: string): Promise<number> {
+  return printObject(await clientOf(values).settlements.get(uuid), values);
+}
+
+export async function printStatement(values: { profile: string | undefined }, uuid: string): Promise<number> {
+  write(await clientOf(values).settlements.statement(uuid));
+  return 0;
+}
+
+export async function runSettlements(values: Change): Promise<number> {
+  const formed = await clientOf(values).sandbox.settlements.run(intent(values));
+  if (values.json) return printObject(formed, values);
+  if (formed.data.length === 0) say("Nothing is due.");
+  else write(tableOf(settlementColumns, formed.data, paintOf(process.stdout)));
+  return 0;
+}
+
+export async function paySettlement(values: Change, uuid: string): Promise<number> {
+  return printObject(await clientOf(values).sandbox.settlements.pay(uuid, intent(values)), values);
+}
+
+const disputeColumns: readonly Column<Dispute>[] = [
+  { head: "DISPUTE", cell: ({ uuid }) => uuid },
+  status(),
+  ...amount<Dispute>(),
+  { head: "REASON", cell: ({ reason }) => reason },
+  { head: "PAYMENT", cell: ({ payment_reference: reference }) => reference },
+  { head: "EVIDENCE UNTIL", cell: ({ evidence_due_at: at }) => at },
+];
+
+export function listDisputes(
+  values: Listed & { status: DisputeFilters["status"]; payment: string | undefined },
+): Promise<number> {
+  const { disputes } = clientOf(values);
+  const filters = given<DisputeFilters>({ status: values.status, payment_reference: values.payment });
+  const listing = {
+    ask: (limit: number) => disputes.list({ ...filters, limit }),
+    columns: disputeColumns,
+    id: ({ uuid }: Dispute) => uuid,
+    empty: "No disputes.",
+  };
+  return printList(listing, values);
+}
+
+export async function getDispute(values: Common, uuid: string): Promise<number> {
+  return printObject(await clientOf(values).disputes.get(uuid), values);
+}
+
+export async function openDispute(
+  values: Change & { reason: OpenDispute["reason"]; "amount-minor": string | undefined },
+  reference: string,
+): Promise<number> {
+  const part = values["amount-minor"];
+  const body: OpenDispute = { reason: values.reason, ...(part === undefined ? {} : { amount_minor: Number(part) }) };
+  return printObject(await clientOf(values).sandbox.payments.dispute(reference, body, intent(values)), values);
+}
+
+export async function resolveDispute(values: Change & { outcome: DisputeOutcome }, uuid: string): Promise<number> {
+  return printObject(await clientOf(values).sandbox.disputes.resolve(uuid, values.outcome, intent(values)), values);
+}

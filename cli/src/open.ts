@@ -1,0 +1,46 @@
+// The command `open`: the portal at an object, by what its identity begins with.
+import { say } from "../../gateway/src/cli/say.ts";
+import { openInBrowser } from "./browser.ts";
+import { Trouble } from "./failures.ts";
+import { identityOf, originOf } from "./identity.ts";
+import { write } from "./output/print.ts";
+
+/** Below a merchant and an environment. */
+const pages: Readonly<Record<string, (id: string) => string>> = {
+  pay_: (id) => `payments/${id}`,
+  lnk_: (id) => `links/${id}`,
+  rfd_: (id) => `refunds/${id}`,
+  dsp_: (id) => `disputes/${id}`,
+  set_: (id) => `settlements/${id}`,
+  jrn_: (id) => `ledger/${id}`,
+  evt_: (id) => `developers/events/${id}`,
+  req_: (id) => `developers/requests/${id}`,
+};
+
+/** Where an object is shown. Throws `Trouble` for what names none. */
+export function pageOf(id: string): string {
+  const page = pages[id.slice(0, 4)];
+  if (page && /^[a-z]{3}_[0-9a-z]{26}$/.test(id)) return page(id);
+  throw new Trouble(`${JSON.stringify(id)} names no object: identities begin with ${Object.keys(pages).join(", ")}.`);
+}
+
+export function openCommand(
+  { profile, print }: { profile: string | undefined; print: boolean },
+  id: string | undefined,
+): Promise<number> {
+  const { clientId, baseUrl, merchantId, portalUrl } = identityOf({ profile });
+  const portal = (portalUrl ?? `${originOf(baseUrl)}/portal`).replace(/\/+$/, "");
+  if (!URL.canParse(portal) || !/^https?:$/.test(new URL(portal).protocol))
+    throw new Trouble(`${portal} is no address of the web.`);
+  if (id !== undefined && merchantId === undefined)
+    throw new Trouble("Whose object? A key of the environment does not say whose it is: sign in with gerbang login.");
+  const environment = clientId.startsWith("ak_live_") ? "production" : "sandbox";
+  const place = merchantId === undefined ? "" : `/${merchantId}/${environment}`;
+  const address = `${portal}${place}${id === undefined ? "" : `/${pageOf(id)}`}`;
+  write(`${address}\n`);
+  if (!print) {
+    openInBrowser(address);
+    say("Opened in your browser.");
+  }
+  return Promise.resolve(0);
+}

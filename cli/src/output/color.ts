@@ -1,0 +1,28 @@
+// Colours: on a terminal alone, and never where NO_COLOR is set (https://no-color.org).
+
+export type Tone = "good" | "bad" | "warn" | "dim" | "bold";
+
+const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, warn: 33, dim: 2, bold: 1 };
+
+export type Paint = (tone: Tone | undefined, text: string) => string;
+
+export const plain: Paint = (_tone, text) => text;
+
+const painted: Paint = (tone, text) => (tone === undefined ? text : `\u001B[${codes[tone]}m${text}\u001B[0m`);
+
+/** For a stream, by what it is and what the environment says. */
+export function paintOf(
+  stream: Pick<NodeJS.WriteStream, "isTTY">,
+  environment: NodeJS.ProcessEnv = process.env,
+): Paint {
+  const refused = (environment.NO_COLOR ?? "") !== "" || environment.TERM === "dumb";
+  return stream.isTTY && !refused ? painted : plain;
+}
+
+/** What a state of the API means to whoever looks for trouble. */
+export function toneOf(status: string): Tone | undefined {
+  if (/^(succeeded|paid|won|delivered|active|passed|resolved|live)$/.test(status)) return "good";
+  if (/^(failed|lost|rejected|undeliverable|gave_up)$/.test(status)) return "bad";
+  if (/^(pending|processing|opened|open|needs_response|under_review|waiting|retrying)$/.test(status)) return "warn";
+  return /^(expired|canceled|refunded|withdrawn|inactive|deactivated|revoked)$/.test(status) ? "dim" : undefined;
+}

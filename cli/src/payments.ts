@@ -1,0 +1,119 @@
+// The commands `payments …`.
+import { randomUUID } from "node:crypto";
+import type {
+  CreatePayment,
+  Payment,
+  PaymentFilters,
+  PaymentMethod,
+  PaymentStatus,
+  SimulatePayment,
+} from "../../sdk/src/types.ts";
+import { clientOf } from "./identity.ts";
+import { toneOf } from "./output/color.ts";
+import { digitsOf } from "./output/money.ts";
+import { printList, printObject } from "./output/print.ts";
+import type { Column } from "./output/table.ts";
+
+interface Common {
+  profile: string | undefined;
+  json: boolean;
+}
+interface Change extends Common {
+  "idempotency-key": string | undefined;
+}
+interface Listed extends Common {
+  limit: string;
+  watch: boolean;
+  status: PaymentStatus | undefined;
+  method: PaymentMethod | undefined;
+  "reference-id": string | undefined;
+  from: string | undefined;
+  to: string | undefined;
+}
+
+const columns: readonly Column<Payment>[] = [
+  { head: "REFERENCE", cell: ({ reference }) => reference },
+  { head: "STATUS", cell: ({ status }) => status, tone: ({ status }) => toneOf(status) },
+  { head: "AMOUNT", align: "right", cell: ({ amount_minor: minor, exponent }) => digitsOf(minor, exponent) },
+  { head: "", cell: ({ currency }) => currency },
+  { head: "METHOD", cell: ({ payment_method: method }) => method },
+  { head: "YOUR ID", cell: ({ reference_id: id }) => id },
+  { head: "CREATED", cell: ({ created_at: at }) => at },
+];
+
+export function listPayments({ status, method, from, to, ...values }: Listed): Promise<number> {
+  const filters: PaymentFilters = {
+    ...(status === undefined ? {} : { status }),
+    ...(method === undefined ? {} : { payment_method: method }),
+    ...(values["reference-id"] === undefined ? {} : { reference_id: values["reference-id"] }),
+    ...(from === undefined ? {} : { created_from: from }),
+    ...(to === undefined ? {} : { created_to: to }),
+  };
+  const { payments } = clientOf(values);
+  const listing = {
+    // Who asks by an id of theirs asks for nothing else.
+    ask: (limit: number) => payments.list(filters.reference_id === undefined ? { ...filters, limit } : filters),
+    columns,
+    id: ({ reference }: Payment) => reference,
+    empty: "No payments. gerbang payments create --amount-minor 150000 makes one.",
+  };
+  return printList(listing, values);
+}
+
+export async function getPayment(values: Common, reference: string): Promise<number> {
+  return printObject(await clientOf(values).payments.get(reference), values);
+}
+
+interface Creation extends Change {
+  "amount-minor": string;
+  currency: string;
+  method: PaymentMethod;
+  "reference-id": string | undefined;
+  description: string | undefined;
+  "expires-in": string | undefined;
+  "return-url": string | undefined;
+  scenario: string | undefined;
+}
+
+export async function createPayment(values: Creation): Promise<number> {
+  const { currency, method, description, scenario } = values;
+  const [expiresIn, returnUrl] = [values["expires-in"], values["return-url"]];
+  const body: CreatePayment = {
+    amount_minor: Number(values["amount-minor"]),
+    currency,
+    payment_method: method,
+    reference_id: values["reference-id"] ?? `cli-${randomUUID()}`,
+    ...(description === undefined ? {} : { description }),
+    ...(expiresIn === undefined ? {} : { expires_in: Number(expiresIn) }),
+    ...(returnUrl === undefined ? {} : { return_url: returnUrl }),
+    ...(scenario === undefined ? {} : { metadata: { "sandbox.scenario": scenario } }),
+  };
+  const { payments } = clientOf(values);
+  return printObject(await payments.createOrFind(body, { idempotencyKey: values["idempotency-key"] }), values);
+}
+
+export async function cancelPayment(
+  values: Change & { reason: string | undefined },
+  reference: string,
+): Promise<number> {
+  const { reason } = values;
+  const body = reason === undefined ? {} : { reason };
+  const options = { idempotencyKey: values["idempotency-key"] };
+  return printObject(await clientOf(values).payments.cancel(reference, body, options), values);
+}
+
+export async function waitForPayment(
+  values: Common & { for: PaymentStatus; timeout: string },
+  reference: string,
+): Promise<number> {
+  const timeoutMs = Number(values.timeout) * 1000;
+  return printObject(await clientOf(values).payments.waitFor(reference, values.for, { timeoutMs }), values);
+}
+
+export async function simulatePayment(
+  values: Change & { outcome: SimulatePayment["outcome"] },
+  reference: string,
+): Promise<number> {
+  const options = { idempotencyKey: values["idempotency-key"] };
+  return printObject(await clientOf(values).sandbox.payments.simulate(reference, values.outcome, options), values);
+}

@@ -1,0 +1,118 @@
+// Profiles: keys by name in the system's folder for configuration, in a file that nobody else may read.
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { Trouble } from "./failures.ts";
+
+export interface Profile {
+  client_id: string;
+  secret: string;
+  /** Ends in /v1. */
+  base_url: string;
+  environment: "sandbox" | "production";
+  merchant_id: string;
+  merchant_name: string;
+  /** Of the merchant's pages. */
+  portal_url: string;
+}
+
+interface Kept {
+  /** The one that is used where none is named. */
+  current: string | undefined;
+  profiles: Record<string, Profile>;
+}
+
+export const PROFILE_NAME = /^[\w.-]{1,40}$/;
+
+/** The folder of this system, of this user. */
+export function configFolder(environment: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
+  const { XDG_CONFIG_HOME: xdg = "", APPDATA: appData = "" } = environment;
+  if (xdg !== "") return join(xdg, "gerbang");
+  if (platform === "win32") return join(appData === "" ? join(homedir(), "AppData", "Roaming") : appData, "gerbang");
+  if (platform === "darwin") return join(homedir(), "Library", "Application Support", "gerbang");
+  return join(homedir(), ".config", "gerbang");
+}
+
+export class Profiles {
+  readonly file: string;
+
+  constructor(folder = configFolder()) {
+    this.file = join(folder, "profiles.json");
+  }
+
+  /** Throws `Trouble` where others could read the file, or it is no file of profiles. */
+  read(): Kept {
+    let text: string;
+    try {
+      text = readFileSync(this.file, "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return { current: undefined, profiles: {} };
+      throw error;
+    }
+    // Windows keeps a user's folder to the user; there the mode says nothing.
+    if (process.platform !== "win32" && (statSync(this.file).mode & 0o077) !== 0)
+      throw new Trouble(
+        `Others on this machine could read the keys in ${this.file}. Close it: chmod 600 '${this.file}'`,
+      );
+    try {
+      return keptOf(JSON.parse(text));
+    } catch (cause) {
+      throw new Trouble(`${this.file} is damaged. Remove it, and sign in anew with gerbang login.`, { cause });
+    }
+  }
+
+  /** The profile of a name, or the one in use; undefined where there is none. Throws `Trouble` for a name that nobody gave. */
+  find(name?: string): { name: string; profile: Profile } | undefined {
+    const { current, profiles } = this.read();
+    const wanted = name ?? current;
+    const profile = wanted !== undefined && Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined;
+    if (wanted !== undefined && profile) return { name: wanted, profile };
+    if (name === undefined) return undefined;
+    const known = Object.keys(profiles);
+    throw new Trouble(
+      `There is no profile ${JSON.stringify(name)}. ${known.length === 0 ? "Make one with gerbang login." : `There are: ${known.join(", ")}.`}`,
+    );
+  }
+
+  /** Keeps a profile and uses it from now on. */
+  keep(name: string, profile: Profile): void {
+    const { profiles } = this.read();
+    this.write({ current: name, profiles: { ...profiles, [name]: profile } });
+  }
+
+  use(name: string): void {
+    this.find(name);
+    this.write({ ...this.read(), current: name });
+  }
+
+  /** Forgets a profile; another one is used then, if there is one. */
+  forget(name: string): void {
+    const { current, profiles } = this.read();
+    const { [name]: _, ...others } = profiles;
+    this.write({ current: current === name ? Object.keys(others)[0] : current, profiles: others });
+  }
+
+  /** Written aside and moved into place: whenever the process dies, a whole file is there. */
+  private write(kept: Kept): void {
+    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    const aside = `${this.file}.${process.pid}`;
+    try {
+      writeFileSync(aside, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+      chmodSync(aside, 0o600); // whatever the umask
+      renameSync(aside, this.file);
+    } finally {
+      rmSync(aside, { force: true });
+    }
+  }
+}
+
+const texts = ["client_id", "secret", "base_url", "environment", "merchant_id", "merchant_name", "portal_url"] as const;
+
+function keptOf(value: unknown): Kept {
+  const { current, profiles } = value as { current?: unknown; profiles: Record<string, Record<string, unknown>> };
+  const whole = Object.entries(profiles).every(([, profile]) =>
+    texts.every((name) => typeof profile[name] === "string"),
+  );
+  if (!whole || !(current === undefined || typeof current === "string")) throw new TypeError("no profiles");
+  return { current, profiles: profiles as unknown as Record<string, Profile> };
+}

@@ -1,0 +1,80 @@
+// The rows of the table of commands that help while one writes against the sandbox: clock, log, doctor, exam; and the pages.
+import { type Command, type Form, defineCommand } from "../../gateway/src/cli/command.ts";
+import { asWhom, change, ofIdentity as environment, one } from "./common.ts";
+
+const status: Form = { pattern: /^[1-5]\d\d$/, says: "is a status of HTTP, such as 422" };
+
+export const sandboxCommands: readonly Command[] = [
+  defineCommand({
+    name: "clock show",
+    summary: "Show the sandbox's clock",
+    options: one,
+    examples: [["gerbang clock show", "and how far it is ahead"]],
+    environment,
+    run: async (values) => (await import("./sandbox.ts")).showClock(values),
+  }),
+  defineCommand({
+    name: "clock advance",
+    summary: "Move the sandbox's clock forward; what falls due, happens",
+    operand: { name: "time", required: true },
+    options: change,
+    examples: [
+      ["gerbang clock advance 12h", "payments expire, deliveries are tried again"],
+      ["gerbang clock advance 90", "in seconds; also 15m, 3d"],
+    ],
+    environment,
+    run: async (values, [time = ""]) => (await import("./sandbox.ts")).advanceClock(values, time),
+  }),
+  defineCommand({
+    name: "logs tail",
+    summary: "Follow the requests that your systems send to the sandbox",
+    details: [
+      "It prints the newest ones, then each as it comes, with the reason of a refusal. Ctrl-C ends it. The portal has their bodies, and those of production.",
+    ],
+    options: {
+      ...asWhom,
+      json: { summary: "print a line of JSON for each" },
+      refused: { summary: "only those that were refused" },
+      path: { value: "PATH", summary: "only those whose path begins so, such as /v1/refunds" },
+      status: { value: "STATUS", form: status, summary: "only those with this answer" },
+      "no-follow": { summary: "print the newest ones, and end" },
+    },
+    examples: [
+      ["gerbang logs tail", "everything"],
+      ["gerbang logs tail --refused", "what went wrong, and why"],
+    ],
+    environment,
+    run: async (values) => (await import("./logs.ts")).tailCommand(values),
+  }),
+  defineCommand({
+    name: "doctor",
+    summary: "Say why the signature of a request to the sandbox was refused, and what to change",
+    operand: { name: "request_id", required: true },
+    options: one,
+    examples: [["gerbang doctor req_…", "its X-Request-Id"]],
+    environment,
+    run: async (values, [id = ""]) => (await import("./sandbox.ts")).diagnose(values, id),
+  }),
+  defineCommand({
+    name: "exam",
+    summary: "Test the receiver at the registered address of the sandbox",
+    details: ["It sends deliveries that are good, forged, late and repeated, and looks at the answers."],
+    options: change,
+    examples: [["gerbang exam", "before you go live"]],
+    environment,
+    exits: { 0: "every check was passed", 1: "a check failed, or the exam could not be held" },
+    run: async (values) => (await import("./sandbox.ts")).examine(values),
+  }),
+  defineCommand({
+    name: "open",
+    summary: "Open the portal, at an object where one is named",
+    operand: { name: "id" },
+    options: { ...asWhom, print: { summary: "print the address, and open nothing" } },
+    examples: [
+      ["gerbang open", "the home page"],
+      ["gerbang open pay_…", "that payment's story"],
+    ],
+    environment,
+    run: async (values, [id]) => (await import("./open.ts")).openCommand(values, id),
+  }),
+];

@@ -1,0 +1,70 @@
+// The commands `clock …`, `doctor` and `exam`.
+import { UsageError } from "../../gateway/src/cli/command.ts";
+import { say } from "../../gateway/src/cli/say.ts";
+import type { Scorecard } from "../../sdk/src/types.ts";
+import { clientOf } from "./identity.ts";
+import { paintOf } from "./output/color.ts";
+import { printObject, write } from "./output/print.ts";
+import { type Column, tableOf } from "./output/table.ts";
+import { shown } from "./output/text.ts";
+
+interface Common {
+  profile: string | undefined;
+  json: boolean;
+}
+interface Change extends Common {
+  "idempotency-key": string | undefined;
+}
+
+export async function showClock(values: Common): Promise<number> {
+  return printObject(await clientOf(values).sandbox.clock.get(), values);
+}
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** `90`, `15m`, `12h` or `3d` in seconds. Throws `UsageError`. */
+export function secondsOf(time: string): number {
+  const [, digits = "", unit = ""] = /^([1-9]\d{0,8})([smhd]?)$/.exec(time) ?? [];
+  if (digits === "") throw new UsageError(`${JSON.stringify(time)} is no time: it looks like 90, 15m, 12h or 3d`);
+  return Number(digits) * (units[unit || "s"] ?? 1);
+}
+
+export async function advanceClock(values: Change, time: string): Promise<number> {
+  const seconds = secondsOf(time);
+  const options = { idempotencyKey: values["idempotency-key"] };
+  return printObject(await clientOf(values).sandbox.clock.advance(seconds, options), values);
+}
+
+export async function diagnose(values: Common, id: string): Promise<number> {
+  const found = await clientOf(values).sandbox.requests.doctor(id);
+  if (values.json) return printObject(found, values);
+  const { diagnosis, explanation, subject, signature_base: base } = found;
+  write(
+    `${paintOf(process.stdout)("bold", shown(diagnosis))}${subject === undefined ? "" : ` (${shown(subject)})`}\n${shown(explanation)}\n`,
+  );
+  // A signature base has lines.
+  if (base !== undefined) write(`What should have been signed:\n${base.split("\n").map(shown).join("\n")}\n`);
+  return 0;
+}
+
+type Check = Scorecard["checks"][number];
+
+const columns: readonly Column<Check>[] = [
+  { head: "", cell: ({ passed }) => (passed ? "ok" : "FAILED"), tone: ({ passed }) => (passed ? "good" : "bad") },
+  { head: "CHECK", cell: ({ name }) => name },
+  { head: "WHAT TO DO", cell: ({ passed, guide }) => (passed ? "" : guide) },
+];
+
+export async function examine(values: Change): Promise<number> {
+  const card = await clientOf(values).sandbox.webhook.exam({
+    idempotencyKey: values["idempotency-key"],
+    deadlineMs: 300_000,
+  });
+  const failed = card.checks.filter(({ passed }) => !passed).length;
+  if (values.json) printObject(card, values);
+  else {
+    write(tableOf(columns, card.checks, paintOf(process.stdout)));
+    say(failed === 0 ? "Your receiver passed every check." : `${failed} of ${card.checks.length} checks failed.`);
+  }
+  return card.passed ? 0 : 1;
+}

@@ -1,0 +1,57 @@
+// The tables of commands: the merchants' own, and in a checkout those of the service beside them. Help, completion and docs follow from it.
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { builtInCommands } from "../../gateway/src/cli/built-in.commands.ts";
+import type { Command } from "../../gateway/src/cli/command.ts";
+import { eventCommands } from "./events.commands.ts";
+import { moneyCommands } from "./money.commands.ts";
+import { paymentCommands } from "./payments.commands.ts";
+import { sandboxCommands } from "./sandbox.commands.ts";
+import { sessionCommands } from "./session.commands.ts";
+import { version } from "./version.ts";
+
+/** Both are there in a checkout alone. */
+const serviceTable = new URL("../../gateway/src/cli/table.ts", import.meta.url);
+export const serviceMain = new URL("../../gateway/src/main.ts", import.meta.url);
+
+export const merchantCommands: readonly Command[] = [
+  ...sessionCommands,
+  ...paymentCommands,
+  ...moneyCommands,
+  ...eventCommands,
+  ...sandboxCommands,
+];
+
+const firstWords = new Set(merchantCommands.map(({ name }) => name.split(" ")[0] ?? ""));
+
+/** True where the words are about a merchant's command: nothing else has to be loaded. */
+export const isOwn = ([first = ""]: readonly string[]): boolean => firstWords.has(first);
+
+/** Without what is in a checkout. */
+export function ownCommands(): readonly Command[] {
+  const commands: Command[] = [...merchantCommands, ...builtInCommands(() => commands, version)];
+  return commands;
+}
+
+/** All that there are here; `ofService` are those of whoever runs the service. */
+export async function allCommands(): Promise<readonly (Command & { ofService: boolean })[]> {
+  const builtIn = new Set(builtInCommands(() => [], version).map(({ name }) => name));
+  // Not named in the import: a package without the service has no such file.
+  const { commands: known } = existsSync(fileURLToPath(serviceTable))
+    ? ((await import(serviceTable.href)) as { commands: readonly Command[] })
+    : { commands: [] };
+  const marked = (commands: readonly Command[], ofService: boolean) =>
+    commands.map((command) => ({ ...command, ofService }));
+  const all: (Command & { ofService: boolean })[] = [
+    ...marked(
+      known.filter(({ name }) => !builtIn.has(name)),
+      true,
+    ),
+    ...marked(merchantCommands, false),
+    ...marked(
+      builtInCommands(() => all, version),
+      false,
+    ),
+  ];
+  return all;
+}

@@ -1,0 +1,31 @@
+// Runs one command line after another in one process, for tests: each with an environment of its own, and with waits that are fifty times shorter.
+import { syncBuiltinESMExports } from "node:module";
+import { createInterface } from "node:readline";
+import timers from "node:timers/promises";
+
+const waitFully = timers.setTimeout;
+timers.setTimeout = ((ms: number, value: unknown, options: object) => waitFully(ms / 50, value, options)) as never;
+syncBuiltinESMExports();
+
+const { runCommandLine } = await import("../../gateway/src/cli/run.ts");
+const { explain } = await import("../src/failures.ts");
+const { ownCommands } = await import("../src/table.ts");
+
+/** One line each: a command to run, or that somebody presses Ctrl-C. */
+type Asked = { args: string[]; env: Record<string, string>; cwd: string } | { interrupt: true };
+
+const tell = process.stdout.write.bind(process.stdout);
+for (const name of ["stdout", "stderr"] as const)
+  process[name].write = (text: string | Uint8Array) => tell(`${JSON.stringify({ [name]: text })}\n`);
+
+createInterface(process.stdin).on("line", (text) => {
+  const asked = JSON.parse(text) as Asked;
+  if ("interrupt" in asked) {
+    process.emit("SIGINT");
+    return;
+  }
+  process.env = asked.env;
+  process.chdir(asked.cwd);
+  const program = { commands: ownCommands(), version: "0.0.0", explain };
+  void runCommandLine(program, asked.args).then((code) => tell(`${JSON.stringify({ code })}\n`));
+});

@@ -1,0 +1,79 @@
+// Goal: what is published runs by itself on Node 20 and later, with the API's answers in its tables. Method: the package is built and its program
+// copied away from the checkout, and run by the Node of the machine, where there is one besides ours, against a server that plays the API.
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const cli = fileURLToPath(new URL("..", import.meta.url));
+let folder: string;
+let server: Server;
+let asked: { url: string | undefined; agent: string | undefined }[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "gerbang-package-"));
+  execFileSync(process.execPath, [join(cli, "build.js")]);
+  cpSync(join(cli, "dist"), join(folder, "package"), { recursive: true });
+  server = createServer(({ url, headers }, response) => {
+    asked.push({ url, agent: headers["user-agent"] });
+    const data = [
+      { currency: "IDR", exponent: 2, available_minor: 123_456_700, held_minor: 0, pending_settlement_minor: 0 },
+    ];
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ environment: "sandbox", as_of: "2026-11-23T00:00:00Z", data }));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The Node of the machine, that is not the one of the project. */
+function machineNode(): string | undefined {
+  const places = (process.env.PATH ?? "").split(delimiter).filter((place) => !place.includes("node_modules"));
+  return places.map((place) => join(place, "node")).find((file) => existsSync(file));
+}
+
+const nodes = [...new Set([process.execPath, machineNode()])].filter((node) => node !== undefined);
+
+interface Done {
+  code: number;
+  data: string;
+  words: string;
+}
+
+function gerbang(node: string, ...args: string[]): Promise<Done> {
+  const { port } = server.address() as AddressInfo;
+  const env = {
+    HOME: folder,
+    GERBANG_CLIENT_ID: "ak_test_00000000000000000000000000",
+    GERBANG_SECRET: "sk_test_x",
+    GERBANG_BASE_URL: `http://127.0.0.1:${port}`,
+  };
+  return new Promise((resolve) => {
+    execFile(node, [join(folder, "package/cli/src/main.js"), ...args], { env, cwd: folder }, (error, data, words) =>
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, data, words }),
+    );
+  });
+}
+
+test.each(nodes)("the package runs by itself, by %s", async (node) => {
+  asked = [];
+  expect((await gerbang(node, "version")).data).toMatch(/^gerbang \d+\.\d+\.\d+ \(Node \d/);
+  const help = (await gerbang(node, "help")).data;
+  expect(help).toContain("payments list");
+  expect(help).not.toContain("migrate");
+  expect(await gerbang(node, "balances", "list")).toEqual({
+    code: 0,
+    data: "CURRENCY     AVAILABLE  HELD  TO BE PAID OUT\nIDR       1,234,567.00  0.00            0.00\n",
+    words: "As of 2026-11-23T00:00:00Z, sandbox.\n",
+  });
+  expect(asked).toEqual([{ url: "/v1/balances", agent: expect.stringMatching(/^gerbang-cli\//) }]);
+  expect(await gerbang(node, "serve")).toMatchObject({ code: 2, words: expect.stringContaining('no command "serve"') });
+});
