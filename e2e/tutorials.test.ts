@@ -234,3 +234,23 @@ test.each([
   const ways = Object.entries<readonly string[]>(known).flatMap(([from, all]) => all.map((to) => `${from} ${to}`));
   expect(told.toSorted()).toEqual(ways.toSorted());
 });
+
+test.each(["five-minutes", "payers-page", "webhooks"])(
+  "%s in Indonesian has the programs, headings and names of the English page: only its words differ",
+  (page) => {
+    const of = (file: string): unknown => {
+      const text = readFileSync(new URL(`../docs/guides/${file}`, import.meta.url), "utf8");
+      const [prose = "", ...code] = [
+        text.replaceAll(/^```[^]*?^```$/gm, ""),
+        ...blocksOf(file).map((block) => block.code),
+      ];
+      return {
+        code: code.map((block) => block.replaceAll(/ +(\/\/|#) .*$|^\/\*\*.*$/gm, "")),
+        headings: [...prose.matchAll(/^(#+) /gm)].map(([, level]) => level),
+        rows: [...prose.matchAll(/^\|/gm)].length,
+        names: [...new Set([...prose.matchAll(/`([^`\n]+)`/g)].map(([, name]) => name))].toSorted(),
+      };
+    };
+    expect(of(`${page}.id.md`)).toEqual(of(`${page}.md`));
+  },
+);
