@@ -263,5 +263,5 @@ test.each([
 ])("in %s words stand between a program and the command that runs it: they would be tabs of one example", (page) => {
   const text = readFileSync(new URL(`../docs/guides/${page}`, import.meta.url), "utf8");
   expect(text).toMatch(/^```sh$/m);
-  expect(text).not.toMatch(/^```(?:ts|python|php)\n(?:(?!```).*\n)*```\n\n```sh$/m);
+  expect(text).not.toMatch(/^```(?:ts|python|php)\n(?:(?!```).*\n)*```\n+```sh$/m);
 });
