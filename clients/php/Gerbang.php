@@ -1432,7 +1432,7 @@ final class Webhooks
         $found = [];
         foreach ($headers as $name => $values) {
             $plain = preg_match('/^HTTP_[A-Z0-9_]+$/D', (string) $name) ? strtr(substr((string) $name, 5), '_', '-') : (string) $name;
-            foreach ((array) $values as $value) {
+            foreach (array_filter((array) $values, 'is_scalar') as $value) {
                 $found[strtolower($plain)][] = (string) $value;
             }
         }

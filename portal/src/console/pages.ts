@@ -43,6 +43,7 @@ export const operatorPages: Record<string, Load> = {
   "/system": () => import("./pages/system.tsx"),
   "/routing": () => import("./pages/routing.tsx"),
   "/acquirers": () => import("./pages/acquirers.tsx"),
+  "/acquirers/$code": () => import("./pages/acquirers/code.tsx"),
   "/status": () => import("./pages/status.tsx"),
   "/operators": () => import("./pages/operators.tsx"),
   "/tokens": () => import("./pages/tokens.tsx"),

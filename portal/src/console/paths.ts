@@ -47,7 +47,10 @@ export const at = {
   routing: () => "/routing",
   routingVersions: () => "/routing?tab=versions",
   routingTests: () => "/routing?tab=tests",
-  acquirers: () => "/acquirers",
+  acquirers: (period?: string) =>
+    period === undefined || period === "hour" ? "/acquirers" : `/acquirers?period=${part(period)}`,
+  acquirer: (code: string, period?: string) =>
+    `/acquirers/${part(code)}${period === undefined || period === "hour" ? "" : `?period=${part(period)}`}`,
   status: () => "/status",
   operators: () => "/operators",
   tokens: () => "/tokens",

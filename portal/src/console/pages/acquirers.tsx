@@ -3,31 +3,38 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { refresh } from "../../api/action.ts";
 import { Answer } from "../../ui/answer.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { say } from "../../ui/toast.tsx";
 import { type Schema, read, write } from "../api/client.ts";
 import { useMay } from "../api/rights.ts";
+import { at } from "../paths.ts";
 import { Costs } from "./acquirers/costs.tsx";
+import { endedOf, useHealth } from "./acquirers/health.ts";
+import { PeriodChoice, usePeriod } from "./acquirers/period.tsx";
+import type { Period } from "./wall/live.ts";
+import { milliseconds, share } from "./wall/words.ts";
 
 type Acquirer = Schema<"Acquirer">;
 type Change = Schema<"UpdateAcquirer">;
 
 export function Page() {
   const acquirers = useQuery({ ...read("/v1/acquirers"), refetchInterval: 5_000 });
+  const period = usePeriod();
   return (
     <Frame
       title="Acquirers"
-      lead="Who takes the money, and how they do at this moment."
+      lead="Who takes the money, how they do at this moment, and how they did."
+      actions={<PeriodChoice of={period} />}
       curl={{ path: "/v1/acquirers" }}
     >
       <Answer of={acquirers}>
         {({ data }) => (
           <div className="grid items-start gap-4 lg:grid-cols-2">
             {data.map((one) => (
-              <Card key={one.gateway_code} of={one} others={data} />
+              <Card key={one.gateway_code} of={one} others={data} period={period} />
             ))}
           </div>
         )}
@@ -36,8 +43,15 @@ export function Page() {
   );
 }
 
-function Card({ of: acquirer, others }: { of: Acquirer; others: readonly Acquirer[] }) {
+interface CardProps {
+  of: Acquirer;
+  others: readonly Acquirer[];
+  period: Period;
+}
+
+function Card({ of: acquirer, others, period }: CardProps) {
   const { gateway_code: code, name, environment, enabled, health, methods, circuits } = acquirer;
+  const overTime = useHealth(code, period).data?.methods;
   const mayChange = useMay()("admin");
   const queries = useQueryClient();
   const [change, setChange] = useState<Change | undefined>(undefined);
@@ -84,20 +98,31 @@ function Card({ of: acquirer, others }: { of: Acquirer; others: readonly Acquire
               Circuit
             </th>
             <th scope="col" className="py-1.5 pl-4 text-right font-medium">
-              Latest calls that failed
+              Succeeded
+            </th>
+            <th scope="col" className="py-1.5 pl-4 text-right font-medium">
+              Call time
+            </th>
+            <th scope="col" className="hidden py-1.5 pl-4 text-right font-medium sm:table-cell">
+              Latest failed
             </th>
           </tr>
         </thead>
         <tbody>
           {methods.map((method) => {
             const circuit = circuits.find(({ payment_method: of }) => of === method);
+            const told = overTime?.find(({ payment_method: of }) => of === method);
             return (
               <tr key={method} className="border-b border-line last:border-b-0">
                 <td className="h-8">{method}</td>
                 <td className="pl-4">
                   <Circuit state={circuit?.state} />
                 </td>
-                <td className="pl-4 text-right">
+                <td className="pl-4 text-right">{told ? share(told.total.succeeded, endedOf(told)) : ""}</td>
+                <td className="pl-4 text-right whitespace-nowrap">
+                  {told && (told.call_ms_mean === null ? "–" : milliseconds(told.call_ms_mean))}
+                </td>
+                <td className="hidden pl-4 text-right sm:table-cell">
                   {circuit ? `${circuit.failures} of ${circuit.calls}` : "none of late"}
                 </td>
               </tr>
@@ -106,6 +131,9 @@ function Card({ of: acquirer, others }: { of: Acquirer; others: readonly Acquire
         </tbody>
       </table>
       <div className="mt-3 flex flex-wrap gap-2">
+        <ButtonLink to={at.acquirer(code, period)}>
+          Over time<span className="sr-only"> of {name}</span>
+        </ButtonLink>
         <Button label={`Costs… of ${name}`} onClick={() => setCharging(true)}>
           Costs…
         </Button>
