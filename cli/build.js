@@ -1,6 +1,6 @@
 // Writes `dist/`: the commands, the client library and the parser as JavaScript that Node 20 runs by itself. Runs before packing.
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,13 @@ rmSync(join(here, "dist"), { recursive: true, force: true });
 const { status } = spawnSync(process.execPath, [tsc, "-p", here], { stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
 
+// The examples, where `samples` looks for them.
+if (existsSync(join(here, "../examples"))) {
+  for (const part of ["samples.json", "shops"])
+    cpSync(join(here, "../examples", part), join(here, "dist/examples", part), { recursive: true });
+}
+
 // What is published is `dist`: here, a second `gerbang` beside the service's would take its place.
 const { private: _, scripts: __, ...manifest } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
-const published = { ...manifest, bin: { gerbang: "cli/src/main.js" }, files: ["cli", "gateway", "sdk"] };
+const published = { ...manifest, bin: { gerbang: "cli/src/main.js" }, files: ["cli", "examples", "gateway", "sdk"] };
 writeFileSync(join(here, "dist/package.json"), `${JSON.stringify(published, null, 2)}\n`);

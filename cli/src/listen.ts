@@ -16,6 +16,8 @@ import { configFolder } from "./profiles.ts";
 /** After Ctrl-C a delivery that is under way may still be answered. */
 const GRACE_MS = 3_000;
 
+export type ListenerKey = Pick<Identity, "clientId" | "secret" | "baseUrl">;
+
 interface Given {
   "forward-to": string;
   profile: string | undefined;
@@ -28,13 +30,19 @@ interface Given {
 export async function listenCommand(given: Given): Promise<number> {
   const forwardTo = given["forward-to"];
   if (!URL.canParse(forwardTo)) throw new UsageError("--forward-to is an address such as http://localhost:3000/hook");
-  const identity = keyOf(given);
-  const { clientId, secret, baseUrl } = identity;
-  if (!clientId.startsWith("ak_test_"))
+  const key = keyOf(given);
+  if (!key.clientId.startsWith("ak_test_"))
     throw new UsageError("only a sandbox can be listened to: use a key that begins with ak_test_");
-  const { stop, cut } = signals();
+  return listenTo(key, { forwardTo, asSent: given["as-sent"], ...signals() });
+}
+
+/** Hands events on until it is stopped. Throws `Trouble` where another one listens with this key. */
+export async function listenTo(
+  { clientId, secret, baseUrl }: ListenerKey,
+  { forwardTo, asSent, stop, cut }: { forwardTo: string; asSent: boolean; stop: AbortSignal; cut: AbortSignal },
+): Promise<number> {
   const cursor = new Cursor(join(stateFolder(), "listen"), clientId);
-  const own = given["as-sent"] ? undefined : listenerSecret(secret);
+  const own = asSent ? undefined : listenerSecret(secret);
   say(
     own === undefined
       ? "Deliveries keep the service's signatures, by the secret of your sandbox's webhooks."
@@ -58,7 +66,7 @@ export async function listenCommand(given: Given): Promise<number> {
   }
 }
 
-function keyOf(given: Given): Pick<Identity, "clientId" | "secret" | "baseUrl"> {
+function keyOf(given: Given): ListenerKey {
   const { "base-url": baseUrl, "client-id": clientId, secret } = given;
   if (clientId === undefined && secret === undefined) {
     const known = identityOf(given);
@@ -75,13 +83,13 @@ function keyOf(given: Given): Pick<Identity, "clientId" | "secret" | "baseUrl"> 
 }
 
 /** Where places are kept: beside the data of a service that runs from here, else with the profiles. */
-function stateFolder(): string {
+export function stateFolder(): string {
   const data = process.env.GERBANG_DATA || ".data";
   return process.env.GERBANG_DATA || existsSync(data) ? data : configFolder();
 }
 
 /** Ctrl-C, and a reader of our lines that has gone. */
-function signals(): { stop: AbortSignal; cut: AbortSignal } {
+export function signals(): { stop: AbortSignal; cut: AbortSignal } {
   const stop = new AbortController();
   const cut = new AbortController();
   const end = (): void => {

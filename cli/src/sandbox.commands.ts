@@ -66,6 +66,21 @@ export const sandboxCommands: readonly Command[] = [
     run: async (values) => (await import("./sandbox.ts")).examine(values),
   }),
   defineCommand({
+    name: "samples",
+    summary: "List the example shops, or run one in your sandbox",
+    details: [
+      "A shop is about 60 lines: a page, a payment by QRIS, and the webhook that marks the order as paid. It gets your key, and the events of your sandbox as listen hands them on; Ctrl-C ends both.",
+    ],
+    operand: { name: "sample", choices: ["express", "fastify", "hono", "flask", "php"] },
+    options: asWhom,
+    examples: [
+      ["gerbang samples", "which there are, and what each needs"],
+      ["gerbang samples express", "a shop at http://localhost:3000"],
+    ],
+    environment,
+    run: async (values, [name]) => (await import("./samples.ts")).samplesCommand(values, name),
+  }),
+  defineCommand({
     name: "open",
     summary: "Open the portal, at an object where one is named",
     operand: { name: "id" },

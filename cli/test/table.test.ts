@@ -93,6 +93,14 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.l
   expect(offered("gerbang", "trigger", "dispute.")).toEqual(["dispute.opened", "dispute.updated", "dispute.resolved"]);
 });
 
+test.skipIf(!existsSync(join(root, "examples/samples.json")))(
+  "the samples are those of the examples (skipped where there are none)",
+  () => {
+    const { operand } = merchantCommands.find(({ name }) => name === "samples") ?? {};
+    expect(operand?.choices).toEqual(Object.keys(JSON.parse(textOf("examples/samples.json")) as object));
+  },
+);
+
 test("types of events are those of the contract, and the version is the package's", () => {
   const { components } = JSON.parse(textOf("openapi/merchant.json")) as {
     components: { schemas: Record<string, { enum?: string[] }> };

@@ -8,6 +8,7 @@ import { languageOf } from "./highlight.ts";
 import { escaped } from "./html.ts";
 import { type Links, hrefOf } from "./links.ts";
 import type { Page } from "./page.ts";
+import type { Size } from "./pictures.ts";
 import { Slugs } from "./slugs.ts";
 
 export interface Heading {
@@ -36,8 +37,8 @@ export interface Drawn {
 
 export interface Surroundings {
   links: Links;
-  /** The address of a picture of the tree, which goes into the build. */
-  picture: (path: string) => string;
+  /** A picture of the tree, which goes into the build: its address there, and its size. */
+  picture: (path: string) => { address: string; size: Size | undefined };
 }
 
 /** Languages whose blocks become tabs where they follow each other. */
@@ -169,7 +170,9 @@ class Drawing {
       this.problems.push(`${this.page.source} shows ${source}: there is no such picture in the tree`);
       return "";
     }
-    return `<img src="${this.around.picture(target.path)}" alt="${escaped(token.content)}" loading="lazy">`;
+    const { address, size } = this.around.picture(target.path);
+    const place = size ? ` width="${size.width}" height="${size.height}"` : "";
+    return `<img src="${address}" alt="${escaped(token.content)}"${place} loading="lazy">`;
   }
 
   /** Blocks of code that follow each other, each in another of the languages that have tabs. */

@@ -7,7 +7,7 @@ import { sectionName } from "./sections.ts";
 /** What the search must know as well, to read the index. */
 export const INDEX_OPTIONS = {
   fields: ["title", "page", "text"],
-  storeFields: ["title", "page", "section", "url", "language", "isReference"],
+  storeFields: ["title", "page", "section", "url", "language", "weight"],
 };
 
 interface Entry {
@@ -18,7 +18,8 @@ interface Entry {
   text: string;
   url: string;
   language: Language;
-  isReference: boolean;
+  /** How likely it is what somebody looks for who writes a shop. */
+  weight: number;
 }
 
 /** The index as JSON. Pages come in their order, so the same pages give the same bytes. */
@@ -40,11 +41,17 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
         text,
         url: addressOf(page) + (isPage ? "" : `#${heading.anchor}`),
         language: page.language,
-        isReference: page.group !== undefined,
+        weight: weightOf(page),
       });
     }
   }
   return JSON.stringify(index);
+}
+
+/** What explains goes before what lists fields, and what merchants do before what operators do. */
+function weightOf({ section, group }: Page): number {
+  if (section === "Run the service" || section === "Decisions") return 0.4;
+  return group === undefined ? 1 : 0.6;
 }
 
 /** Operations, events and errors are found as such, not by the parts that all of them have. */

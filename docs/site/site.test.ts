@@ -23,7 +23,10 @@ const drawn = (markdown: string, others: readonly Page[] = []) => {
     [page, ...others],
     (path) => path === "gateway/src/app.ts" || path === "docs/portal/home.png",
   );
-  return draw(page, { links, picture: (path) => `/docs/assets/${path.split("/").at(-1)}` });
+  return draw(page, {
+    links,
+    picture: (path) => ({ address: `/docs/assets/${path.split("/").at(-1)}`, size: undefined }),
+  });
 };
 
 describe("the whole of it", () => {
@@ -68,6 +71,14 @@ describe("the whole of it", () => {
         /<script(?![^>]*\ssrc="\/docs\/assets\/)|<style|\sstyle=|\son\w+=|javascript:/i.exec(String(content))?.[0],
       ]).toEqual([path, undefined]);
     }
+  });
+
+  test("every picture says how large it is, so that no page moves when it comes", () => {
+    const pictures = [...site().files].flatMap(([path, content]) =>
+      path.endsWith(".html") ? [...String(content).matchAll(/<img [^>]+>/g)].map(([tag]) => tag) : [],
+    );
+    expect(pictures.length).toBeGreaterThan(5);
+    expect(pictures.filter((tag) => !/ width="[1-9]\d*" height="[1-9]\d*"/.test(tag))).toEqual([]);
   });
 
   test("the same sources give the same bytes", () => {

@@ -10,6 +10,7 @@ import { Links } from "./links.ts";
 import { draw } from "./markdown.ts";
 import { inOrder } from "./navigation.ts";
 import { type Page, addressOf, fileOf } from "./page.ts";
+import { sizeOf } from "./pictures.ts";
 import { type DrawnPage, asMarkdown, llmsFullText, llmsText } from "./plain-forms.ts";
 import { errorPages, withLinkedCodes } from "./reference/error-pages.ts";
 import { eventPages } from "./reference/event-pages.ts";
@@ -60,7 +61,10 @@ export function drawSite(pages = allPages()): Site {
     return `/docs/${path}`;
   };
   const links = new Links(pages, (path) => !path.startsWith("..") && existsSync(join(treeRoot, path)));
-  const picture = (path: string): string => asset(basename(path), readFileSync(join(treeRoot, path)));
+  const picture = (path: string) => {
+    const bytes = readFileSync(join(treeRoot, path));
+    return { address: asset(basename(path), bytes), size: sizeOf(bytes) };
+  };
   const drawn = pages.map((page) => ({ page, drawn: draw(page, { links, picture }) }));
   const index = searchIndex(drawn.map(({ page, drawn: { passages } }) => ({ page, passages })));
   const frame = { assets: { ...ownAssets(asset), index: asset("search.json", index) }, pages };

@@ -8,6 +8,8 @@ import { sectionOfFolder, sections } from "./sections.ts";
 const elsewhere: Readonly<Record<string, { id: string; section: string; order: number; title?: string }>> = {
   "CHANGELOG.md": { id: "changelog", section: "Reference", order: 90 },
   "SECURITY.md": { id: "security", section: "Run the service", order: 80 },
+  "clients/python/README.md": { id: "python", section: "Take payments", order: 18 },
+  "clients/php/README.md": { id: "php", section: "Take payments", order: 19 },
   "deploy/README.md": { id: "deploy", section: "Run the service", order: 15 },
 };
 

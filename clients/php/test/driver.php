@@ -66,11 +66,13 @@ $tasks = [
     },
     'retries' => function (array $vector, string $baseUrl): array {
         $clock = new StandingClock($vector['now']);
-        $slow = in_array('timeout', array_column($vector['answers'], 'fault'), true);
+        $silent = array_map(fn(array $answer) => ($answer['fault'] ?? '') === 'timeout', $vector['answers']);
+        $hasVoice = in_array(false, $silent, true);
         $client = new Client(CREDENTIALS + [
             'base_url' => str_replace('INDEX', (string) $vector['index'], $baseUrl),
             'scheme' => $vector['scheme'] ?? 'rfc9421',
-            'timeout' => $slow ? 0.15 : 10,
+            // An answer that does come has to come in time on a busy machine, too.
+            'timeout' => in_array(true, $silent, true) ? ($hasVoice ? 1 : 0.1) : 10,
             'time' => $clock,
         ]);
         $deadline = $vector['options']['deadline_ms'] ?? null;

@@ -69,8 +69,9 @@ def told(error):
 
 def retries(vector, base_url):
     gerbang._clock = clock = StandingClock(vector["now"])
-    slow = any(answer.get("fault") == "timeout" for answer in vector["answers"])
-    options = {"scheme": vector.get("scheme", "rfc9421"), "timeout": 0.15 if slow else 10}
+    silent = [answer.get("fault") == "timeout" for answer in vector["answers"]]
+    # An answer that does come has to come in time on a busy machine, too.
+    options = {"scheme": vector.get("scheme", "rfc9421"), "timeout": 0.1 if all(silent) else 1 if any(silent) else 10}
     client = gerbang.Gerbang(**CREDENTIALS, base_url=base_url.replace("INDEX", str(vector["index"])), **options)
     deadline_ms = vector.get("options", {}).get("deadline_ms")
     with client:

@@ -13,7 +13,7 @@ const RESULTS_MAX = 12;
 /** The same as those that the index was made with. */
 const OPTIONS = {
   fields: ["title", "page", "text"],
-  storeFields: ["title", "page", "section", "url", "language", "isReference"],
+  storeFields: ["title", "page", "section", "url", "language", "weight"],
 };
 const FIND: SearchOptions = { prefix: true, fuzzy: 0.2, boost: { title: 4, page: 2 }, combineWith: "AND" };
 
@@ -94,10 +94,10 @@ async function load(): Promise<MiniSearch | undefined> {
   return answer?.ok ? MiniSearch.loadJSON(await answer.text(), OPTIONS) : undefined;
 }
 
-/** In the page's language first, and what explains before what lists fields, unless it is called so. */
+/** In the page's language first; each passage has its weight. */
 function best(index: MiniSearch, text: string): Result[] {
   const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>): number =>
-    (stored?.language === root.lang ? 1 : 0.5) * (stored?.isReference === true ? 0.6 : 1);
+    (stored?.language === root.lang ? 1 : 0.5) * Number(stored?.weight ?? 1);
   let found = index.search(text, { ...FIND, boostDocument });
   if (found.length === 0) found = index.search(text, { ...FIND, boostDocument, combineWith: "OR" });
   return found.slice(0, RESULTS_MAX) as unknown as Result[];

@@ -1,7 +1,7 @@
 // Goal: the programs that pages show do what they say: each sends its operation's request, to the byte of its body, in every language.
 // Method: run them against a server that writes down what arrives, one process for each language that this machine has.
 import { execFile, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -31,9 +31,10 @@ let folder: string;
 let arrived: Arrived[] = [];
 
 beforeAll(async () => {
-  // Below the tree, so that what programs import is found as it is by merchants' ones.
-  mkdirSync(join(treeRoot, "docs/site/dist"), { recursive: true });
-  folder = mkdtempSync(join(treeRoot, "docs/site/dist/programs-"));
+  folder = mkdtempSync(join(tmpdir(), "gerbang-programs-"));
+  // So that programs find the client library as those of merchants do.
+  symlinkSync(join(treeRoot, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   server = createServer((asked, answer) => void note(asked, answer));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

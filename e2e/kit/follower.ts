@@ -1,0 +1,183 @@
+// Somebody who follows a guide: a copy of the service's folder as a checkout has it, a folder beside it, and the blocks of a page typed there.
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, vi } from "vitest";
+import { Service, freePort } from "./service.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
+const php = process.env.GERBANG_TEST_PHP ?? "php";
+const works = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
+
+/** The languages of guides that are on this machine. A shell that types is needed for all of them. */
+export const languages = {
+  shell: works("bash", "--version"),
+  python: works(python, "-c", "import sys; sys.exit(sys.version_info < (3, 9))"),
+  php: works(php, "-r", "exit(PHP_VERSION_ID < 80000 ? 1 : 0);"),
+};
+
+export interface Block {
+  language: string;
+  code: string;
+  /** The name in the first line of a program that is to be saved. */
+  file: string | undefined;
+}
+
+/** The blocks of a page of docs/guides, in order. */
+export function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(root, "docs/guides", page), "utf8");
+  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => {
+    const [, file] = /^(?:<\?php )?(?:\/\/|#) ([\w.-]+\.(?:mjs|py|php))\n/.exec(code) ?? [];
+    return { language, code, file };
+  });
+}
+
+/** What a shell is told first: the programs of this machine, and an installation that asks no registry. */
+const prelude = `
+node() { command ${JSON.stringify(process.execPath)} "$@"; }
+python3() { command ${JSON.stringify(python)} "$@"; }
+php() { command ${JSON.stringify(php)} "$@"; }
+npx() { command "$@"; }
+npm() {
+  if [ "$1" != install ]; then command npm "$@"; return; fi
+  shift
+  for one in "$@"; do
+    case "$one" in
+      ./*) command npm install --offline --no-audit --no-fund "$one" ;;
+      *) ln -sfn ${JSON.stringify(root)}/node_modules/"$one" node_modules/"$one" ;;
+    esac
+  done
+}
+`;
+
+export class Follower {
+  readonly service: Service;
+  readonly port: number;
+  private readonly place: string;
+  private readonly running: ChildProcess[] = [];
+  /** What programs that go on running have printed. */
+  printed = "";
+
+  private constructor(place: string, service: Service, port: number) {
+    this.place = place;
+    this.service = service;
+    this.port = port;
+  }
+
+  /** Has the service running, as after the first step of the tutorial. */
+  static async begin(): Promise<Follower> {
+    const place = mkdtempSync(join(tmpdir(), "gerbang-follower-"));
+    mkdirSync(join(place, "gerbang"));
+    for (const name of ["node_modules", "clients", "tsconfig.json"])
+      symlinkSync(join(root, name), join(place, "gerbang", name));
+    const isOwn = (path: string): boolean => !/\/(node_modules|dist|test)(\/|$)/.test(path.slice(root.length));
+    cpSync(join(root, "sdk"), join(place, "gerbang/sdk"), { recursive: true, filter: isOwn });
+    const service = await Service.start();
+    symlinkSync(service.dataDirectory, join(place, "gerbang/.data"));
+    return new Follower(place, service, await freePort());
+  }
+
+  /** Where keys and programs are kept. */
+  get shop(): string {
+    return join(this.place, "shop");
+  }
+
+  /** Saves the programs of a page under their names. Gives the names. */
+  save(page: string): string[] {
+    return blocksOf(page).flatMap(({ file, code }) => {
+      if (file === undefined) return [];
+      writeFileSync(join(this.shop, file), code);
+      return [file];
+    });
+  }
+
+  private bash(command: string, folder: string): [string, string[], object] {
+    const keys = folder === this.shop ? ". ./keys.sh" : "true";
+    const env = {
+      PATH: `${join(root, "node_modules/.bin")}:${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
+      HOME: process.env.HOME ?? "/",
+      PORT: String(this.port),
+      PYTHONDONTWRITEBYTECODE: "1",
+      GERBANG_DATA: this.service.dataDirectory,
+    };
+    // The port that the pages name may be another program's on this machine.
+    const typed = command.replaceAll("localhost:3000", `localhost:${this.port}`);
+    return ["bash", ["-c", `${prelude}set -e\n${keys}\n${typed}`], { cwd: folder, env }];
+  }
+
+  /** Types a command in the shop's folder, or in the service's, and gives what it prints. */
+  async type(command: string, folder = this.shop): Promise<string> {
+    const [program, args, options] = this.bash(command, folder);
+    return (await promisify(execFile)(program, args, { ...options, encoding: "utf8" })).stdout;
+  }
+
+  /** The same of a command that ends with an error: what it prints. */
+  async typeAndFail(command: string): Promise<{ code: unknown; stdout: string }> {
+    const failed = await this.type(command).then(
+      (stdout) => ({ code: 0, stdout }),
+      (error: { code: unknown; stdout: string }) => error,
+    );
+    expect(failed.code).not.toBe(0);
+    return failed;
+  }
+
+  /** Types a command in the service's folder. */
+  typeInService(command: string): Promise<string> {
+    return this.type(command, join(this.place, "gerbang"));
+  }
+
+  /** Begins what goes on running: a program of the shop that listens, or the listener in the service's folder. */
+  async start(command: string): Promise<void> {
+    const isListener = command.includes("gerbang listen");
+    const [program, args, options] = this.bash(
+      `exec_it() { ${command.trim()}\n}; exec_it`,
+      isListener ? join(this.place, "gerbang") : this.shop,
+    );
+    const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    this.running.push(child);
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding("utf8").on("data", (text: string) => void (this.printed += text));
+    const isUp = isListener
+      ? (): void => expect(this.printed).toMatch(/^Ready: /m)
+      : (): Promise<void> => reached(this.port);
+    await vi.waitFor(isUp, { timeout: 15_000, interval: 50 });
+  }
+
+  /** Waits until a running program has printed something. */
+  async sees(text: string | RegExp): Promise<void> {
+    await vi.waitFor(() => expect(this.printed).toMatch(text), { timeout: 15_000, interval: 50 });
+  }
+
+  /** Stops what runs in the foreground of terminals, as Ctrl-C does. */
+  async stopPrograms(): Promise<void> {
+    for (const child of this.running.splice(0)) {
+      if (child.exitCode !== null || child.pid === undefined) continue;
+      const gone = once(child, "exit");
+      process.kill(-child.pid, "SIGTERM");
+      await gone;
+    }
+    this.printed = "";
+  }
+
+  async end(): Promise<void> {
+    await this.stopPrograms();
+    await this.service.discard();
+    rmSync(this.place, { recursive: true, force: true });
+  }
+}
+
+function reached(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = connect(port, "localhost", () => {
+      probe.destroy();
+      resolve();
+    });
+    probe.on("error", reject);
+  });
+}

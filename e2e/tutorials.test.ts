@@ -1,0 +1,267 @@
+// Goal: who follows the tutorial and the guides by task from an empty folder sees what they promise, in each language. Method: their programs are
+// saved and their commands typed, in their order, beside one running service. Python and PHP are skipped where they are not on the machine.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { disputeTransitions } from "../gateway/src/disputes/dispute.ts";
+import { transitions } from "../gateway/src/payments/states.ts";
+import { Client, operate } from "./kit/client.ts";
+import { Follower, blocksOf, languages } from "./kit/follower.ts";
+
+const commandsOf = (page: string): string[] =>
+  blocksOf(page)
+    .filter(({ language }) => language === "sh")
+    .map(({ code }) => code);
+const sectionOf = (page: string, language: string, at = 0): string =>
+  blocksOf(page).filter((block) => block.language === language)[at]?.code ?? "";
+
+describe.runIf(languages.shell)("who follows the guides", () => {
+  let follower: Follower;
+  beforeAll(async () => {
+    follower = await Follower.begin();
+    // Steps 1 and 2 of the tutorial, which every other page begins with.
+    const [start, keys = "", library = "", files = ""] = commandsOf("five-minutes.md");
+    expect(start?.trim()).toBe("npm ci && npm start"); // that one is running already
+    await follower.typeInService(keys);
+    await follower.type(library);
+    await follower.type(files);
+  }, 60_000);
+  afterEach(() => follower.stopPrograms());
+  afterAll(() => follower.end());
+
+  test.runIf(languages.python)(
+    "reconciles yesterday in Python: the two mistakes are found, and nothing once they are corrected",
+    async () => {
+      const [library = "", day = "", reconcile = "", ...others] = commandsOf("reconcile-in-python.md");
+      expect(others).toEqual([]);
+      await follower.type(library);
+      expect(follower.save("reconcile-in-python.md")).toEqual(["day.py", "reconcile.py"]);
+      await follower.type(day);
+      const { code, stdout } = await follower.typeAndFail(reconcile);
+      expect(code).toBe(1);
+      // The page shows what is printed, with other names and another day.
+      const plain = (text: string): string =>
+        text
+          .replaceAll(/order-\d+/g, "order")
+          .replaceAll(/set_\w+/g, "set")
+          .replaceAll(/GB\w+/g, "GB")
+          .replaceAll(/\d{4}-\d\d-\d\d/g, "day");
+      expect(plain(stdout)).toBe(plain(sectionOf("reconcile-in-python.md", "text")));
+      const file = join(follower.shop, "orders.csv");
+      const corrected = readFileSync(file, "utf8")
+        .replace(",7000000", ",7500000")
+        .replace(/^[^\n]*-4,[^\n]*\n/m, "");
+      writeFileSync(file, corrected);
+      expect(await follower.type(reconcile)).toContain("Everything agrees.");
+    },
+  );
+
+  const runs = {
+    ts: (name: string) => `node ${name}.mjs`,
+    python: (name: string) => `python3 ${name}.py`,
+    php: (name: string) => `php ${name}.php`,
+  };
+  for (const language of ["ts", "python", "php"] as const)
+    test.runIf(language === "ts" || languages[language])(`has money in five minutes: ${language}`, async () => {
+      const [, , , , pay = "", receive = "", listen = "", play = "", refund = "", ...others] =
+        commandsOf("five-minutes.md");
+      expect(others).toEqual([]);
+      expect(follower.save("five-minutes.md")).toHaveLength(12);
+      /** The command of this language, of those that a line offers. */
+      const own = (line: string): string => {
+        const [first = "", ...rest] = line.trim().split(/ +# or: | +or: | +# /);
+        const program = /^node (\w+)\.mjs/.exec(first)?.[1] ?? "";
+        const offered = [first, ...rest].find((one) => one.startsWith(runs[language](program).split(" ")[0] ?? ""));
+        return offered ?? first.replace(runs.ts(program), runs[language](program));
+      };
+      const [reference = "", page = ""] = (await follower.type(own(pay))).trim().split("\n");
+      expect(reference).toMatch(/^pay_/);
+      expect((await fetch(page)).status).toBe(200);
+      await follower.start(own(receive));
+      await follower.start(listen);
+      expect((await follower.type(own(play).replace("pay_…", reference))).trim()).toBe("succeeded");
+      await follower.sees(sectionOf("five-minutes.md", "text").trim());
+      const refunded = await follower.type(own(refund).replace("pay_…", reference));
+      expect(refunded).toContain(sectionOf("five-minutes.md", "text", 1).split("\n")[0]);
+      expect(refunded).toMatch(/^\d+ IDR available$/m);
+      await follower.sees("refund.succeeded succeeded");
+    });
+
+  test("finds the money where the page about it says, after each step, and in the export of the book", async () => {
+    const { demo } = follower.service;
+    const { merchant_id: merchant } = await operate(demo, "POST", "/merchants", { name: "Kopi Kita" });
+    const key = await operate(demo, "POST", `/merchants/${String(merchant)}/credentials`, { environment: "sandbox" });
+    const client = new Client({ ...demo, client_id: String(key.client_id), secret: String(key.secret) });
+    const post = async (path: string, body: object = {}): Promise<Record<string, string>> =>
+      (await client.post(path, body)).json;
+    const body = { amount_minor: 7_500_000, currency: "IDR", payment_method: "qris", reference_id: "order-1" };
+    const { reference } = await post("/v1/payments", body);
+    await post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+    await post("/v1/refunds", { payment_reference: reference, amount_minor: 2_500_000 });
+    const contested = { reason: "general", amount_minor: 1_000_000 };
+    const { uuid } = await post(`/v1/sandbox/payments/${reference}/dispute`, contested);
+    await post(`/v1/sandbox/disputes/${uuid}/resolve`, { outcome: "lost" });
+    const formed = (await client.post("/v1/sandbox/settlements/run", {})).json;
+    const [batch] = formed.data;
+    expect(batch).toMatchObject({
+      gross_minor: 7_500_000,
+      fee_minor: 52_500,
+      refund_minor: 3_500_000,
+      net_minor: 3_947_500,
+    });
+    await post(`/v1/sandbox/settlements/${batch.uuid}/pay`);
+
+    const page = readFileSync(new URL("../docs/concepts/money.md", import.meta.url), "utf8");
+    const told = [...page.matchAll(/^\| \d\. [^|]+\| `(\w+)` \|([\d |]+)\|$/gm)].map(([, kind, figures = ""]) => [
+      kind,
+      ...figures.split("|").map(Number),
+    ]);
+    const [exported = "", verify = ""] = /```sh\n([^]*?)\n```/.exec(page)?.[1]?.split("\n") ?? [];
+    const own = (command: string): string => command.replace("mer_…", String(merchant));
+    expect(await follower.typeInService(own(exported))).toContain("Liabilities:Merchant:Available");
+    expect(await follower.typeInService(own(verify))).toContain('"clean":true');
+    const lines = await follower.typeInService(own(exported).replace("hledger", "jsonl"));
+    const sums = new Map<string, number>();
+    const found = lines
+      .trim()
+      .split("\n")
+      .map((line) => {
+        const { kind, entries } = JSON.parse(line) as {
+          kind: string;
+          entries: { account: string; amount_minor: string }[];
+        };
+        for (const { account, amount_minor: amount } of entries) {
+          const name = account.replace(/:\w+:receivable$/, "");
+          sums.set(name, (sums.get(name) ?? 0) + Number(amount));
+        }
+        const credits = ["merchant:available", "merchant:held", "merchant:settling", "platform:fees", "platform:bank"];
+        const figures = credits.map((name) => 0 - (sums.get(name) ?? 0));
+        return [kind, sums.get("acquirer") ?? 0, ...figures];
+      });
+    expect(found).toEqual(told);
+    for (const [, owed, ...rest] of told) expect(rest.reduce((sum: number, one) => sum + Number(one), 0)).toBe(owed);
+  });
+
+  /** Buys in the shop, lets the payer do something, and waits until the order's page and the terminal say what came of it. */
+  async function buy(outcome: "succeeded" | "failed", says: string): Promise<void> {
+    const shop = `http://localhost:${follower.port}`;
+    expect(await (await fetch(shop)).text()).toContain('action="/orders"');
+    const bought = await fetch(`${shop}/orders`, { method: "POST" });
+    const text = await bought.text();
+    const [, url = ""] = /<a href="(http[^"]+\/pay\/[^"]+)"/.exec(text) ?? [];
+    expect((await fetch(url)).status).toBe(200);
+    const [order = ""] = /order-[0-9a-f]{12}/.exec(bought.url + text) ?? [];
+    const client = new Client(follower.service.demo);
+    const { json } = await client.get(`/v1/payments?reference_id=${order}`);
+    await client.post(`/v1/sandbox/payments/${json.data[0].reference}/simulate`, { outcome });
+    await follower.sees(`${order} is ${says}`);
+    await vi.waitFor(async () =>
+      expect(await (await fetch(`${shop}/orders/${order}`)).text()).toContain(`Your order is ${says}`),
+    );
+  }
+
+  test("has a shop in Express: an order paid by QRIS turns to paid, a declined one does not, and a forged webhook changes nothing", async () => {
+    const [install = "", start = "", listen = "", ...others] = commandsOf("express-shop.md");
+    expect(others).toEqual([]);
+    const [pack, express = ""] = install.split("npm install ./gerbang-sdk-*.tgz ");
+    expect(pack).toBe('npm pack "$GERBANG/sdk"\n'); // done already, in the tutorial
+    await follower.type(`npm install ${express}`);
+    expect(follower.save("express-shop.md")).toEqual(["shop.mjs"]);
+    await follower.start(start);
+    await follower.start(listen);
+    await buy("succeeded", "paid");
+    await buy("failed", "not paid");
+    const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
+    expect(forged.status).toBe(400);
+    expect((await fetch(`http://localhost:${follower.port}/orders/order-of-nobody`)).status).toBe(404);
+  });
+
+  test("uses the library as its page shows: errors, keys, lists, four frameworks and tests", async () => {
+    const { code: typed = "" } = blocksOf("client-library.md").findLast(({ language }) => language === "sh") ?? {};
+    const [errors = "", keys = "", lists = "", express = "", fastify = "", hono = "", next = "", ...tests] =
+      follower.save("client-library.md");
+    await follower.type("npm install express fastify hono");
+    const said = await follower.type([errors, keys, lists].map((file) => `node ${file}`).join("\n"));
+    const promised = sectionOf("client-library.md", "text") + sectionOf("client-library.md", "text", 1);
+    expect(said.startsWith(promised), said).toBe(true);
+    expect(said.slice(promised.length)).toMatch(/^pay_\w+ \d+ IDR\n2 true\n$/);
+    /** What comes of a genuine delivery and of a forged one. */
+    const statuses = (to: string): Promise<string> => {
+      const program = `
+        import { sign } from "@gerbang/sdk/webhooks";
+        const send = ${to};
+        for (const secret of [process.env.GERBANG_WEBHOOK_SECRET, "whsec_c29tZWJvZHkgZWxzZQ=="]) {
+          const delivery = await sign({ secret, event: { id: "evt_1", type: "payment.succeeded" } });
+          const request = new Request("http://localhost:${follower.port}/webhooks", { method: "POST", ...delivery });
+          console.log((await send(request)).status);
+        }`;
+      writeFileSync(join(follower.shop, "deliver.mjs"), program);
+      return follower.type("node deliver.mjs");
+    };
+    for (const file of [express, fastify]) {
+      await follower.start(`node ${file}`);
+      expect(await statuses("fetch"), file).toBe("200\n400\n");
+      await follower.stopPrograms();
+    }
+    expect(await statuses(`(await import("./${hono}")).default.fetch`)).toBe("payment.succeeded\n200\n400\n");
+    expect(await statuses(`(await import("./${next}")).POST`)).toBe("payment.succeeded\n200\n400\n");
+    expect(typed.trim()).toBe(`node --test ${tests.join(" ")}`);
+    // The second of them starts a whole service, which the library's own test does.
+    await follower.type(`node --test ${tests[0]}`);
+  });
+
+  test.runIf(languages.php)("has a PHP page that takes cards: the same", async () => {
+    const [install = "", start = "", listen = "", ...others] = commandsOf("php-card-page.md");
+    expect(others).toEqual([]);
+    await follower.type(install);
+    expect(follower.save("php-card-page.md")).toEqual(["shop.php"]);
+    await follower.start(start);
+    await follower.start(listen);
+    await buy("succeeded", "paid");
+    await buy("failed", "not paid");
+    const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
+    expect(forged.status).toBe(400);
+    expect((await fetch(`http://localhost:${follower.port}/orders/order-..%2F..%2Fetc`)).status).toBe(404);
+  });
+});
+
+test.each([
+  ["payment", transitions],
+  ["dispute", disputeTransitions],
+])("the page about the life of a %s lists every way from one state to another, and no other", (page, known) => {
+  const text = readFileSync(new URL(`../docs/concepts/${page}.md`, import.meta.url), "utf8");
+  const told = [...text.matchAll(/^\| `(\w+)` \| `(\w+)` \|/gm)].map(([, from, to]) => `${from} ${to}`);
+  const ways = Object.entries<readonly string[]>(known).flatMap(([from, all]) => all.map((to) => `${from} ${to}`));
+  expect(told.toSorted()).toEqual(ways.toSorted());
+});
+
+test.each(["five-minutes", "payers-page", "webhooks"])(
+  "%s in Indonesian has the programs, headings and names of the English page: only its words differ",
+  (page) => {
+    const of = (file: string): unknown => {
+      const text = readFileSync(new URL(`../docs/guides/${file}`, import.meta.url), "utf8");
+      const prose = text.replaceAll(/^```[^]*?^```$/gm, "");
+      const code = blocksOf(file).map((block) => block.code);
+      return {
+        code: code.map((block) => block.replaceAll(/ +(\/\/|#) .*$|^\/\*\*.*$/gm, "")),
+        headings: [...prose.matchAll(/^(#+) /gm)].map(([, level]) => level),
+        rows: [...prose.matchAll(/^\|/gm)].length,
+        names: new Set([...prose.matchAll(/`([^`\n]+)`/g)].map(([, name]) => name)),
+      };
+    };
+    expect(of(`${page}.id.md`)).toEqual(of(`${page}.md`));
+  },
+);
+
+test.each([
+  "five-minutes.md",
+  "five-minutes.id.md",
+  "client-library.md",
+  "express-shop.md",
+  "php-card-page.md",
+  "reconcile-in-python.md",
+])("in %s words stand between a program and the command that runs it: they would be tabs of one example", (page) => {
+  const text = readFileSync(new URL(`../docs/guides/${page}`, import.meta.url), "utf8");
+  expect(text).toMatch(/^```sh$/m);
+  expect(text).not.toMatch(/^```(?:ts|python|php)\n(?:(?!```).*\n)*```\n+```sh$/m);
+});
