@@ -74,7 +74,7 @@ export class Follower {
   static async begin(): Promise<Follower> {
     const place = mkdtempSync(join(tmpdir(), "gerbang-follower-"));
     mkdirSync(join(place, "gerbang"));
-    for (const name of ["node_modules", "clients", "tsconfig.json"])
+    for (const name of ["node_modules", "clients", "gateway", "package.json", "tsconfig.json"])
       symlinkSync(join(root, name), join(place, "gerbang", name));
     const isOwn = (path: string): boolean => !/\/(node_modules|dist|test)(\/|$)/.test(path.slice(root.length));
     cpSync(join(root, "sdk"), join(place, "gerbang/sdk"), { recursive: true, filter: isOwn });
