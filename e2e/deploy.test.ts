@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -13,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -316,6 +317,33 @@ describe("the image", () => {
         source,
       ).toBe(true);
     }
+  });
+
+  test("installs with the package of every workspace at hand: npm needs them all", () => {
+    const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { workspaces: string[] };
+    const installing = dockerfile.split("\nFROM ").filter((stage) => stage.includes("RUN npm ci"));
+    expect(installing).toHaveLength(2);
+    for (const stage of installing)
+      for (const name of workspaces) expect(stage).toContain(`COPY ${name}/package.json ${name}/\n`);
+  });
+
+  test("builds the documentation from what is copied for that", () => {
+    const stage = dockerfile.split("\nFROM ").find((each) => each.includes("RUN npm run build")) ?? "";
+    const place = join(folder, "pages");
+    for (const [, list = "", target = ""] of stage.matchAll(/^COPY (?!--from)(.+) (\S+)$/gm)) {
+      for (const source of list.split(" ")) {
+        const to = statSync(join(root, source)).isDirectory() ? target : join(target, basename(source));
+        if (!/^(gateway|portal)(\/|$)/.test(source))
+          cpSync(join(root, source), join(place, to), {
+            recursive: true,
+            filter: (path) => !/\/(dist|node_modules)$/.test(path),
+          });
+      }
+    }
+    for (const name of ["node_modules", "gateway", "portal"]) symlinkSync(join(root, name), join(place, name));
+    const built = spawnSync(process.execPath, [join(place, "docs/site/build.ts")], { encoding: "utf8" });
+    expect(built.stdout + built.stderr).toContain("are built");
+    expect(existsSync(join(place, "docs/site/dist"))).toBe(true);
   });
 
   test("has every file that the service needs, in production and on a folder that it cannot write", async () => {
