@@ -16,6 +16,16 @@ const kit = (name: string): string => fileURLToPath(new URL(`kit/${name}`, impor
 const phpClient = [php, "-d", `include_path=${clients.php}`];
 const hasFlask = agrees(python, "-c", "import flask");
 const laravel = process.env.GERBANG_TEST_LARAVEL ?? "/usr/share/php"; // where Debian's php-laravel-framework puts it
+/** A copy of receivers/next, installed and built; without one its route is called as Next's server would call it. */
+const next = process.env.GERBANG_TEST_NEXT;
+const nextServer = (folder: string): string[] => [
+  process.execPath,
+  join(folder, "node_modules/next/dist/bin/next"),
+  "start",
+  folder,
+  "--hostname",
+  "127.0.0.1",
+];
 const hasLaravel =
   "exit(extension_loaded('pdo_sqlite') && stream_resolve_include_path('Illuminate/autoload.php') ? 0 : 1);";
 const artisan = [php, "-d", `include_path=${clients.php}:${laravel}`, kit("laravel.php")];
@@ -30,6 +40,8 @@ interface Receiver {
   /** What runs before it, once. */
   prepare?: string[];
   path?: string;
+  /** True where it reads its secret with each delivery; the others do not start without one. */
+  isLate?: boolean;
 }
 const javaScript = (folder: string, ...program: string[]): Receiver => ({
   folder,
@@ -40,7 +52,10 @@ const receivers: Record<string, Receiver> = {
   Express: javaScript("express", "receiver.js"),
   Fastify: javaScript("fastify", "receiver.js"),
   Hono: javaScript("hono", "receiver.js"),
-  Next: javaScript("next", kit("next-route.ts"), folderOf("receivers/next")),
+  Next:
+    next === undefined
+      ? { ...javaScript("next", kit("next-route.ts"), folderOf("receivers/next")), isLate: true }
+      : { ...javaScript("next"), isLate: true, commands: (port) => [[...nextServer(next), "--port", String(port)]] },
   Flask: {
     folder: "flask",
     isThere: hasFlask,
@@ -73,6 +88,7 @@ const receivers: Record<string, Receiver> = {
       [...phpClient, "-S", `127.0.0.1:${port}`, "receiver.php"],
       [...phpClient, "worker.php"],
     ],
+    isLate: true,
   },
   Laravel: {
     folder: "laravel",
@@ -83,6 +99,7 @@ const receivers: Record<string, Receiver> = {
       [...artisan, "queue:work", "database", "--sleep=0.2", "--quiet"],
     ],
     path: "/api/webhooks",
+    isLate: true,
   },
 };
 
@@ -122,7 +139,9 @@ async function tell(url: string, event: { type: string; order: string; at: numbe
   return status;
 }
 
-for (const [name, { folder, isThere, commands, prepare, path = "/webhooks" }] of Object.entries(receivers)) {
+for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLate = false }] of Object.entries(
+  receivers,
+)) {
   describe.runIf(isThere)(`the receiver for ${name}`, () => {
     const slug = name.toLowerCase().replaceAll(/\W+/g, "-");
     let programs: Programs;
@@ -197,6 +216,17 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks" }] of
         `paid: ${order("unknown")}`,
       ]);
     });
+
+    test.runIf(isLate)(
+      "accepts nothing where it has no secret, not even what is signed with an empty one",
+      async () => {
+        await programs.stop();
+        env.WEBHOOK_SECRET = "";
+        await run("server");
+        const event = { type: "payment.succeeded", order: `${slug}-without-secret`, at: Date.now() };
+        expect(await tell(`http://127.0.0.1:${programs.port}${path}`, event, "")).toBe(500);
+      },
+    );
   });
 }
 

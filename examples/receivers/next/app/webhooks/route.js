@@ -1,9 +1,11 @@
 // Receives webhooks with Next, at /webhooks: verified over their raw bytes, kept once, answered at once. instrumentation.js works them off.
 import { handler } from "@gerbang/sdk/webhooks";
-import { keep } from "../../inbox.js";
 
 export const runtime = "nodejs"; // SQLite is not at the edge
 export const dynamic = "force-dynamic";
+
+// Only when an event comes: `next build` reads this file, and is to open no database.
+const keep = async (event) => (await import("../../inbox.js")).keep(event);
 
 export const POST = handler({
   // Without one nothing is accepted: 500, and onError says why. `next build` runs without secrets.
