@@ -206,8 +206,8 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     expect(await statuses(`(await import("./${hono}")).default.fetch`)).toBe("payment.succeeded\n200\n400\n");
     expect(await statuses(`(await import("./${next}")).POST`)).toBe("payment.succeeded\n200\n400\n");
     expect(typed.trim()).toBe(`node --test ${tests.join(" ")}`);
-    // The second of them starts a whole service, which the library's own test does.
-    await follower.type(`node --test ${tests[0]}`);
+    // The second of them starts a service of its own.
+    await follower.type(typed);
   });
 
   test.runIf(languages.php)("has a PHP page that takes cards: the same", async () => {
@@ -233,4 +233,35 @@ test.each([
   const told = [...text.matchAll(/^\| `(\w+)` \| `(\w+)` \|/gm)].map(([, from, to]) => `${from} ${to}`);
   const ways = Object.entries<readonly string[]>(known).flatMap(([from, all]) => all.map((to) => `${from} ${to}`));
   expect(told.toSorted()).toEqual(ways.toSorted());
+});
+
+test.each(["five-minutes", "payers-page", "webhooks"])(
+  "%s in Indonesian has the programs, headings and names of the English page: only its words differ",
+  (page) => {
+    const of = (file: string): unknown => {
+      const text = readFileSync(new URL(`../docs/guides/${file}`, import.meta.url), "utf8");
+      const prose = text.replaceAll(/^```[^]*?^```$/gm, "");
+      const code = blocksOf(file).map((block) => block.code);
+      return {
+        code: code.map((block) => block.replaceAll(/ +(\/\/|#) .*$|^\/\*\*.*$/gm, "")),
+        headings: [...prose.matchAll(/^(#+) /gm)].map(([, level]) => level),
+        rows: [...prose.matchAll(/^\|/gm)].length,
+        names: new Set([...prose.matchAll(/`([^`\n]+)`/g)].map(([, name]) => name)),
+      };
+    };
+    expect(of(`${page}.id.md`)).toEqual(of(`${page}.md`));
+  },
+);
+
+test.each([
+  "five-minutes.md",
+  "five-minutes.id.md",
+  "client-library.md",
+  "express-shop.md",
+  "php-card-page.md",
+  "reconcile-in-python.md",
+])("in %s words stand between a program and the command that runs it: they would be tabs of one example", (page) => {
+  const text = readFileSync(new URL(`../docs/guides/${page}`, import.meta.url), "utf8");
+  expect(text).toMatch(/^```sh$/m);
+  expect(text).not.toMatch(/^```(?:ts|python|php)\n(?:(?!```).*\n)*```\n+```sh$/m);
 });

@@ -74,7 +74,7 @@ export class Follower {
   static async begin(): Promise<Follower> {
     const place = mkdtempSync(join(tmpdir(), "gerbang-follower-"));
     mkdirSync(join(place, "gerbang"));
-    for (const name of ["node_modules", "clients", "tsconfig.json"])
+    for (const name of ["node_modules", "clients", "gateway", "package.json", "tsconfig.json"])
       symlinkSync(join(root, name), join(place, "gerbang", name));
     const isOwn = (path: string): boolean => !/\/(node_modules|dist|test)(\/|$)/.test(path.slice(root.length));
     cpSync(join(root, "sdk"), join(place, "gerbang/sdk"), { recursive: true, filter: isOwn });
@@ -104,6 +104,7 @@ export class Follower {
       HOME: process.env.HOME ?? "/",
       PORT: String(this.port),
       PYTHONDONTWRITEBYTECODE: "1",
+      ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
       GERBANG_DATA: this.service.dataDirectory,
     };
     // The port that the pages name may be another program's on this machine.

@@ -20,11 +20,11 @@ beforeAll(async () => {
 const PAGES = [
   "/docs/",
   "/docs/getting-started",
+  "/docs/concepts/payment",
   "/docs/webhooks",
   "/docs/interface",
-  "/docs/api",
+  "/docs/id/five-minutes",
   "/docs/api/create-payment",
-  "/docs/api/list-payments",
   "/docs/events/payment.succeeded",
   "/docs/errors",
   "/docs/errors/RATE_LIMITED",
@@ -141,6 +141,7 @@ test("who is signed in finds their own key in the examples, and runs them in the
   const keys = (await requests.get("/portal/v1/credentials")).json.data as { client_id: string }[];
   // One of a system that is gone is not shown.
   await requests.send("DELETE", `/portal/v1/credentials/${keys[0]?.client_id}`);
+  await visit.open(`/${visit.place.merchant}/sandbox`);
   await go(visit, "/docs/api/create-payment");
   await exampleOf(page)
     .getByText(keys[1]?.client_id ?? "no key")
@@ -203,10 +204,17 @@ test("nobody who is not signed in runs anything, and everybody is told how to si
   const visit = await portal.guest();
   const { page } = visit;
   const sent: string[] = [];
+  const asked: string[] = [];
   page.on("request", (request) => {
     if (request.method() !== "GET") sent.push(request.url());
+    if (request.url().includes("/portal/v1/")) asked.push(request.url());
   });
   await go(visit, "/docs/api/create-payment");
+  // Whoever was never at the portal has no session to ask for.
+  await page.waitForFunction(() =>
+    performance.getEntriesByType("resource").some(({ name }) => /\/run\.\w+\.js$/.test(name)),
+  );
+  expect(asked).toEqual([]);
   await exampleOf(page).getByRole("button", { name: "Run" }).click();
   const link = page.getByRole("link", { name: "Sign in at the portal" });
   expect(await link.getAttribute("href")).toBe("/portal/sign-in");

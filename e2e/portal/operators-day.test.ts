@@ -48,6 +48,7 @@ class Day {
   /** Looks at what is shown. */
   async look(page = this.visit.page): Promise<void> {
     await settled(page);
+    await page.waitForFunction(() => document.querySelector(".skeleton") === null);
     this.seen.set(this.heading, `${this.seen.get(this.heading) ?? ""}\n${await textOf(page)}`);
   }
 
@@ -173,6 +174,10 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await day.click("Answer for the merchant…");
   await page.getByLabel("Statement").fill("It was handed over at the door.");
+  const large = { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(150_001) };
+  await page.getByLabel("Files").setInputFiles(large);
+  await page.getByText("They are too large for this form.").waitFor();
+  await day.click("Hand it in");
   await page
     .getByLabel("Files")
     .setInputFiles({ name: "slip.txt", mimeType: "text/plain", buffer: Buffer.from("signed") });
@@ -266,6 +271,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.look();
 
   day.begin("Settlements");
+  await day.open(at.calendar("sandbox"));
   await day.open(at.merchant(merchantId));
   await day.open(at.settlement(merchantId, "sandbox", batch));
   await day.click("Record that the bank paid it");
@@ -312,6 +318,19 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.open(at.wall());
   await page.getByText("Why others did not").waitFor();
   await day.look();
+
+  // The receiver stayed away until its events were given up: its line leads to them.
+  day.begin("What waits");
+  await asOwner(service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica");
+    await owner.query("update deliveries set state = 'undelivered', lease_token = null where merchant_id = $1", [
+      uuidOf(merchantId),
+    ]);
+  });
+  await day.open(at.waitingFor("endpoint_failing"));
+  await day.click(/^Receiver failing/, { role: "link" });
+  await page.waitForURL(/\/events\?delivery=undelivered/);
+  await page.getByRole("link", { name: "payment.created" }).first().waitFor();
 
   expect(told.size).toBeGreaterThanOrEqual(15);
   expect(day.missing()).toEqual([]);

@@ -28,15 +28,16 @@ beforeAll(async () => {
   ];
   const { version } = await service.operate("POST", "/routing/rules", { rules, note: "Rimba first" });
   await service.operate("POST", `/routing/rules/${version}/activate`);
-  // Three days on which both did well.
+  // Three days on which both did well, and a morning on which one did not.
   const { merchantId } = made;
-  await insertPastPayments(
-    service.database,
-    [3, 2, 1].flatMap((daysAgo) => [
-      { merchantId, count: 95, chosen: "rimba", daysAgo, verdicts: { pesisir: "lower_priority" as const } },
-      { merchantId, count: 30, chosen: "pesisir", daysAgo },
+  const beside = { pesisir: "lower_priority" } as const;
+  await insertPastPayments(service.database, [
+    ...[3, 2, 1].flatMap((daysAgo) => [
+      { merchantId, count: 95, chosen: "rimba", daysAgo, verdicts: beside },
+      { merchantId, count: 60, chosen: "pesisir", daysAgo },
     ]),
-  );
+    { merchantId, count: 40, chosen: "rimba", status: "failed" as const, verdicts: beside },
+  ]);
 });
 
 /** Payments come in all the while, as they do in a shop. */
@@ -107,7 +108,12 @@ test(
     await page.keyboard.press("Tab");
     await press(page, "What if?");
     const moves = page.getByRole("group", { name: "Who would move" });
-    await moves.getByText("rimba → pesisir").waitFor();
+    // What moves did worse than it would have done.
+    const success = moves.getByRole("row", { name: /rimba → pesisir/ }).getByRole("cell", { name: /% → .*%/ });
+    const [before = 100, after = 0] = ((await success.textContent()) ?? "")
+      .split("→")
+      .map((share) => parseFloat(share));
+    expect(before).toBeLessThan(after);
     await page.locator("figure canvas").first().waitFor();
     expect(await faults(page)).toEqual([]);
     await look("outage-what-if");

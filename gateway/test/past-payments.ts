@@ -17,10 +17,11 @@ export interface PastPayments {
   split?: SplitDecision;
 }
 
-const codes = ["nusantara", "samudra", "merapi", "cendana"];
+const simulated = ["nusantara", "samudra", "merapi", "cendana"];
 
 export function decisionOf({ chosen, verdicts = {}, split }: PastPayments): RoutingDecision {
-  const candidates = codes.map((gateway_code) => {
+  const codes = new Set([...simulated, chosen, ...Object.keys(verdicts)]);
+  const candidates = [...codes].map((gateway_code) => {
     const verdict = gateway_code === chosen ? "chosen" : (verdicts[gateway_code] ?? "no_rule");
     return { gateway_code, verdict, ...(verdict === "no_rule" ? {} : { priority: 10, weight: 1 }) };
   });

@@ -23,6 +23,8 @@ const WAIT_MS = 300_000;
 /** Asked after 1, 2 and 3 seconds, and every 5 from then on: a payer needs longer than that. */
 const paceMs = (asked: number): number => Math.min(asked + 1, 5) * 1000;
 
+const PAID = ["partially_refunded", "refunded"] as const;
+
 /** What may still follow a state (interface, section 3.1). */
 const ends: Partial<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   succeeded: ["partially_refunded", "refunded"],
@@ -94,7 +96,7 @@ export class Payments {
   }
 
   /**
-   * Asks until the payment has come to a state, or to one of several. Throws STATE_NOT_REACHED when time is over, or when it has come to another end. Meant
+   * Asks until the payment has come to a state, or to one of several; a refunded payment has succeeded before. Throws STATE_NOT_REACHED when time is over, or when it has come to another end. Meant
    * for scripts and tests: a shop goes on by webhook.
    */
   async waitFor(
@@ -102,7 +104,8 @@ export class Payments {
     status: PaymentStatus | readonly PaymentStatus[],
     options: WaitOptions = {},
   ): Promise<Payment> {
-    const wanted = [status].flat();
+    // What was given back was paid before.
+    const wanted = [status].flat().flatMap((each) => (each === "succeeded" ? [each, ...PAID] : each));
     const { now, sleep } = this.#calls.transport.options;
     const endsAt = now() + (options.timeoutMs ?? WAIT_MS);
     for (let asked = 0; ; asked++) {
@@ -114,7 +117,7 @@ export class Payments {
       if (isOver || (left !== undefined && !wanted.some((each) => left.includes(each)))) {
         throw new GerbangError({
           code: "STATE_NOT_REACHED",
-          message: `The payment ${reference} is ${payment.status}, not ${wanted.join(" or ")}${isOver ? " in time" : ""}.`,
+          message: `The payment ${reference} is ${payment.status}, not ${[status].flat().join(" or ")}${isOver ? " in time" : ""}.`,
           details: { reference, status: payment.status },
         });
       }

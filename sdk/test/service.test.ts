@@ -37,7 +37,7 @@ describe.each(["rfc9421", "timestamp"] as const)("signed by %s", (signature) => 
     expect(refund).toMatchObject({ status: "succeeded", remaining_refundable_minor: 100_000 });
     expect((await own.refunds.get(refund.uuid)).amount_minor).toBe(50_000);
     expect(await own.refunds.list({ payment_reference: reference }).take(10)).toHaveLength(1);
-    expect((await own.payments.get(reference)).status).toBe("partially_refunded");
+    expect((await own.payments.waitFor(reference, "succeeded")).status).toBe("partially_refunded");
     const [idr] = (await own.balances.get()).data;
     expect(idr?.currency).toBe("IDR");
   });

@@ -23,6 +23,8 @@ const ENVIRONMENT = "sandbox";
 const ANSWER_CHARACTERS_MAX = 100_000;
 const DEADLINE_MS = 30_000;
 const MERCHANT = "gerbang.docs.merchant";
+/** Where the portal keeps the place that somebody was at last: whoever was never there has no session to ask for. */
+const PLACE = "gerbang.place";
 const NOBODY = "gerbang.docs.nobody";
 const NOBODY_MS = 60_000;
 
@@ -53,14 +55,15 @@ async function askReader(): Promise<Reader | undefined> {
     memberships: Membership[];
     service: { base_url: string };
   };
-  const chosen = memberships.find(({ merchant_id: id }) => id === kept(localStorage, MERCHANT)) ?? memberships[0];
+  const last = kept(localStorage, MERCHANT) ?? kept(localStorage, PLACE)?.split("/")[0];
+  const chosen = memberships.find(({ merchant_id: id }) => id === last) ?? memberships[0];
   return chosen && { merchant: chosen, others: memberships, baseUrl: service.base_url };
 }
 
-/** Puts the reader's own address and client_id into examples. Without `isAsking` nobody is asked for a while who was nobody a moment ago. */
+/** Puts the reader's own address and client_id into examples. Without `isAsking` nobody is asked for who was never signed in here, or was not a moment ago. */
 export async function fill(isAsking: boolean): Promise<void> {
   const nobodySince = Number(kept(sessionStorage, NOBODY) ?? 0);
-  if (!isAsking && Date.now() - nobodySince < NOBODY_MS) return;
+  if (!isAsking && (kept(localStorage, PLACE) === null || Date.now() - nobodySince < NOBODY_MS)) return;
   reader = askReader();
   const known = await reader;
   if (!known) {

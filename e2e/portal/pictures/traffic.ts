@@ -124,10 +124,11 @@ cross join (
   from generate_series(3, 719) n
 ) t
 on conflict do nothing`);
-    await owner.query(`insert into telemetry_acquirers
-select 5, t.at, p.process_id, a.code, (a.often + random() * a.often)::integer, (random() * 0.1)::integer, (random() * 0.55)::integer, 200, false
+    await owner.query(`insert into telemetry_acquirers (step_seconds, at, process_id, gateway_code, method, calls, refused, unknown, call_ms, is_open)
+select 5, t.at, p.process_id, a.code, a.method, (a.often + random() * a.often)::integer, (random() * 0.1)::integer, (random() * 0.55)::integer,
+  (180 + random() * 90)::integer, false
 from telemetry_processes p
-cross join (values ('nusantara', 1.2), ('samudra', 0.5), ('merapi', 0.5), ('cendana', 0.4)) a (code, often)
+cross join (values ('nusantara', 'qris', 1.2), ('samudra', 'ewallet', 0.5), ('merapi', 'va', 0.5), ('cendana', 'qris', 0.4)) a (code, method, often)
 cross join (
   select date_bin('5 seconds', now(), 'epoch') - make_interval(secs => 5 * n) as at
   from generate_series(3, 719) n

@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import { type BookReport, type ReplayProgress, verifyBook } from "../ledger/verify.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookKey } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import {
   type Verification,
@@ -50,7 +50,15 @@ export class BookReplays {
   private last: Promise<unknown> = Promise.resolve();
   private inLine = 0;
   /** The one that an operator started, while it runs. */
-  private started: { id: string; ending: AbortController; done: Promise<void> } | undefined;
+  private started:
+    | {
+        book: Book;
+        id: string;
+        ending: AbortController;
+        opened: Promise<Verification | undefined>;
+        done: Promise<void>;
+      }
+    | undefined;
   private isStopped = false;
 
   constructor(parts: BookReplayParts) {
@@ -72,6 +80,11 @@ export class BookReplays {
   async start(book: Book, by: string): Promise<Verification> {
     const [newest] = await this.list(book);
     if (newest?.status === "running") return newest;
+    if (this.started && bookKey(this.started.book) === bookKey(book)) {
+      // Somebody asked for it a moment ago.
+      const theirs = await this.started.opened;
+      if (theirs) return theirs;
+    }
     if (this.isStopped || this.started || this.inLine > 0)
       throw busy("This process replays a book already. Try again when that is done.");
     const { database, clock } = this.parts;
@@ -79,7 +92,7 @@ export class BookReplays {
     const ending = new AbortController();
     const opened = Promise.withResolvers<Verification | undefined>();
     const done = this.replay(key, ending, opened.promise).finally(() => (this.started = undefined));
-    this.started = { id: key.id, ending, done };
+    this.started = { ...key, ending, opened: opened.promise, done };
     try {
       const row = await database.transaction(async (query) => {
         await query(interruptGone(book));

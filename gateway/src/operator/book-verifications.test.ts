@@ -147,12 +147,24 @@ describe("while a replay runs", () => {
     await expect(replays.start(book, "sita")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   });
 
-  test("two processes that begin at one moment replay the book once", async () => {
+  test("asked for at one moment, in two processes and twice in one, the book is replayed once", async () => {
     const lock = await held();
-    const [one, two] = await Promise.all([aProcess(), aProcess()].map((replays) => replays.start(book, "sita")));
+    const [here, there] = [aProcess(), aProcess()];
+    const begun = await Promise.all([here, here, there].map((replays) => replays.start(book, "sita")));
     await lock.release();
-    expect(one?.id).toBe(two?.id);
+    expect(new Set(begun.map(({ id }) => id)).size).toBe(1);
   });
+});
+
+test("whoever waits for an answer stands in a line, and too many are told to come back", async () => {
+  const replays = aProcess();
+  const lock = await held();
+  const waiting = Array.from({ length: 8 }, () => replays.verify(book));
+  expect(() => replays.verify(book)).toThrow(expect.objectContaining({ code: "SERVICE_UNAVAILABLE" }));
+  await expect(replays.start(other, "sita")).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+  await lock.release();
+  expect((await Promise.all(waiting)).map(({ wrong }) => wrong)).toEqual(waiting.map(() => undefined));
+  expect((await replays.verify(other)).wrong).toBeUndefined();
 });
 
 test("a replay whose process has gone counts as interrupted, and another one can be started", async () => {

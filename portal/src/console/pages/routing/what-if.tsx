@@ -269,6 +269,7 @@ function shareOf({ cost_minor: cost, paid_minor: paid }: Outcome["costs"][number
 
 /** The same as amounts. */
 function amountsOf({ costs }: Outcome): string {
+  if (costs.length === 0) return "nothing";
   return costs
     .map(({ currency, exponent, cost_minor: cost }) => `${currency} ${cost === null ? "…" : digitsOf(cost, exponent)}`)
     .join(", ");

@@ -14,9 +14,18 @@ interface Props {
 
 const DISPUTE = "/v1/merchants/{id}/books/{environment}/disputes/{uuid}";
 const refresh = [DISPUTE, "/v1/waiting", "/v1/audit"];
-/** The bound of the API for one file, in bytes of the file. */
+/** One file, as the API bounds it; and all together, so that they fit into a request with their statement. */
 const FILE_BYTES_MAX = 150_000;
+const FILES_BYTES_MAX = 165_000;
 const FILES_MAX = 10;
+
+/** What is wrong with the files, in a sentence. */
+function faultOf(files: readonly File[]): string | undefined {
+  if (files.length > FILES_MAX) return `At most ${FILES_MAX} files.`;
+  const sum = files.reduce((bytes, { size }) => bytes + size, 0);
+  if (files.every(({ size }) => size <= FILE_BYTES_MAX) && sum <= FILES_BYTES_MAX) return undefined;
+  return "They are too large for this form. The merchant can hand in files of 10 MiB, in the portal.";
+}
 
 /** A time as a field of date and time takes it, in the browser's zone. */
 const localTime = (at: string): string => {
@@ -75,12 +84,7 @@ export function AnswerFor({ path, close }: Props) {
       },
     },
   );
-  const large = files.find(({ size }) => size > FILE_BYTES_MAX);
-  const fault =
-    files.length > FILES_MAX
-      ? `At most ${FILES_MAX} files.`
-      : large &&
-        `${large.name} is larger than ${FILE_BYTES_MAX / 1_000} kB. The merchant can hand it in, in the portal.`;
+  const fault = faultOf(files);
   return (
     <Dialog open onClose={close} title="Answer for the merchant">
       <Form
@@ -107,10 +111,13 @@ export function AnswerFor({ path, close }: Props) {
             id={id}
             type="file"
             multiple
-            aria-describedby={`${id}-fault`}
+            aria-describedby={`${id}-hint ${id}-fault`}
             className="block w-full text-sm file:mr-3 file:min-h-8 file:rounded file:border file:border-line file:bg-panel file:px-3 file:text-ink"
             onChange={({ target }) => setFiles([...(target.files ?? [])])}
           />
+          <p id={`${id}-hint`} className="mt-1 text-xs text-muted">
+            At most {FILES_MAX}, of {FILE_BYTES_MAX / 1_000} kB each and {FILES_BYTES_MAX / 1_000} kB together.
+          </p>
           <p id={`${id}-fault`} aria-live="polite" className="text-xs text-bad empty:hidden not-empty:mt-1">
             {fault}
           </p>

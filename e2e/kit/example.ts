@@ -1,0 +1,128 @@
+// The programs of one folder of examples/, run for a test, and what stands before them: TLS on an address that stays while the program changes.
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { createInterface } from "node:readline";
+import tls from "node:tls";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { vi } from "vitest";
+import type { Certificates } from "./receiver.ts";
+import { freePort } from "./service.ts";
+
+const execute = promisify(execFile);
+const root = fileURLToPath(new URL("../../", import.meta.url));
+export const folderOf = (example: string): string => `${root}examples/${example}`;
+
+export const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
+export const php = process.env.GERBANG_TEST_PHP ?? "php";
+export const clients = { python: `${root}clients/python`, php: `${root}clients/php` };
+
+/** Whether a program of the machine says so: whether it is there, and has what an example needs. */
+export const agrees = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
+
+/** The path that takes the client for JavaScript from its source, for what runs in this checkout. */
+export const node = [process.execPath, "--conditions=gerbang-source", "--disable-warning=ExperimentalWarning"];
+
+/** Programs that run together, such as a server and its worker, until they are stopped. */
+export class Programs {
+  /** What they said, line by line. */
+  readonly lines: string[] = [];
+  readonly port: number;
+  private readonly children: ChildProcess[] = [];
+
+  private constructor(port: number) {
+    this.port = port;
+  }
+
+  /** Starts them in their folder, and waits until one listens. `commands` are made with the port. */
+  static async start(
+    folder: string,
+    commands: (port: number) => readonly (readonly string[])[],
+    env: Record<string, string>,
+  ): Promise<Programs> {
+    const programs = new Programs(await freePort());
+    const { PATH = "", HOME = "" } = process.env;
+    for (const [program = "", ...args] of commands(programs.port)) {
+      const child = spawn(program, args, {
+        cwd: folder,
+        env: { PATH, HOME, PYTHONDONTWRITEBYTECODE: "1", ...env, PORT: String(programs.port) },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      programs.children.push(child);
+      for (const stream of [child.stdout, child.stderr])
+        createInterface({ input: stream }).on("line", (line) => programs.lines.push(line));
+    }
+    try {
+      await vi.waitFor(() => programs.listens(), { timeout: 15_000, interval: 50 });
+    } catch (cause) {
+      await programs.stop();
+      throw new Error(`nothing listens:\n${programs.lines.join("\n")}`, { cause });
+    }
+    return programs;
+  }
+
+  /** Runs one to its end, and gives what it said; throws when it fails. */
+  static async finish(folder: string, command: readonly string[], env: Record<string, string>): Promise<string> {
+    const [program = "", ...args] = command;
+    const all = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env };
+    const { stdout, stderr } = await execute(program, args, { cwd: folder, env: all });
+    return stdout + stderr;
+  }
+
+  private async listens(): Promise<void> {
+    const probe = connect(this.port, "127.0.0.1");
+    await once(probe, "connect");
+    probe.destroy();
+  }
+
+  /** Waits until a line has been said. */
+  async says(line: string): Promise<void> {
+    await vi.waitFor(() => {
+      if (!this.lines.includes(line)) throw new Error(`not "${line}", but:\n${this.lines.join("\n")}`);
+    }, 10_000);
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const exited = once(child, "exit");
+      child.kill("SIGKILL"); // nothing may count on being asked
+      await exited;
+    }
+  }
+}
+
+/** TLS on one address, before whichever port is set. */
+export class Front {
+  /** Where connections go. */
+  target = 0;
+  private readonly server: tls.Server;
+
+  private constructor({ key, cert }: Certificates) {
+    this.server = tls.createServer({ key, cert }, (socket) => {
+      const inner = connect(this.target, "127.0.0.1");
+      socket.pipe(inner).pipe(socket);
+      for (const end of [socket, inner]) {
+        end.on("error", () => socket.destroy());
+        end.on("close", () => inner.destroy());
+      }
+    });
+  }
+
+  static async start(certificates: Certificates): Promise<Front> {
+    const front = new Front(certificates);
+    front.server.listen(0, "127.0.0.1");
+    await once(front.server, "listening");
+    return front;
+  }
+
+  get url(): string {
+    return `https://localhost:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    await once(this.server, "close");
+  }
+}

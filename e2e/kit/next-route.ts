@@ -1,0 +1,16 @@
+// A route of Next as its server would call it, with `Request` and `Response`: next-route.ts FOLDER. For tests alone.
+import { serve } from "@hono/node-server";
+
+const [folder = ""] = process.argv.slice(2);
+process.env.NEXT_RUNTIME = "nodejs";
+const { POST } = (await import(`${folder}/app/webhooks/route.js`)) as { POST: (request: Request) => Promise<Response> };
+const { register } = (await import(`${folder}/instrumentation.js`)) as { register: () => Promise<void> };
+await register();
+serve({
+  port: Number(process.env.PORT),
+  hostname: "127.0.0.1",
+  fetch: (request) =>
+    request.method === "POST" && new URL(request.url).pathname === "/webhooks"
+      ? POST(request)
+      : new Response(null, { status: 404 }),
+});

@@ -1,0 +1,122 @@
+// Goal: every shop of examples/samples.json sells. Method: each runs by its line of the table, as `samples` runs it; someone buys, the payment is
+// simulated, and the page turns to paid by the webhook. A language or framework that is not on the machine is skipped.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { Client, operate } from "./kit/client.ts";
+import { environmentOf } from "./kit/client-story.ts";
+import { Front, Programs, agrees, folderOf, node, php, python } from "./kit/example.ts";
+import { makeCertificates } from "./kit/receiver.ts";
+import { Service } from "./kit/service.ts";
+
+interface Sample {
+  folder: string;
+  command: string[];
+  env: Record<string, string>;
+  port: number;
+  webhook: string;
+  needs: string;
+}
+const samples = JSON.parse(readFileSync(folderOf("samples.json"), "utf8")) as Record<string, Sample>;
+const programs: Record<string, string[]> = { node, python3: [python], php: [php] };
+const isThere: Record<string, boolean> = {
+  flask: agrees(python, "-c", "import flask"),
+  php: agrees(php, "-r", "exit(PHP_VERSION_ID >= 80000 && extension_loaded('pdo_sqlite') ? 0 : 1);"),
+};
+
+let place: string;
+let service: Service;
+let front: Front;
+let client: Client;
+let webhookSecret: string;
+
+beforeAll(async () => {
+  place = mkdtempSync(join(tmpdir(), "gerbang-samples-"));
+  const certificates = await makeCertificates();
+  service = await Service.start({
+    env: { WEBHOOK_ALLOW_HOSTS: "localhost", NODE_EXTRA_CA_CERTS: certificates.caFile },
+  });
+  front = await Front.start(certificates);
+  client = new Client(service.demo);
+  const at = { environment: "sandbox", url: `${front.url}/webhooks` };
+  const registered = await operate(service.demo, "PUT", `/merchants/${service.demo.merchant_id}/webhook`, at);
+  webhookSecret = registered.webhook_secret as string;
+});
+afterAll(async () => {
+  await service.discard();
+  await front.close();
+  rmSync(place, { recursive: true, force: true });
+});
+
+/** The shop, and the same one with a secret that is wrong. */
+interface Running {
+  shop: Programs;
+  wrong: Programs;
+}
+
+async function start(name: string, { folder, command, env, port }: Sample): Promise<Running> {
+  const [program = "", ...args] = command;
+  const withPort = (free: number): string[][] => [
+    [...(programs[program] ?? [program]), ...args.map((each) => each.replace(String(port), String(free)))],
+  ];
+  const all = { ...env, ...environmentOf(service), WEBHOOK_SECRET: webhookSecret };
+  const run = (database: string, own: Record<string, string> = {}): Promise<Programs> =>
+    Programs.start(folderOf(`../${folder}`), withPort, { ...all, ...own, DATABASE: join(place, database) });
+  const [shop, wrong] = await Promise.all([
+    run(`${name}.sqlite`),
+    run(`${name}-wrong.sqlite`, { GERBANG_SECRET: "sk_test_of_somebody_else" }),
+  ]);
+  return { shop, wrong };
+}
+
+for (const [name, sample] of Object.entries(samples)) {
+  const { webhook } = sample;
+  describe.runIf(isThere[name] ?? true)(`the shop with ${name}`, () => {
+    let running: Running;
+    beforeAll(async () => {
+      running = await start(name, sample);
+      front.target = running.shop.port;
+    });
+    afterAll(() => Promise.all([running.shop.stop(), running.wrong.stop()]));
+
+    test("sells a coffee: its page shows the QR code, and turns to paid by the webhook, and by nothing else", async () => {
+      const url = `http://127.0.0.1:${running.shop.port}`;
+      const shown = async (path: string): Promise<string> => (await fetch(url + path)).text();
+      expect(await shown("/")).toContain('<form method="post" action="/orders">');
+      const form = { method: "POST", body: new URLSearchParams(), redirect: "manual" } as const;
+      const bought = await fetch(`${url}/orders`, form);
+      expect(bought.status, await bought.text()).toBe(303);
+      const order = bought.headers.get("location") ?? "";
+      const id = order.replace("/orders/", "");
+      const { json } = await client.get(`/v1/payments?reference_id=${id}`);
+      const [payment] = json.data;
+      expect(payment).toMatchObject({ amount_minor: 7_500_000, payment_method: "qris", status: "pending" });
+      const waiting = await shown(order);
+      expect(waiting).toContain(payment.instructions.qr_string);
+      const [, payAt = ""] = /href="([^"]+)"/.exec(waiting) ?? [];
+      expect((await fetch(payAt)).status).toBe(200);
+      expect(await shown(`${order}/paid`)).toMatch(/^false\s*$/);
+      const event = JSON.stringify({ id: "evt_1", type: "payment.succeeded", data: { reference_id: id } });
+      const headers = { "x-svc-timestamp": String(Math.floor(Date.now() / 1000)), "x-svc-signature": "0".repeat(64) };
+      expect((await fetch(url + webhook, { method: "POST", headers, body: event })).status).toBeGreaterThanOrEqual(400);
+      expect(await shown(`${order}/paid`)).toMatch(/^false\s*$/);
+      await client.post(`/v1/sandbox/payments/${payment.reference}/simulate`, { outcome: "succeeded" });
+      const paid = async (): Promise<void> => expect(await shown(`${order}/paid`)).toMatch(/^true\s*$/);
+      await vi.waitFor(paid, { timeout: 10_000, interval: 50 });
+      expect(await shown(order)).toContain("Paid.");
+    });
+
+    test("says that payment is not possible, where the service refuses it, and shows nobody why", async () => {
+      const { wrong } = running;
+      const form = { method: "POST", body: new URLSearchParams() };
+      const refused = await fetch(`http://127.0.0.1:${wrong.port}/orders`, form);
+      expect(refused.status).toBe(502);
+      const page = await refused.text();
+      expect(page).toContain("Payment is not possible now.");
+      expect(page).not.toContain("SIGNATURE_INVALID");
+      await vi.waitFor(() => expect(wrong.lines.join("\n")).toContain("SIGNATURE_INVALID"));
+      expect(wrong.lines.join("\n")).not.toContain("sk_test_of_somebody_else");
+    });
+  });
+}

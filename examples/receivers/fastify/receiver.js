@@ -1,0 +1,34 @@
+// Receives webhooks with Fastify: verified over their raw bytes, kept once, answered at once, worked off afterwards.
+import { handler } from "@gerbang/sdk/webhooks";
+import fastify from "fastify";
+import { keep, work } from "./inbox.js";
+
+const { WEBHOOK_SECRET, PORT = "3000" } = process.env;
+if (!WEBHOOK_SECRET)
+  throw new Error("Set WEBHOOK_SECRET: whsec_…, or two with a comma between them during a rotation.");
+
+const app = fastify();
+// In a plugin of its own, so that your other routes keep their parser of JSON.
+await app.register((webhooks) => {
+  // The signature covers the bytes as they came.
+  webhooks.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  webhooks.post(
+    "/webhooks",
+    handler({
+      secrets: WEBHOOK_SECRET.split(","),
+      on: {
+        "payment.created": keep,
+        "payment.processing": keep,
+        "payment.succeeded": keep,
+        "payment.failed": keep,
+        "payment.expired": keep,
+        "payment.canceled": keep,
+        other: () => undefined, // types that you do not know are answered with 2xx, too
+      },
+      onError: (error) => console.error(`webhook: ${error.message}`),
+    }),
+  );
+});
+await app.listen({ port: Number(PORT), host: "127.0.0.1" });
+
+await work((order) => console.log(`paid: ${order}`)); // in your shop: fulfil it

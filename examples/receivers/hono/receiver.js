@@ -1,0 +1,31 @@
+// Receives webhooks with Hono: verified over their raw bytes, kept once, answered at once, worked off afterwards.
+import { handler } from "@gerbang/sdk/webhooks";
+import { serve } from "@hono/node-server";
+import { Hono } from "hono";
+import { keep, work } from "./inbox.js";
+
+const { WEBHOOK_SECRET, PORT = "3000" } = process.env;
+if (!WEBHOOK_SECRET)
+  throw new Error("Set WEBHOOK_SECRET: whsec_…, or two with a comma between them during a rotation.");
+
+const app = new Hono();
+// No middleware may read the body before: the signature covers the bytes as they came.
+app.post(
+  "/webhooks",
+  handler({
+    secrets: WEBHOOK_SECRET.split(","),
+    on: {
+      "payment.created": keep,
+      "payment.processing": keep,
+      "payment.succeeded": keep,
+      "payment.failed": keep,
+      "payment.expired": keep,
+      "payment.canceled": keep,
+      other: () => undefined, // types that you do not know are answered with 2xx, too
+    },
+    onError: (error) => console.error(`webhook: ${error.message}`),
+  }),
+);
+serve({ fetch: app.fetch, port: Number(PORT), hostname: "127.0.0.1" });
+
+await work((order) => console.log(`paid: ${order}`)); // in your shop: fulfil it
