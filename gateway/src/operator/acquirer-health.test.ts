@@ -16,6 +16,10 @@ const ask = operatorCaller(() => service, acquirerHealthEndpoint({} as never, {}
 beforeAll(async () => {
   service = await startService({ roles: ["api"], config: { operatorViewerToken: VIEWER_TOKEN } });
   database = openDatabase(service.database);
+  // Else several acquirers share what comes.
+  const rules = [{ gateway_code: "nusantara", priority: 1, weight: 1 }];
+  const { version } = await service.operate("POST", "/routing/rules", { rules });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
 });
 afterAll(async () => {
   await database.end();
