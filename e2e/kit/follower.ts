@@ -104,6 +104,7 @@ export class Follower {
       HOME: process.env.HOME ?? "/",
       PORT: String(this.port),
       PYTHONDONTWRITEBYTECODE: "1",
+      ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
       GERBANG_DATA: this.service.dataDirectory,
     };
     // The port that the pages name may be another program's on this machine.

@@ -20,11 +20,11 @@ beforeAll(async () => {
 const PAGES = [
   "/docs/",
   "/docs/getting-started",
+  "/docs/concepts/payment",
   "/docs/webhooks",
   "/docs/interface",
-  "/docs/api",
+  "/docs/id/five-minutes",
   "/docs/api/create-payment",
-  "/docs/api/list-payments",
   "/docs/events/payment.succeeded",
   "/docs/errors",
   "/docs/errors/RATE_LIMITED",

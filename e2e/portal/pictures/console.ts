@@ -122,8 +122,8 @@ export async function takeConsole(
     writeFileSync(file, smallPng(await page.screenshot()));
     console.log(file);
   };
-  await picture("review", at.review(review), 800);
-  await picture("approval", at.approval(approval), 800);
+  await picture("review", at.review(review), 860);
+  await picture("approval", at.approval(approval), 860);
   await picture("routing", at.routing(), 1120, async () => {
     await page.getByRole("button", { name: "Add a rule" }).click();
     await page.getByLabel("Rule 7: acquirer", { exact: true }).selectOption("cendana");
@@ -132,7 +132,7 @@ export async function takeConsole(
     await page.getByRole("button", { name: "What if?" }).click();
     await page.getByText("Payments that would move").waitFor({ timeout: 60_000 });
   });
-  await picture("settlement", at.settlement(...book, settlement), 800);
+  await picture("settlement", at.settlement(...book, settlement), 860);
   await picture("ledger", at.ledger(...book), 960, async () => {
     await page.getByRole("button", { name: "Verify the book" }).click();
     await page.getByText("replayed, and every total").waitFor();
@@ -144,7 +144,8 @@ export async function takeConsole(
     };
     await page.goto(`/console${at.home()}`);
     await page.getByText("Late money").waitFor();
-    await picture("home", at.home(), 800, isPaid);
+    await calm(ownerUrl);
+    await picture("home", at.home(), 860, isPaid);
     await calm(ownerUrl);
     await page.emulateMedia({ colorScheme: "dark" });
     await picture("wall-dark", at.wallScreen(), 900, isPaid);
