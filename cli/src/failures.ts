@@ -33,7 +33,7 @@ function ofApi({
   const inner = why.cause?.message ?? why.message;
   const field = details?.field;
   return [
-    `${code}: ${shown(message)}${typeof inner === "string" && inner !== message ? ` (${shown(inner)})` : ""}`,
+    `${shown(code)}: ${shown(message)}${typeof inner === "string" && inner !== message ? ` (${shown(inner)})` : ""}`,
     ...(typeof field === "string" && !message.includes(field) ? [`Field: ${shown(field)}`] : []),
     advice,
     ...(outcomeUnknown && idempotencyKey !== undefined

@@ -17,6 +17,8 @@ let folder: string;
 let service: TestService;
 let client: Client;
 const before = process.env.GERBANG_DATA;
+/** Stops what a test that fails would leave running. */
+const stop = new AbortController();
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "gerbang-samples-"));
@@ -25,6 +27,7 @@ beforeAll(async () => {
   ({ client } = await service.merchant());
 });
 afterAll(async () => {
+  stop.abort();
   if (before === undefined) delete process.env.GERBANG_DATA;
   else process.env.GERBANG_DATA = before;
   await service.stop();
@@ -74,7 +77,6 @@ const sample = (command: string[], port: number): Sample => ({
 test("a shop hears of what is paid in its sandbox, by a secret that fits, until both are stopped", async () => {
   writeFileSync(join(folder, "shop.mjs"), SHOP);
   const port = await freePort();
-  const stop = new AbortController();
   const run = runSample("own", sample(["node", "shop.mjs"], port), keyOf(client), {
     stop: stop.signal,
     cut: stop.signal,
@@ -99,7 +101,7 @@ test.each([
   ["is not on the machine", ["gerbang-no-such-program"], "ENOENT"],
   ["ends at once", ["node", "no-such-shop.mjs"], "exit code 1"],
 ])("a shop whose program %s is told with what it needs", async (_what, command, why) => {
-  const never = new AbortController().signal;
+  const { signal: never } = new AbortController();
   const run = runSample("none", sample(command, await freePort()), keyOf(client), { stop: never, cut: never });
   await expect(run).rejects.toThrow(new RegExp(`^The shop ended \\(.*${why}\\)\\. It needs what nobody has\\.$`));
 });

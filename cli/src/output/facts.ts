@@ -28,7 +28,8 @@ interface Line {
 function linesOf(object: object, depth: number, around: Currency): Line[] {
   const { currency = around.currency, exponent = around.exponent } = object as Partial<Currency>;
   const indent = "  ".repeat(depth);
-  return Object.entries(object).flatMap(([name, value]: [string, unknown]): Line[] => {
+  return Object.entries(object).flatMap(([sent, value]: [string, unknown]): Line[] => {
+    const name = shown(sent);
     if (name === "exponent") return [];
     if (name.endsWith("_minor") && typeof value === "number" && exponent !== undefined)
       return [{ name: indent + name.slice(0, -6), value: `${digitsOf(value, exponent)} ${currency ?? ""}`.trimEnd() }];
