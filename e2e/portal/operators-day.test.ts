@@ -7,6 +7,7 @@ import { asOwner, paymentBody } from "../../gateway/test/kit.ts";
 import { scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { uuidOf } from "../../gateway/src/ground/ids.ts";
 import { at } from "../../portal/src/console/paths.ts";
+import { faults } from "./kit/look.ts";
 import { type OperatorVisit, settled, usePortal } from "./kit/portal.ts";
 
 const guide = readFileSync(new URL("../../docs/guides/operator.md", import.meta.url), "utf8");
@@ -166,13 +167,16 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   day.begin("A dispute");
   await day.open(at.payment(contested));
   await day.click("Record a dispute…");
+  expect(await faults(page), "Record a dispute…").toEqual([]);
   await day.click("Record it");
   await page.getByRole("heading", { level: 1, name: "Dispute" }).waitFor();
   await day.click("Give it more time…");
+  expect(await faults(page), "Give it more time…").toEqual([]);
   await page.getByLabel("Evidence due").fill("2027-01-31T12:00");
   await day.click("Set it");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await day.click("Answer for the merchant…");
+  expect(await faults(page), "Answer for the merchant…").toEqual([]);
   await page.getByLabel("Statement").fill("It was handed over at the door.");
   const large = { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(150_001) };
   await page.getByLabel("Files").setInputFiles(large);
