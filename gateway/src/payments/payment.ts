@@ -137,9 +137,13 @@ export function awaitsSettlement(payment: PaymentStanding): boolean {
 
 /**
  * Interface 4.3: what a status request answers. `estimatedDate`: of a payment that awaits settlement, the day on which it is paid out as
- * things stand; null when no run can take it.
+ * things stand; null when no run can take it. `checkoutUrl`: of the page where its payer pays, shown while that is possible.
  */
-export function statusView(payment: PaymentStanding, estimatedDate: string | null): Record<string, unknown> {
+export function statusView(
+  payment: PaymentStanding,
+  estimatedDate: string | null,
+  checkoutUrl?: string,
+): Record<string, unknown> {
   return {
     reference: payment.reference,
     status: payment.status,
@@ -151,6 +155,7 @@ export function statusView(payment: PaymentStanding, estimatedDate: string | nul
     environment: payment.book.environment,
     ...origin(payment),
     ...paying(payment),
+    ...(payment.status === "pending" && checkoutUrl !== undefined ? { checkout_url: checkoutUrl } : {}),
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     ...(isPaid(payment.status)
       ? {

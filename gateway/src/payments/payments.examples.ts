@@ -119,6 +119,7 @@ export const paymentExamples = {
       ...standing,
       instructions: exampleInstructions.qr,
       expires_at: exampleTimes.expires,
+      checkout_url: CHECKOUT_URL,
       created_at: exampleTimes.created,
       updated_at: exampleTimes.created,
     },

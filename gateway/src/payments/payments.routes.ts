@@ -268,5 +268,8 @@ async function statusViewer(
 ): Promise<(payment: PaymentStanding) => Record<string, unknown>> {
   const waiting = shown.filter(awaitsSettlement);
   const dates = waiting.length === 0 ? undefined : await parts.estimatePayouts(call, waiting);
-  return (payment) => statusView(payment, dates?.get(payment.reference) ?? null);
+  return (payment) => {
+    const checkoutUrl = payment.status === "pending" ? parts.payUrl(payment.book, payment.reference) : undefined;
+    return statusView(payment, dates?.get(payment.reference) ?? null, checkoutUrl);
+  };
 }

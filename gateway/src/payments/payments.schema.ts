@@ -343,6 +343,13 @@ export const paymentStatusSchema = z
     environment: environmentField,
     payment_link: paymentLink,
     ...payingFields,
+    checkout_url: z
+      .string()
+      .optional()
+      .meta({
+        description: "The page where the payer pays. Present where you read it while it is pending.",
+        examples: [exampleCreatedPayment.checkout_url],
+      }),
     paid_at: paidAt,
     settlement: paymentSettlementSchema.optional().meta({ description: "Present once the payment has succeeded." }),
     created_at: timestamp,

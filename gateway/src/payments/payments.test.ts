@@ -70,6 +70,10 @@ describe("creation", () => {
       expect(payment.net_minor).toBe(payment.amount_minor - payment.fee_minor);
       expect(payment.instructions?.expires_at).toBe(payment.expires_at);
       expect(Date.parse(payment.expires_at) - Date.parse(payment.created_at)).toBe(600_000);
+      // Who lost this answer still learns where its payer pays.
+      const read = await client.get(`/v1/payments/${payment.reference}`);
+      const [listed] = (await client.get(`/v1/payments?reference_id=${payment.reference_id}`)).json.data;
+      expect([read.json.checkout_url, listed.checkout_url]).toEqual([payment.checkout_url, payment.checkout_url]);
     },
   );
 

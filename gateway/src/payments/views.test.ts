@@ -46,6 +46,12 @@ test.each(paymentMethods)("creation by %s answers the fields of section 4.2", (m
   });
 });
 
+test("a status shows where its payer pays, while that is possible", () => {
+  expect(statusView(aPayment({ status: "pending" }), null, PAGE).checkout_url).toBe(PAGE);
+  for (const status of ["processing", "succeeded", "expired", "canceled"] as const)
+    expect(statusView(aPayment({ status }), DAY, PAGE)).not.toHaveProperty("checkout_url");
+});
+
 test("why the risk engine decided so is not shown, nor how the payment was routed", () => {
   const reasons = [{ sign: "large_amount", points: 30 }];
   const payment = aPayment({ risk: { decision: "approve", score: 30, reasons } });
