@@ -75,6 +75,8 @@ test("every operation of the contract can be called", async () => {
     sandbox.webhook.doctor({ headers: {}, body: "{}" }),
     sandbox.webhook.misbehave({ mode: "none" }),
     sandbox.webhook.misbehaviour(),
+    sandbox.requests.list(),
+    sandbox.requests.get(id),
     sandbox.requests.doctor(id),
   ]);
   const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
