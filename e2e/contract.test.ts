@@ -2,7 +2,7 @@
 // arrives at the receiver, against the committed contract with every object closed; try what the contract says of null and of errors.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ContractCheck } from "../gateway/test/contract-check.ts";
 import { type Shop, at, rig, shop, startRig, stopRig } from "../gateway/test/event-rig.ts";
 import { paymentBody } from "../gateway/test/kit.ts";
@@ -134,7 +134,14 @@ test("events and the sandbox", async () => {
     "x-signature": "0".repeat(64),
   });
   checked("GET", "/v1/balances", refused);
-  await get(`/v1/sandbox/requests/${refused.headers.get("x-request-id")}/doctor`);
+  const requestId = refused.headers.get("x-request-id");
+  await get(`/v1/sandbox/requests/${requestId}/doctor`);
+  // The log is written a moment after the answer.
+  await vi.waitFor(async () => {
+    const { data } = await get("/v1/sandbox/requests?limit=100");
+    expect(data.map((each: { request_id: string }) => each.request_id)).toContain(requestId);
+  });
+  await get(`/v1/sandbox/requests/${requestId}`);
 });
 
 test("errors, replays and health", async () => {

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { asOwner } from "../../gateway/test/kit.ts";
 import { scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { at } from "../../portal/src/console/paths.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faultsIn, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
 
 // Without a worker: it would count the payments that are there, and these are none.
@@ -41,7 +41,7 @@ test("success, time of calls and the circuit are seen by method, over the period
   await card.getByRole("row", { name: /^va.*96 %.*2\d\d ms/ }).waitFor();
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), theme).toEqual([]);
+    expect(await faultsIn(page, theme), theme).toEqual([]);
   }
   await look("console-acquirers");
 
@@ -55,7 +55,7 @@ test("success, time of calls and the circuit are seen by method, over the period
   await expect.poll(() => page.locator("figure canvas").count()).toBe(6);
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), theme).toEqual([]);
+    expect(await faultsIn(page, theme), theme).toEqual([]);
   }
   await look("console-acquirer");
   await page.setViewportSize({ width: 820, height: 1180 });

@@ -5,7 +5,7 @@ import { SECOND, sqlTime, systemClock, wireTime } from "../../gateway/src/ground
 import { newId, uuidOf } from "../../gateway/src/ground/ids.ts";
 import { asOwner } from "../../gateway/test/kit.ts";
 import { at } from "../../portal/src/console/paths.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faultsIn, showIn } from "./kit/look.ts";
 import { type OperatorVisit, PHONE, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -72,7 +72,7 @@ on conflict (merchant_id, environment) do update set next_run_at = $2`,
 async function isClean({ page }: OperatorVisit, name: string): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), `${name}, ${theme}`).toEqual([]);
+    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
   }
 }
 

@@ -7,7 +7,7 @@ import { exponentOf as exponentOfService, isCurrency } from "../../gateway/src/g
 import { exponentOf } from "../../portal/src/console/pages/merchants/exponents.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faults, faultsIn, showIn } from "./kit/look.ts";
 import { type OperatorVisit, PHONE, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -22,7 +22,7 @@ async function merchantWithBatch(name: string): Promise<Things & { id: string }>
 async function isClean({ page, look }: OperatorVisit, name: string): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), `${name}, ${theme}`).toEqual([]);
+    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
   }
   await look(`console-${name}`);
 }
@@ -261,6 +261,8 @@ test("support verifies a book on the phone, sees how far it is and what it found
   expect(await viewer.page.getByRole("button", { name: /Stop|Verify|Download/ }).count()).toBe(0);
   await page.getByRole("button", { name: "Stop" }).focus();
   await page.keyboard.press("Enter");
+  const asked = "select from book_verifications where stopped_by is not null";
+  await expect.poll(async () => (await owner.query(asked)).rowCount).toBe(1);
   await owner.query("rollback");
   await owner.end();
   await page.getByText(/^Stopped by operator\d+@gateway.example after \d+ journals: it says nothing/).waitFor();

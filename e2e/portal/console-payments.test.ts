@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faultsIn, showIn } from "./kit/look.ts";
 import { type Visit, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -26,7 +26,7 @@ beforeAll(async () => {
 async function isWhole({ page, look }: Visit, name: string): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page, theme === "dark" ? ["color-contrast"] : undefined), `${name}, ${theme}`).toEqual([]);
+    expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
   }
   await look(`console-${name}`);
 }

@@ -7,7 +7,7 @@ import { codeOf } from "../../gateway/src/people/totp.ts";
 import { bytesOf } from "../../gateway/test/people.ts";
 import { PASSWORD } from "../../gateway/test/portal.ts";
 import { at } from "../../portal/src/console/paths.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faultsIn, showIn } from "./kit/look.ts";
 import { settled, usePortal } from "./kit/portal.ts";
 import { openTunnel } from "./kit/tunnel.ts";
 
@@ -46,7 +46,7 @@ test("a new operator is led to a second factor, and into the console once it is 
   await heading("A second factor first");
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), theme).toEqual([]);
+    expect(await faultsIn(page, theme), theme).toEqual([]);
   }
   await look("console-second-factor");
 

@@ -2,7 +2,7 @@
 // Method: a real browser at the operators' listener; axe on each page, light and dark.
 import { expect, test } from "vitest";
 import { at } from "../../portal/src/console/paths.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faults, faultsIn, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -15,7 +15,7 @@ test("every page of access is one that axe finds nothing in, in light and dark",
     await open(path);
     for (const theme of ["light", "dark"] as const) {
       await showIn(page, theme);
-      expect(await faults(page), `${name}, ${theme}`).toEqual([]);
+      expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
     }
     await look(`console-${name}`);
   }

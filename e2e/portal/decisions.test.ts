@@ -5,7 +5,7 @@ import { paymentBody } from "../../gateway/test/kit.ts";
 import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { readConfig } from "../../gateway/src/ground/config.ts";
 import { at } from "../../portal/src/console/paths.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faultsIn, showIn } from "./kit/look.ts";
 import { PHONE, settled, usePortal } from "./kit/portal.ts";
 
 const bank = scriptedAcquirer("merbabu", "production");
@@ -229,7 +229,7 @@ test(
         // The colours are those of any width.
         for (const theme of viewport ? (["light"] as const) : (["light", "dark"] as const)) {
           await showIn(page, theme);
-          expect(await faults(page), `${name}, ${theme}`).toEqual([]);
+          expect(await faultsIn(page, theme), `${name}, ${theme}`).toEqual([]);
         }
         if (!viewport) await look(`console-${name}`);
         if (name === "payment") expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);

@@ -128,6 +128,9 @@ test(
 
     // Payments go to the other one first: it is asked, and the one that fails is not.
     await expect.poll(acquirerOf, { timeout: 5_000 }).toBe("pesisir");
+    // What was under way by the old rules comes to its end first.
+    const takenAtFirst = pesisir.opened.length;
+    await expect.poll(() => pesisir.opened.length, { timeout: 5_000 }).toBeGreaterThan(takenAtFirst + 3);
     const [askedBefore, takenBefore] = [rimba.opened.length, pesisir.opened.length];
     await open(at.payments());
     await page.getByRole("row").nth(1).waitFor();

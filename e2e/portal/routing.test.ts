@@ -5,7 +5,7 @@ import { paymentBody } from "../../gateway/test/kit.ts";
 import { insertPastPayments } from "../../gateway/test/past-payments.ts";
 import { at } from "../../portal/src/console/paths.ts";
 import type { Client } from "../kit/client.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faults, faultsIn, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
@@ -152,7 +152,7 @@ test("a test shows its arms with their intervals, and the difference beside zero
   await page.getByText(/about \d+ more payments/).waitFor();
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), theme).toEqual([]);
+    expect(await faultsIn(page, theme), theme).toEqual([]);
   }
   await look("routing-tests");
   await open(at.routing());
@@ -165,7 +165,7 @@ test("an acquirer is switched off after a plain warning, on a phone too, and its
   await look("acquirers");
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), theme).toEqual([]);
+    expect(await faultsIn(page, theme), theme).toEqual([]);
   }
   await page.getByRole("button", { name: "Switch off… Nusantara QR" }).click();
   await page.getByText("takes no new payments", { exact: false }).waitFor();

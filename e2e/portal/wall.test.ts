@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { at } from "../../portal/src/console/paths.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
-import { faults, showIn } from "./kit/look.ts";
+import { faultsIn, showIn } from "./kit/look.ts";
 import { usePortal } from "./kit/portal.ts";
 
 const rimba = scriptedAcquirer("rimba");
@@ -46,7 +46,7 @@ test("the wall shows what happens, without scrolling in an office, and axe finds
     await page.setViewportSize(viewport);
     for (const theme of ["light", "dark"] as const) {
       await showIn(page, theme);
-      expect(await faults(page), `${size}, ${theme}`).toEqual([]);
+      expect(await faultsIn(page, theme), `${size}, ${theme}`).toEqual([]);
       await page.waitForTimeout(150); // until the plots are of that size
       await look(page, `wall.${size}-${theme}`);
     }
@@ -116,7 +116,7 @@ test("the system page shows what runs and no secret, and axe finds nothing on it
   await page.getByText("alive").waitFor();
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);
-    expect(await faults(page), theme).toEqual([]);
+    expect(await faultsIn(page, theme), theme).toEqual([]);
   }
   await lookAll("system");
 });

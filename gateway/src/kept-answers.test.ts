@@ -15,7 +15,8 @@ const FOR_GOOD = "public, max-age=31536000, immutable";
 const kinds: [RegExp, readonly string[]][] = [
   [/^(\/portal\/v1|\/ops\/v1)?\/openapi\.json$/, ["public, max-age=300"]],
   [/^\/portal\/v1\//, [NEVER]],
-  [/^\/(portal|console)(\/.*)?$/, ["no-cache", FOR_GOOD, NEVER]],
+  [/^\/(portal|console|docs)(\/.*)?$/, ["no-cache", FOR_GOOD, NEVER]],
+  [/^\/llms(-full)?\.txt$/, ["no-cache", NEVER]],
   [/^\/status(\.json|\.rss)?$/, ["public, max-age=10", "public, max-age=2"]],
   [/^\/status\//, [FOR_GOOD, NEVER]],
 ];

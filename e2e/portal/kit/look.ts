@@ -19,6 +19,12 @@ export async function showIn(page: Page, theme: Theme): Promise<void> {
   }, theme);
 }
 
+/** What axe looks for in a theme, once it has looked for everything in the light one: the other rules see no colours. */
+const rulesIn = (theme: Theme): readonly string[] | undefined => (theme === "light" ? undefined : ["color-contrast"]);
+
+/** What axe finds in the page as it is drawn in a theme. Ask in light first. */
+export const faultsIn = (page: Page, theme: Theme): Promise<string[]> => faults(page, rulesIn(theme));
+
 /** Writes `<name>.<wide|phone>-<light|dark>.png` into the folder that LOOK names; without it, nothing happens. */
 export async function look(page: Page, name: string): Promise<void> {
   const folder = process.env.LOOK;
