@@ -84,6 +84,9 @@ export class BookReplays {
       // Somebody asked for it a moment ago.
       const theirs = await this.started.opened;
       if (theirs) return theirs;
+      // Another process was faster than both.
+      const [other] = await this.list(book);
+      if (other?.status === "running") return other;
     }
     if (this.isStopped || this.started || this.inLine > 0)
       throw busy("This process replays a book already. Try again when that is done.");
