@@ -31,7 +31,7 @@ const withDatabase = { ...shared, globalSetup: ["gateway/test/global-setup.ts"] 
 export default defineConfig({
   test: {
     // Tests wait more than they compute: more workers than processors.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // Files share processes: half of what a file takes by itself is a process that begins, and reads and warms up the same program again.
     projects: [

@@ -41,12 +41,10 @@ test(
   "the service is killed under load: whatever it acknowledged is whole after the restart",
   { timeout: 90_000 },
   async () => {
-    for (const lifeMs of [700, 600]) {
-      const { answers, open } = await killService(lifeMs, 30);
-      expect(answers.filter(({ status }) => status <= 201).length).toBeGreaterThan(20);
-      expect(open.length).toBeGreaterThan(0);
-      expect(rig.service.demo.client_id).toBe(rig.client.credentials.client_id);
-    }
+    const { answers, open } = await killService(700, 30);
+    expect(answers.filter(({ status }) => status <= 201).length).toBeGreaterThan(20);
+    expect(open.length).toBeGreaterThan(0);
+    expect(rig.service.demo.client_id).toBe(rig.client.credentials.client_id);
   },
 );
 

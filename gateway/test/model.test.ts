@@ -6,7 +6,7 @@ import { atOnce, inTurn } from "../../soak/model.ts";
 
 /** The examples among them. */
 const RUNS_IN_TURN = 8;
-const RUNS_AT_ONCE = 3;
+const RUNS_AT_ONCE = 2;
 
 beforeAll(startInstances);
 afterAll(stopInstances);
