@@ -151,9 +151,10 @@ describe("while a replay runs", () => {
     const lock = await held();
     const [here, there] = [aProcess(), aProcess()];
     // Whatever comes of it, nothing stays locked: an open transaction holds up the watermarks of the whole server.
-    const begun = await Promise.all([here, here, there].map((replays) => replays.start(book, "sita"))).finally(() =>
-      lock.release(),
-    );
+    const asked = Promise.all([here, here, there].map((replays) => replays.start(book, "sita")));
+    await Promise.allSettled([asked]);
+    await lock.release();
+    const begun = await asked;
     expect(new Set(begun.map(({ id }) => id)).size).toBe(1);
   });
 });
