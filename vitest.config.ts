@@ -15,9 +15,16 @@ function projectOf(path: string): "apart" | "pages" | "together" | "pure" {
   return keepsSomething.test(text) ? "together" : "pure";
 }
 
-const everything = globSync("{gateway,e2e,bench,portal,sdk,docs,cli}/**/*.test.ts", {
-  exclude: ["**/node_modules/**"],
-});
+/** Stories that go through whole guides, or through programs in other languages: `npm run test:long` runs these, and nothing else. */
+const long = [
+  "e2e/portal/{docs,operators-day,outage,calendar,acquirers,device,console-production}.test.ts",
+  "e2e/{tutorials,receivers,samples,client-python,client-php}.test.ts",
+];
+const isLong = process.env.npm_lifecycle_event === "test:long";
+const exclude = ["**/node_modules/**"];
+const everything = isLong
+  ? globSync(long, { exclude })
+  : globSync("{gateway,e2e,bench,portal,sdk,docs,cli}/**/*.test.ts", { exclude: [...exclude, ...long] });
 const { apart = [], pages = [], together = [], pure = [] } = Object.groupBy(everything, projectOf);
 
 const shared = {
@@ -31,7 +38,7 @@ const withDatabase = { ...shared, globalSetup: ["gateway/test/global-setup.ts"] 
 export default defineConfig({
   test: {
     // Tests wait more than they compute: more workers than processors.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Files share processes: half of what a file takes by itself is a process that begins, and reads and warms up the same program again.
     projects: [
