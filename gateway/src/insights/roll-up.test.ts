@@ -3,6 +3,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
+import { allCounted } from "../../test/counted.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { createLog } from "../ground/log.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -22,19 +23,6 @@ afterAll(async () => {
   await database.end();
   await service.stop();
 });
-
-/** Counts until nothing is left, however long others of this server hold the horizon back. */
-async function count(by = database): Promise<void> {
-  for (let round = 0; round < 500; round++) {
-    await countCommitted(by, log);
-    const [left] = await by.query({
-      text: `select exists (select from events e, roll_ups r where e.xact >= r.counted_to) as more`,
-    });
-    if (left?.more === false) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("it is never counted to the end");
-}
 
 /** What is counted of a merchant, a line a bucket, without the hour. */
 async function counted(merchantId: string): Promise<string[]> {
@@ -83,7 +71,7 @@ test("each end is counted once, by method, acquirer and outcome; what has no end
   await create(client);
   await create(client);
   await client.post("/v1/sandbox/events/trigger", { type: "payment.succeeded" });
-  await count();
+  await allCounted(database);
   const lines = await counted(merchantId);
   expect(lines.map((line) => line.replace(/ \w+ (succeeded|failed|canceled)/, " … $1"))).toEqual([
     "qris  rejected IDR 1 150000 1050",
@@ -93,7 +81,7 @@ test("each end is counted once, by method, acquirer and outcome; what has no end
   ]);
   // What nobody paid ends by time, and so does what nobody judged.
   await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
-  await count();
+  await allCounted(database);
   const later = await counted(merchantId);
   expect(later).toHaveLength(5);
   expect(later).toEqual(expect.arrayContaining(["qris  rejected IDR 2 300000 2100", ...lines.slice(1)]));
@@ -127,7 +115,7 @@ select merchant_id, environment, gen_random_uuid(), 'payment.canceled', payment_
   } finally {
     await slow.end();
   }
-  await count();
+  await allCounted(database);
   expect(await counted(merchantId)).toEqual([expect.stringMatching(/^qris \w+ canceled IDR 4 600000 4200$/)]);
 });
 
@@ -147,7 +135,7 @@ test("many workers at once, and one that is killed in the middle, count each onc
       })
       .catch(() => undefined);
   }
-  await count();
+  await allCounted(database);
   expect(await counted(merchantId)).toEqual([expect.stringMatching(/^qris \w+ canceled IDR 5 750000 5250$/)]);
   await Promise.all(others.map((other) => other.end()));
 });
@@ -157,10 +145,10 @@ test("made anew it comes to the same, beside traffic too", async () => {
   const traffic = Promise.all(Array.from({ length: 20 }, () => pay(client)));
   for (let number = 0; number < 5; number++) await rebuild(database);
   await traffic;
-  await count();
+  await allCounted(database);
   const [before, totalsBefore] = [await all(), await totals()];
   await rebuild(database);
-  await count();
+  await allCounted(database);
   expect(await all()).toEqual(before);
   expect(await totals()).toEqual(totalsBefore);
   expect(await counted(merchantId)).toEqual([expect.stringMatching(/^qris \w+ succeeded IDR 20 3000000 21000$/)]);
@@ -191,7 +179,7 @@ test("a process that is to end does not wait for it", async () => {
 test("restored elsewhere it is made anew, and numbers of the other database's transactions mean nothing", async () => {
   const { client, merchantId } = await service.merchant();
   const reference = await pay(client);
-  await count();
+  await allCounted(database);
   const before = await all();
   await asOwner(service.database, async (owner) => {
     await owner.query("update roll_ups set origin = 'another', counted_to = '9000000000'");
@@ -206,7 +194,7 @@ select merchant_id, environment, gen_random_uuid(), 'payment.succeeded', payment
   await countCommitted(database, log);
   for (let number = 0; number < 30; number++)
     await asOwner(service.database, (owner) => owner.query("select pg_current_xact_id()"));
-  await count();
+  await allCounted(database);
   expect(await all()).toEqual(before);
   expect(await counted(merchantId)).toHaveLength(1);
 });
@@ -215,7 +203,7 @@ test("verification finds a roll-up that says more or less than the journals", as
   const { client, merchantId } = await service.merchant();
   const book = { merchantId, environment: "sandbox" } as const;
   await pay(client);
-  await count();
+  await allCounted(database);
   await pay(client); // known to the feed alone
   expect((await verifyBook(database, book)).wrong).toBeUndefined();
   await database.query({

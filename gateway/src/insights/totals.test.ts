@@ -2,17 +2,16 @@
 // environment or in both, and no longer than it is plotted. Method: payments of two merchants through the API, counted; rows of every age.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
+import { allCounted } from "../../test/counted.ts";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
-import { createLog } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpired } from "../store/retention.ts";
-import { countCommitted, rebuild } from "./roll-up.ts";
+import { rebuild } from "./roll-up.ts";
 import { type TotalRow, expiredTotals, selectTotals, spanStart, totalsKeptSeconds } from "./totals.sql.ts";
 
 let service: TestService;
 let database: Database;
-const log = createLog("silent");
 beforeAll(async () => {
   service = await startService({ roles: ["api"] });
   database = openDatabase(service.database);
@@ -25,19 +24,6 @@ afterAll(async () => {
 async function create(client: Client, changes: Record<string, unknown> = {}): Promise<string> {
   const { json } = await client.post("/v1/payments", paymentBody(changes));
   return (json.reference ?? json.error?.details?.reference) as string;
-}
-
-/** Counts until a statement that sees everything has counted it: others of this server may hold the horizon back. */
-async function count(): Promise<void> {
-  for (let round = 0; round < 500; round++) {
-    await countCommitted(database, log);
-    const [left] = await database.query({
-      text: "select exists (select from events e, roll_ups r where e.xact >= r.counted_to) as more",
-    });
-    if (left?.more === false) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("it is never counted to the end");
 }
 
 const minuteAgo = (minutes: number) => spanStart(systemClock.now(), 60) - minutes * 60 * SECOND;
@@ -56,7 +42,7 @@ async function told(environment: "sandbox" | "production" | undefined): Promise<
 
 test("payments of all merchants are counted as asked and as what they came to, by the real time", async () => {
   const [first, second] = [await service.merchant(), await service.merchant()];
-  await count();
+  await allCounted(database);
   expect(await told(undefined)).toEqual([]);
   for (const { client } of [first, second]) {
     const reference = await create(client);
@@ -67,7 +53,7 @@ test("payments of all merchants are counted as asked and as what they came to, b
   await create(first.client, { customer: { email: "someone@reject.test" } });
   await create(first.client, { customer: { email: "someone@review.test" } });
   await create(first.client);
-  await count();
+  await allCounted(database);
   const expected = [
     "qris nobody asked 1 150000",
     "qris nobody rejected 1 150000",
@@ -81,7 +67,7 @@ test("payments of all merchants are counted as asked and as what they came to, b
   expect(await told("production")).toEqual([]);
   // What ends a day later by a clock that was moved there ends now by everybody else's.
   await first.client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
-  await count();
+  await allCounted(database);
   const later = await told(undefined);
   expect(later).toContain("qris somebody expired 1 150000");
   expect(later).toContain("qris nobody asked 2 300000"); // nobody judged it in time

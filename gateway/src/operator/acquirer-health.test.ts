@@ -2,10 +2,9 @@
 // before the period are not in it. Method: payments by the API; calls as processes write them; every period and wrong parameter.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { allCounted } from "../../test/counted.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { sqlTime, systemClock } from "../ground/clock.ts";
-import { createLog } from "../ground/log.ts";
-import { countCommitted } from "../insights/roll-up.ts";
 import type { Database } from "../store/database.ts";
 import { acquirerHealthEndpoint } from "./acquirer-health.routes.ts";
 import { periods } from "./wall.ts";
@@ -82,7 +81,7 @@ test("what became of its payments, how its calls went and when it was left alone
     const { json } = await client.post("/v1/payments", paymentBody({ payment_method }));
     await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome });
   }
-  await countCommitted(database, createLog("silent"));
+  await allCounted(database);
   await called(0, "nusantara", "qris", 10, 1, 2_000);
   await called(0, "nusantara", "qris", 10, 1, 4_000); // of another process
   await called(3, "nusantara", "qris", 5, 5, 500, true);

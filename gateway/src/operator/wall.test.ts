@@ -2,9 +2,8 @@
 // happened. Method: rows put together by tables; an empty service; payments and a circuit beside it; every period, environment and wrong parameter.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { allCounted } from "../../test/counted.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
-import { createLog } from "../ground/log.ts";
-import { countCommitted } from "../insights/roll-up.ts";
 import type { TotalRow } from "../insights/totals.sql.ts";
 import type { Database } from "../store/database.ts";
 import { systemEndpoint } from "./system.routes.ts";
@@ -136,7 +135,7 @@ test("payments of all merchants, an open circuit and what waits are on it, each 
     await client.post(`/v1/sandbox/payments/${json.reference}/simulate`, { outcome: "succeeded" });
   }
   await shops[0]?.client.post("/v1/payments", paymentBody({ customer: { email: "a@review.test" } }));
-  await countCommitted(database, createLog("silent"));
+  await allCounted(database);
   await database.query({
     text: `insert into telemetry_circuits (process_id, gateway_code, method, state, calls, failures, changed_at)
 select process_id, 'nusantara', 'qris', 'open', 6, 5, now() from telemetry_processes where ended_at is null`,
