@@ -128,11 +128,11 @@ function qrOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Opened 
 }
 
 /** A wallet's page, as `payByWallet` is answered. */
-export function readWalletPage(body: Body, request: OpenRequest): Opened {
+export function readWalletPage(body: Body, request: OpenRequest, channel: string): Opened {
   expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
   const url = textIn(body, "webRedirectUrl");
   if (url.length > PART_LENGTH * PARTS_MAX) throw differs("webRedirectUrl", url);
-  return walletOpened(request, inParts("url", url));
+  return walletOpened(request, { wallet: channel, ...inParts("url", url) });
 }
 
 export function walletKept(request: OpenRequest): Opened | undefined {

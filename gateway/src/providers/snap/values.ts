@@ -28,7 +28,8 @@ export function amountOf(minor: Minor): SnapAmount {
 export function readAmount(given: unknown, what: string): Minor {
   const { value, currency } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
   if (currency !== CURRENCY) throw new Error(`${what} is in ${printable(currency)}, not in ${CURRENCY}`);
-  const text = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
+  // A number that is written unusually, such as 1000.00, was kept as it stood.
+  const text = typeof value === "number" ? String(value) : typeof value === "symbol" ? value.description : value;
   const parts = typeof text === "string" ? /^(\d{1,16})(?:\.(\d{1,2}))?$/.exec(text) : null;
   if (!parts) throw new Error(`${what} is no amount: ${printable(value)}`);
   return BigInt(parts[1] ?? "") * 100n + BigInt((parts[2] ?? "").padEnd(2, "0"));
