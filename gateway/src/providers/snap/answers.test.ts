@@ -142,7 +142,7 @@ test("an account at BRI says by Y or N whether it was paid, and counts once", ()
 });
 
 const byQr = openRequest({ method: "qris" });
-const content = `000201010212540558000${"5802ID".padEnd(300, "x")}`;
+const content = `0002010102125303360540558000${"5802ID".padEnd(300, "x")}`;
 const qr = (change: Body = {}): Body => ({
   responseCode: "2004700",
   referenceNo: "DOKU-1",
@@ -171,7 +171,8 @@ test.for([
   ["qrContent", { qrContent: undefined }],
   ["qrContent", { qrContent: "x".repeat(513) }],
   ["qrContent", { qrContent: "<html>é</html>" }],
-  ["qrContent", { qrContent: content.replace("540558000", "540558001") }],
+  ["amount within qrContent", { qrContent: content.replace("540558000", "540558001") }],
+  ["currency within qrContent", { qrContent: content.replace("5303360", "5303840") }],
 ] as const)("a QR code with another %s is not shown", ([field, change]) => {
   expect(() => readQr(qr(change), byQr)).toThrow(field);
 });

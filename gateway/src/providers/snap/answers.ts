@@ -102,9 +102,11 @@ export function readQr(body: Body, request: OpenRequest): Opened {
   expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
   const content = textIn(body, "qrContent");
   if (content.length > 512 || !/^[\x20-\x7e]+$/.test(content)) throw differs("qrContent", content);
-  // Tag 54 is the amount, where the code carries one: a payer is not shown the code of another amount.
-  const amount = qrAmount(content);
-  if (amount !== undefined && amount !== request.amountMinor) throw differs("the amount within qrContent", content);
+  // Where the code carries them: a payer is not shown the code of another amount or currency.
+  const [currency, amount] = [qrField(content, "53"), qrField(content, "54")];
+  if (currency !== undefined && currency !== "360") throw differs("the currency within qrContent", currency);
+  if (amount !== undefined)
+    expectAmount({ value: amount, currency: CURRENCY }, request.amountMinor, "the amount within qrContent");
   return qrOpened(request, { reference: textIn(body, "referenceNo"), ...inParts("qr", content) });
 }
 
@@ -251,16 +253,12 @@ function joined(ids: ProviderIds, name: string): string {
   return Array.from({ length: PARTS_MAX }, (_, at) => ids[`${name}_${at + 1}`] ?? "").join("");
 }
 
-/** Tag 54 of the outermost level of a QR text; undefined when there is none. */
-function qrAmount(content: string): Minor | undefined {
+/** One data object of the outermost level of a QR text; undefined when there is none. */
+function qrField(content: string, tag: string): string | undefined {
   for (let at = 0; at + 4 <= content.length;) {
     const length = Number(content.slice(at + 2, at + 4));
     if (!Number.isInteger(length)) return undefined;
-    if (content.slice(at, at + 2) === "54")
-      return readAmount(
-        { value: content.slice(at + 4, at + 4 + length), currency: CURRENCY },
-        "the amount within qrContent",
-      );
+    if (content.slice(at, at + 2) === tag) return content.slice(at + 4, at + 4 + length);
     at += 4 + length;
   }
   return undefined;

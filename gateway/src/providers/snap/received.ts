@@ -5,13 +5,14 @@ import { type Micros, SECOND } from "../../ground/clock.ts";
 import { TIMESTAMP_WINDOW_SECONDS, sameText } from "../../ground/crypto.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { maskedBody } from "../mask.ts";
 import { type Body, receiptOf, readAccount } from "./answers.ts";
 import { type Service, codeOf } from "./errors.ts";
 import { type Account, type Partner, accountFields, accountNumber } from "./partner.ts";
 import { nameOf } from "./requests.ts";
 import { isSignedByHmac, isSignedByRsa, tokenText, transactionText } from "./signature.ts";
 import { OWN_TOKEN_SECONDS, isOwnToken, issueToken } from "./tokens.ts";
-import { amountOf, operationKeyOf, readAmount, readSnapTime, referenceOf, snapTime } from "./values.ts";
+import { amountOf, operationKeyOf, readAmount, readSnapTime, snapTime } from "./values.ts";
 
 /** The keys with which they prove who they are. */
 export interface TheirKeys {
@@ -41,7 +42,7 @@ export function received(partner: Partner, keys: TheirKeys, message: Message, no
   const path = message.rest.split("?", 1)[0] ?? "";
   const kind = kinds.find(([pattern]) => pattern.test(path))?.[1];
   if (kind === undefined || message.method !== "POST") throw new Fault("ROUTE_NOT_FOUND");
-  const words: Words = { about: `POST ${path}`, status: undefined, text: message.body.toString("utf8") };
+  const words: Words = { about: `POST ${path}`, status: undefined, text: maskedBody(message.body) };
   if (kind === "token") return { kind: "reply", reply: giveToken(partner, keys, message, now) };
   const refusal = checkTransaction(partner, keys, message, now, kind);
   if (refusal) return { kind: "reply", reply: refusal, words };
@@ -232,11 +233,6 @@ function readNotice(body: Body, service: "qrNotify" | "debitNotify"): Heard {
         ? reply(404, service, "01", "Transaction Not Found")
         : reply(200, service, "00", "Successful"),
   };
-}
-
-/** The reference under which a bill is known to a bank that asks for it. */
-export function billReference(operationKey: string): string {
-  return referenceOf(operationKey);
 }
 
 function reply(status: number, service: Service, which: string, message: string, more: Body = {}): ProviderReply {
