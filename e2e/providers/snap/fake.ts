@@ -317,4 +317,3 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const { url } = await snapFake(given);
   console.log(JSON.stringify({ url }));
 }
-

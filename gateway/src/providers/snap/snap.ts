@@ -53,7 +53,7 @@ const ENDED_AFTER: Micros = 600 * SECOND;
 /** So close to midnight a repetition could arrive on another day, where it would be another request. */
 const MIDNIGHT_MARGIN: Micros = 60 * SECOND;
 
-export const snapProvider: Provider = provider("snap", snapSchema, (profile) => snapAcquirer(profile));
+export const snap: Provider = provider("snap", snapSchema, (profile) => snapAcquirer(profile));
 
 /** An acquirer as its entry in acquirers.json says. Throws where a key is missing or is none. */
 export function snapAcquirer(
@@ -65,7 +65,7 @@ export function snapAcquirer(
   const { code, name, environment, deadline_ms: deadlineMs, connections } = profile;
   const baseUrl = urlOf(profile);
   const caller = new Caller({ code, baseUrl, deadlineMs, connections });
-  const snap = new Snap(profile, partner, new SnapClient(partner, keys.own, caller, clock), clock, baseUrl);
+  const calls = new Snap(profile, partner, new SnapClient(partner, keys.own, caller, clock), clock, baseUrl);
   return {
     code,
     name,
@@ -77,12 +77,12 @@ export function snapAcquirer(
     remote: true,
     calls: {
       deadlineMs,
-      open: (request, signal, tell) => snap.open(request, signal, tell),
-      ask: (request, signal, tell) => snap.ask(request, signal, tell),
-      refund: (request, signal, tell) => snap.refund(request, signal, tell),
-      askRefund: (request, signal, tell) => snap.askRefund(request, signal, tell),
+      open: (request, signal, tell) => calls.open(request, signal, tell),
+      ask: (request, signal, tell) => calls.ask(request, signal, tell),
+      refund: (request, signal, tell) => calls.refund(request, signal, tell),
+      askRefund: (request, signal, tell) => calls.askRefund(request, signal, tell),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
-      check: (signal, tell) => snap.check(signal, tell),
+      check: (signal, tell) => calls.check(signal, tell),
     },
     close: () => caller.close(),
   };
