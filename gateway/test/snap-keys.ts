@@ -3,10 +3,12 @@ import { createPrivateKey, createPublicKey } from "node:crypto";
 import vectors from "./snap-client-vectors.json" with { type: "json" };
 
 const der = (text: string): Buffer => Buffer.from(text, "base64");
-export const privatePem = createPrivateKey({ key: der(vectors.privateKeyDer), format: "der", type: "pkcs8" })
-  .export({ format: "pem", type: "pkcs8" })
-  .toString();
-export const publicPem = createPublicKey({ key: der(vectors.publicKeyDer), format: "der", type: "spki" })
-  .export({ format: "pem", type: "spki" })
-  .toString();
+export const privatePem = createPrivateKey({ key: der(vectors.privateKeyDer), format: "der", type: "pkcs8" }).export({
+  format: "pem",
+  type: "pkcs8",
+});
+export const publicPem = createPublicKey({ key: der(vectors.publicKeyDer), format: "der", type: "spki" }).export({
+  format: "pem",
+  type: "spki",
+});
 export { vectors };

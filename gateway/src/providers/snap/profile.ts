@@ -125,7 +125,7 @@ export function urlOf({ url, profile, environment }: Pick<SnapProfile, "url" | "
 /** Opens the three keys. Throws an Error that names the field where one is missing or is none, and shows nothing of it. */
 export function openKeys(entry: Pick<SnapProfile, "client_secret" | "private_key" | "provider_public_key">): {
   own: OwnKeys;
-  theirs(): TheirKeys;
+  theirs: () => TheirKeys;
 } {
   const named = <Value>(field: string, open: () => Value): Value => {
     try {
