@@ -259,8 +259,8 @@ class MidtransFake implements MidtransControl {
   private charge(request: FakeRequest): FakeAnswer {
     const body = objectOf(request.body);
     const ordered = body && orderedIn(body);
-    const expiry = body?.["custom_expiry"] as { expiry_duration?: unknown; unit?: unknown } | undefined;
-    const unit = UNIT_MS[String(expiry?.unit ?? "minute")];
+    const expiry = body?.["custom_expiry"] as { expiry_duration?: unknown; unit?: string } | undefined;
+    const unit = UNIT_MS[expiry?.unit ?? "minute"];
     const endsAfter = expiry ? Number(expiry.expiry_duration) * (unit ?? Number.NaN) : 86_400_000;
     const longest = (DAYS_MAX[String(body?.["payment_type"])] ?? 180) * 86_400_000;
     if (!body || !ordered || !(endsAfter >= 20_000 && endsAfter <= longest))

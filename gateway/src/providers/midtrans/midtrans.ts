@@ -202,7 +202,7 @@ class Midtrans {
   }
 
   async askRefund(request: RefundRequest, context: Context): Promise<KnownRefund> {
-    const found = await this.refundOf(request, await this.paymentOf(request, context));
+    const found = this.refundOf(request, await this.paymentOf(request, context));
     if (found) return { known: true, ...found };
     // Not there. Under the same refund key it happens once, so it is asked for again.
     const tried = await this.tryRefund(request, context);
@@ -228,7 +228,7 @@ class Midtrans {
     }
     // It is there already, or the payment's status does not allow it.
     const transaction = await this.paymentOf(request, context);
-    const found = await this.refundOf(request, transaction);
+    const found = this.refundOf(request, transaction);
     if (found) return { refunded: found };
     if (code === "406") throw new Error("Midtrans knows the refund key, and does not list the refund");
     const isCaptured = transaction.transaction_status.toLowerCase() === "capture";
