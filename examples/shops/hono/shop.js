@@ -26,7 +26,10 @@ const page = (body) => `<!doctype html><meta name="viewport" content="width=devi
 const app = new Hono();
 // The signature covers the bytes as they came. The same event may come twice: the second changes nothing.
 const on = { "payment.succeeded": ({ data }) => markPaid.run(data.reference_id), other: () => undefined };
-app.post("/webhooks", handler({ secrets: GERBANG_WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }));
+app.post(
+  "/webhooks",
+  handler({ secrets: GERBANG_WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }),
+);
 
 app.get("/", (c) =>
   c.html(page('<p>A coffee, Rp75.000</p><form method="post" action="/orders"><button>Buy it</button></form>')),
