@@ -2,7 +2,17 @@
 import { expect, test } from "vitest";
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { SECOND } from "../../ground/clock.ts";
-import { disputeOf, fileIdOf, isLive, isSubmitted, pageOf, paymentIntentOf, refundAmong, refundOf } from "./answers.ts";
+import {
+  disputeOf,
+  fileIdOf,
+  isLive,
+  isSubmitted,
+  pageOf,
+  paymentIntentOf,
+  refundAmong,
+  refundOf,
+  sessionAmong,
+} from "./answers.ts";
 import { checkoutSession, dispute, paidIntent, refund } from "./fixtures.ts";
 
 const account = { live: false, plainOnLoopback: false };
@@ -173,7 +183,13 @@ test("a refund is found in the list by our key, page after page", () => {
   expect(refundAmong(list([other], true), "r1.stripe.1")).toEqual({ after: "re_9" });
   expect(refundAmong(list([other], false), "r1.stripe.1")).toEqual({});
   expect(refundAmong(list([], true), "r1.stripe.1")).toEqual({});
-  expect(() => refundAmong({ object: "list", data: "?" }, "r1.stripe.1")).toThrow("a list of refunds");
+  expect(() => refundAmong({ object: "list", data: "?" }, "r1.stripe.1")).toThrow("a list");
+});
+
+test("a page is found in the list by our key", () => {
+  const list = { object: "list", data: [checkoutSession({ id: "cs_9", metadata: null }), open], has_more: false };
+  expect(sessionAmong(list, "k1.stripe.1")).toEqual({ found: open.id });
+  expect(sessionAmong({ ...list, data: [list.data[0]], has_more: true }, "k1.stripe.1")).toEqual({ after: "cs_9" });
 });
 
 const contested = dispute({ payment_intent: "pi_1", amount: 150_050, currency: "idr", status: "needs_response" });

@@ -26,9 +26,9 @@ export interface Account {
   plainOnLoopback: boolean;
 }
 
-/** 1 to 64 printable characters: what names money, refunds and disputes of theirs in our books. */
-const name = z.string().regex(/^[\x21-\x7e]{1,64}$/);
-const longName = z.string().regex(/^[\x21-\x7e]{1,255}$/);
+/** What names money, refunds and disputes of theirs in our books. */
+const name = z.string().regex(/^\w{1,64}$/);
+const longName = z.string().regex(/^\w{1,255}$/);
 const metadata = z.record(z.string(), z.string()).nullish();
 const named = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish();
 
@@ -189,14 +189,24 @@ function refundStatusOf(status: string | null): RefundStatus {
 
 const listSchema = z.object({
   object: z.literal("list"),
-  data: z.array(z.object({ id: name, metadata }).loose()).max(100),
+  data: z.array(z.object({ id: longName, metadata }).loose()).max(100),
   has_more: z.boolean(),
 });
 
-/** The refund of this operation in a page of the list, or after which one to go on; neither where the list ends. */
+/** The refund of this operation in a part of the list, or after which one to go on; neither where the list ends. */
 export function refundAmong(body: Body, operationKey: string): { found?: Record<string, unknown>; after?: string } {
-  const { data, has_more } = read(listSchema, body, "a list of refunds");
-  const found = data.find((refund) => refund.metadata?.["operation_key"] === operationKey);
+  return among(body, operationKey);
+}
+
+/** The name of the page of this operation in a part of the list, or after which one to go on. */
+export function sessionAmong(body: Body, operationKey: string): { found?: string; after?: string } {
+  const { found, after } = among(body, operationKey);
+  return { ...(found === undefined ? {} : { found: found.id }), ...(after === undefined ? {} : { after }) };
+}
+
+function among(body: Body, operationKey: string) {
+  const { data, has_more } = read(listSchema, body, "a list");
+  const found = data.find((one) => one.metadata?.operation_key === operationKey);
   if (found !== undefined) return { found };
   const after = has_more ? data.at(-1)?.id : undefined;
   return after === undefined ? {} : { after };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Heard, ProviderReply, Report, Words } from "../../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { maskedBody } from "../mask.ts";
 import { type Account, disputeOf } from "./answers.ts";
 
 const eventSchema = z.object({
@@ -52,7 +53,7 @@ export function heardOf(body: Buffer, account: Account): Heard {
     throw validationFault("livemode", event.livemode, "This address takes events of the other mode.");
   }
   const { object } = event.data;
-  const words: Words = { about: `event ${event.type}`, status: undefined, text: body.toString("utf8") };
+  const words: Words = { about: `event ${event.type}`, status: undefined, text: maskedBody(body) };
   const reports = reportsOf(event.type, object, account);
   if (reports.length === 0) return { kind: "reply", reply: received, words };
   return { kind: "reports", reports, reply: () => received, words };

@@ -1,21 +1,9 @@
-// Goal: the same request is the same bytes each time, and says what Stripe's reference asks for. Method: tables, and files read back.
+// Goal: the same request is the same bytes each time, and says what Stripe's reference asks for. Method: tables.
 import { expect, test } from "vitest";
-import type { EvidenceRequest, OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
+import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { newId } from "../../ground/ids.ts";
-import {
-  EVIDENCE_FILES_MAX,
-  evidenceOrder,
-  evidenceText,
-  fieldsOf,
-  fileUpload,
-  headers,
-  isPageEnd,
-  pageEnd,
-  pageOrder,
-  refundOrder,
-  refundsPath,
-} from "./requests.ts";
+import { headers, isPageEnd, pageEnd, pageOrder, refundOrder, refundsPath, sessionsPath } from "./requests.ts";
 
 const MADE: Micros = 1_795_442_400 * SECOND;
 const MINUTE = 60 * SECOND;
@@ -126,6 +114,7 @@ test("a refund names the payment, its amount and our key", () => {
   });
   expect(refundsPath("pi_1", undefined)).toBe("/v1/refunds?payment_intent=pi_1&limit=100");
   expect(refundsPath("pi_1", "re_9")).toBe("/v1/refunds?payment_intent=pi_1&limit=100&starting_after=re_9");
+  expect(sessionsPath("cs_9")).toBe("/v1/checkout/sessions?limit=100&starting_after=cs_9");
 });
 
 test("each request has the key, the pinned version, and the idempotency key where it makes something", () => {
@@ -136,73 +125,4 @@ test("each request has the key, the pinned version, and the idempotency key wher
     "idempotency-key": "k1.stripe.1",
   });
   expect(headers("sk_test_1")).not.toHaveProperty("idempotency-key");
-});
-
-const file = (name: string, bytes = Buffer.from(name)) => ({ name, type: "application/pdf", bytes });
-
-test.each([
-  [["a.pdf"], ["uncategorized_file"]],
-  [
-    ["faktur-12.pdf", "bukti kirim.pdf"],
-    ["receipt", "shipping_documentation"],
-  ],
-  [
-    ["receipt.pdf", "receipt-2.pdf"],
-    ["receipt", "uncategorized_file"],
-  ],
-  [
-    ["a.pdf", "chat.png", "b.pdf"],
-    ["uncategorized_file", "customer_communication", "shipping_documentation"],
-  ],
-  [["contract.pdf"], ["service_documentation"]],
-])("files %j go to the fields %j", (names, expected) => {
-  expect(fieldsOf(names.map((name) => ({ name })))).toEqual(expected);
-});
-
-test("no two files share a field, as many as there may be", () => {
-  const names = Array.from({ length: EVIDENCE_FILES_MAX }, (_, index) => ({ name: `receipt ${index}` }));
-  expect(new Set(fieldsOf(names)).size).toBe(EVIDENCE_FILES_MAX);
-});
-
-const evidence: EvidenceRequest = {
-  disputeId: "du_1",
-  operationKey: "d1.stripe",
-  statement: "It was signed for.",
-  carrier: "JNE",
-  trackingNumber: "JB001",
-  deliveredOn: "2026-11-20",
-  files: [file("receipt.pdf"), file("more.pdf")],
-};
-
-test("evidence is submitted for good, with its files by their names there", () => {
-  expect(fields(evidenceOrder(evidence, ["file_1", "file_2"]))).toEqual({
-    "evidence[uncategorized_text]": "It was signed for.\n\nDelivered on 2026-11-20.",
-    "evidence[shipping_carrier]": "JNE",
-    "evidence[shipping_tracking_number]": "JB001",
-    "evidence[receipt]": "file_1",
-    "evidence[uncategorized_file]": "file_2",
-    "metadata[operation_key]": "d1.stripe",
-    submit: "true",
-  });
-  const bare = { ...evidence, carrier: undefined, trackingNumber: undefined, deliveredOn: undefined, files: [] };
-  expect(Object.keys(fields(evidenceOrder(bare, [])))).toEqual([
-    "evidence[uncategorized_text]",
-    "metadata[operation_key]",
-    "submit",
-  ]);
-  expect(evidenceText(bare)).toBe("It was signed for.");
-});
-
-test("an uploaded file arrives byte for byte, is the same request each time, and its name breaks out of nothing", async () => {
-  const bytes = Buffer.from(Uint8Array.from({ length: 512 }, (_, index) => index & 0xff));
-  const upload = fileUpload({ name: 'bukti"\r\nx: y é.pdf', type: "application/pdf", bytes });
-  expect(fileUpload({ name: 'bukti"\r\nx: y é.pdf', type: "application/pdf", bytes })).toEqual(upload);
-  const form = await new Response(new Uint8Array(upload.body), {
-    headers: { "content-type": upload.contentType },
-  }).formData();
-  expect([...form.keys()]).toEqual(["purpose", "file"]);
-  expect(form.get("purpose")).toBe("dispute_evidence");
-  const read = form.get("file") as File;
-  expect(read).toMatchObject({ name: "bukti___x: y _.pdf", type: "application/pdf" });
-  expect(Buffer.from(await read.arrayBuffer())).toEqual(bytes);
 });

@@ -1,8 +1,7 @@
-// Our words to Stripe: the forms of its API for a payment's page, a refund and evidence. The same request gives the same bytes each time,
+// Our words to Stripe: the forms of its API for a payment's page and a refund. The same request gives the same bytes each time,
 // since the same idempotency key must never come with others. Pure.
-import type { EvidenceRequest, OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
+import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
-import { sha256 } from "../../ground/crypto.ts";
 import { isId, momentOf } from "../../ground/ids.ts";
 import { theirAmount } from "./amounts.ts";
 
@@ -20,7 +19,7 @@ const ON_THE_WAY: Micros = MINUTE / 2;
 
 export type ThreeDSecure = "automatic" | "any" | "challenge";
 
-type Field = readonly [name: string, value: string];
+export type Field = readonly [name: string, value: string];
 
 export function headers(secretKey: string, idempotencyKey?: string): Record<string, string> {
   return {
@@ -87,89 +86,22 @@ export function refundOrder({ operationKey, amountMinor, currency }: RefundReque
   ]);
 }
 
+/** A page of the list of all pages, newest first. */
+export function sessionsPath(after: string | undefined): string {
+  return listPath("/v1/checkout/sessions", {}, after);
+}
+
 /** A page of the refunds of a payment, newest first. */
 export function refundsPath(paymentIntent: string, after: string | undefined): string {
-  const query = new URLSearchParams({ payment_intent: paymentIntent, limit: "100" });
-  if (after !== undefined) query.set("starting_after", after);
-  return `/v1/refunds?${query.toString()}`;
+  return listPath("/v1/refunds", { payment_intent: paymentIntent }, after);
 }
 
-/** A longer text they do not take. */
-export const EVIDENCE_TEXT_MAX = 20_000;
-/** The fields that take a file, one each, in the order in which files that name no field by their names are laid down. */
-const fileFields = [
-  "uncategorized_file",
-  "customer_communication",
-  "shipping_documentation",
-  "receipt",
-  "service_documentation",
-  "customer_signature",
-  "refund_policy",
-  "cancellation_policy",
-] as const;
-export type FileField = (typeof fileFields)[number];
-/** Words in a file's name, in English and Indonesian, that say which field it belongs to. */
-const fieldByName: readonly (readonly [RegExp, FileField])[] = [
-  [/receipt|invoice|faktur|struk|kuitansi/i, "receipt"],
-  [/ship|deliver|resi|parcel|paket|kirim|courier|kurir/i, "shipping_documentation"],
-  [/chat|mail|message|whatsapp|pesan|percakapan/i, "customer_communication"],
-  [/contract|kontrak|work.?order|service/i, "service_documentation"],
-];
-export const EVIDENCE_FILES_MAX = fileFields.length;
-
-/** Which field each file goes to: by its name where that says so, the rest in order. Never more files than fields. */
-export function fieldsOf(files: readonly { name: string }[]): FileField[] {
-  const taken = new Set<FileField>();
-  const named = files.map(({ name }) => {
-    const field = fieldByName.find(([words, field]) => words.test(name) && !taken.has(field))?.[1];
-    if (field !== undefined) taken.add(field);
-    return field;
-  });
-  const free = fileFields.filter((field) => !taken.has(field));
-  return named.map((field) => field ?? free.shift() ?? "uncategorized_file");
+function listPath(path: string, filter: Record<string, string>, after: string | undefined): string {
+  const place = after === undefined ? {} : { starting_after: after };
+  return `${path}?${new URLSearchParams({ ...filter, limit: "100", ...place }).toString()}`;
 }
 
-/** The text of the evidence: Stripe has no field for the day of a delivery. */
-export function evidenceText({ statement, deliveredOn }: Pick<EvidenceRequest, "statement" | "deliveredOn">): string {
-  return deliveredOn === undefined ? statement : `${statement}\n\nDelivered on ${deliveredOn}.`;
-}
-
-/** `POST /v1/disputes/:id`: all of the evidence, submitted for good. `fileIds` are those of the uploaded files, in order. */
-export function evidenceOrder(request: EvidenceRequest, fileIds: readonly string[]): string {
-  const fields = fieldsOf(request.files);
-  const optional: Field[] = [
-    ...(request.carrier === undefined ? [] : [["evidence[shipping_carrier]", request.carrier] as const]),
-    ...(request.trackingNumber === undefined
-      ? []
-      : [["evidence[shipping_tracking_number]", request.trackingNumber] as const]),
-  ];
-  return form([
-    ["evidence[uncategorized_text]", evidenceText(request)],
-    ...optional,
-    ...fileIds.map((id, index) => [`evidence[${fields[index]}]`, id] as const),
-    ["metadata[operation_key]", request.operationKey],
-    ["submit", "true"],
-  ]);
-}
-
-/** `POST /v1/files` at their host for files. */
-export function fileUpload({ name, type, bytes }: EvidenceRequest["files"][number]): {
-  contentType: string;
-  body: Buffer;
-} {
-  // From the bytes themselves, so that a repetition is the same request, and no file holds the hash of itself.
-  const boundary = `gerbang-${sha256(bytes).toString("hex")}`;
-  const filename = name.replaceAll(/[^\x20-\x7e]|["\\]/g, "_");
-  const part = (head: string): string => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;
-  const body = Buffer.concat([
-    Buffer.from(`${part('name="purpose"')}\r\ndispute_evidence\r\n`),
-    Buffer.from(`${part(`name="file"; filename="${filename}"`)}Content-Type: ${type}\r\n\r\n`),
-    bytes,
-    Buffer.from(`\r\n--${boundary}--\r\n`),
-  ]);
-  return { contentType: `multipart/form-data; boundary=${boundary}`, body };
-}
-
-function form(fields: readonly Field[]): string {
+/** A form of theirs: `a[b]=c`. */
+export function form(fields: readonly Field[]): string {
   return new URLSearchParams(fields.map(([name, value]) => [name, value])).toString();
 }
