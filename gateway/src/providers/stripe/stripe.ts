@@ -218,7 +218,8 @@ class Stripe {
   private async complete(request: OpenRequest, said: Said): Promise<Page | undefined> {
     const over = this.isOver(request);
     const answer = over ? await this.orderOver(request, said) : await this.orderPage(request, said);
-    if (answer.status === 200) return pageOf(answer.body, request, this.account);
+    // A repeated request is answered with the words of the first answer, however the page stands by now.
+    if (answer.status === 200) return this.page(pageOf(answer.body, request, this.account).id, request, said);
     const refusal = refusalOf(answer.status, answer.body);
     const isDefinite = refusal?.about === "content" && !isAboutExpiry(answer.status, answer.body);
     if (isDefinite && !over) return undefined;
