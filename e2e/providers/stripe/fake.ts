@@ -33,6 +33,8 @@ export interface StripeFakeOptions {
 export interface StripeControl extends FakeControl {
   /** The endpoint, once it is known. */
   endpoint(url: string): void;
+  /** Their name of the newest dispute of a payment. */
+  disputeId(paymentKey: string): string;
   /** What was handed in for the newest dispute of a payment. */
   evidence(paymentKey: string): { fields: Record<string, string>; files: string[]; submissions: number };
 }
@@ -247,6 +249,7 @@ class MadeUpStripe {
       endpoint: (url) => {
         this.webhookUrl = url;
       },
+      disputeId: (paymentKey) => this.disputeOf(paymentKey).id,
       evidence: (paymentKey) => {
         const { evidence, submissions } = this.disputeOf(paymentKey);
         const names = Object.values(evidence).flatMap((value) => this.account.files.get(value)?.name ?? []);

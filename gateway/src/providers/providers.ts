@@ -1,4 +1,5 @@
 // The providers that the service speaks to itself: a folder and a line each.
 import type { Provider } from "./profile.ts";
+import { stripe } from "./stripe/stripe.ts";
 
-export const providers: readonly Provider[] = [];
+export const providers: readonly Provider[] = [stripe];

@@ -58,7 +58,7 @@ test("a paid page gives its money, by the name of their payment", () => {
     status: "paid",
     receipt: { transactionId: "pi_1", amountMinor: 150_050n, currency: "IDR" },
   });
-  expect(known.providerIds).toEqual({ session: open.id, payment_intent: "pi_1" });
+  expect(known.providerIds).toEqual({ session: open.id, payment_intent: "pi_1", account: "pi_1" });
   expect(known.instructions.value).toBe(request.payUrl);
 });
 

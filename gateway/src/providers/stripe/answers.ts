@@ -74,7 +74,9 @@ export function pageOf(body: Body, request: OpenRequest, account: Account): Page
   const standing = standingOf(session);
   if (standing.status !== "paid") checkAmount(session, request);
   const paid = idOf(session.payment_intent);
-  const providerIds: ProviderIds = { session: session.id, ...(paid === undefined ? {} : { payment_intent: paid }) };
+  // Disputes name a payment as `account`, what a payment is found by when an acquirer does not know our key.
+  const names = paid === undefined ? {} : { payment_intent: paid, account: paid };
+  const providerIds: ProviderIds = { session: session.id, ...names };
   const instructions = instructionsOf(session, request, account);
   return {
     id: session.id,

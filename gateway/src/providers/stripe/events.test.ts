@@ -50,7 +50,7 @@ test.each([
   expect(reports(event(type, contested))).toMatchObject([
     {
       kind: "dispute",
-      payment: { name: "payment_intent", value: "pi_1" },
+      paymentOperationKey: "pi_1",
       dispute: { id: contested.id, status: "open" },
     },
   ]);

@@ -71,7 +71,7 @@ function reportsOf(type: string, object: Record<string, unknown>, account: Accou
   return [isOver ? { kind: "refund", operationKey, status: "failed" } : { kind: "look", operationKey }];
 }
 
-/** A dispute names the payment by their own names alone. */
+/** A dispute names its payment by their own name alone: no metadata of ours is in it. */
 function disputeReports(object: Record<string, unknown>, account: Account): Report[] {
   let read;
   try {
@@ -80,7 +80,7 @@ function disputeReports(object: Record<string, unknown>, account: Account): Repo
     throw validationFault("data.object", object, error instanceof Error ? error.message : undefined);
   }
   if (read?.paymentIntent === undefined) return [];
-  return [{ kind: "dispute", payment: { name: "payment_intent", value: read.paymentIntent }, dispute: read.dispute }];
+  return [{ kind: "dispute", paymentOperationKey: read.paymentIntent, dispute: read.dispute }];
 }
 
 function eventOf(body: Buffer): z.infer<typeof eventSchema> {
