@@ -250,8 +250,9 @@ export class XenditCalls implements AcquirerCalls {
     const key = this.key.current();
     const other = this.profile.environment === "production" ? "xnd_development_" : "xnd_production_";
     if (key.startsWith(other) || key.startsWith("xnd_public_"))
-      throw new Error(
+      throw new AcquirerRefused(
         `${this.profile.code}: secret_key is no secret key of the ${this.profile.environment} environment`,
+        { unavailable: true },
       );
     return key;
   }

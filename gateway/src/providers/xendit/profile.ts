@@ -31,7 +31,11 @@ export const xenditSchema = z
   });
 export type XenditProfile = z.infer<typeof xenditSchema>;
 
-function objectionsTo({ method, channels, currencies }: ProviderMethod): { path: (string | number)[]; message: string }[] {
+function objectionsTo({
+  method,
+  channels,
+  currencies,
+}: ProviderMethod): { path: (string | number)[]; message: string }[] {
   const known = channelsOfMethod[method];
   if (known === undefined) return [{ path: ["method"], message: "is nothing that Xendit takes here" }];
   const objections: { path: (string | number)[]; message: string }[] = [];
@@ -40,7 +44,8 @@ function objectionsTo({ method, channels, currencies }: ProviderMethod): { path:
   if (known.length > 0 && channels === undefined)
     objections.push({ path: ["channels"], message: `must name at least one of ${known.join(", ")}` });
   for (const [index, name] of (known.length > 0 ? (channels ?? []) : []).entries()) {
-    if (!known.includes(name)) objections.push({ path: ["channels", index], message: `must be one of ${known.join(", ")}` });
+    if (!known.includes(name))
+      objections.push({ path: ["channels", index], message: `must be one of ${known.join(", ")}` });
   }
   for (const [index, currency] of currencies.entries()) {
     if (currency !== "IDR") objections.push({ path: ["currencies", index], message: "must be IDR" });

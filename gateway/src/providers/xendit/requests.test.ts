@@ -122,6 +122,6 @@ test.for([
   ["東京", "Pembayaran"],
   ["  ", "Pembayaran"],
   ["x".repeat(60), "x".repeat(40)],
-])("a bank shows %s as %s", ([name, shown]) => {
+] as const)("a bank shows %s as %s", ([name, shown]) => {
   expect(displayName(name)).toBe(shown);
 });
