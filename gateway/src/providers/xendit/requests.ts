@@ -100,11 +100,12 @@ export function refundOf(request: RefundRequest, paymentRequestId: string): Ask 
     method: "POST",
     path: "/refunds",
     headers: { "idempotency-key": request.operationKey },
+    // In the order in which Xendit's own client writes them.
     body: {
-      reference_id: request.operationKey,
       payment_request_id: paymentRequestId,
-      currency: request.currency,
+      reference_id: request.operationKey,
       amount: amountOf(request),
+      currency: request.currency,
       reason: "REQUESTED_BY_CUSTOMER",
     },
   };
