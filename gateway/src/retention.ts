@@ -2,6 +2,8 @@
 import { type Micros, SECOND } from "./ground/clock.ts";
 import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
+import { expiredStrays } from "./acquiring/strays.sql.ts";
+import { expiredWords } from "./acquiring/words.sql.ts";
 import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
 import { expiredTotals } from "./insights/totals.sql.ts";
@@ -24,6 +26,8 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredRequests(realNow),
     expiredGaps(realNow),
     expiredRefusals(realNow),
+    expiredWords(realNow),
+    expiredStrays(realNow),
     ...expiredMeasurements(realNow),
     ...expiredTotals(realNow),
     ...expiredTelemetry(realNow),

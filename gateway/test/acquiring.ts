@@ -47,6 +47,7 @@ export function anOperation(id: string, changes: Partial<Operation> = {}): Opera
     step: "calling",
     gatewayCode: "kawah",
     attempt: 1,
+    providerIds: undefined,
     round: 0,
     refusedBy: [],
     idempotencyKey: undefined,

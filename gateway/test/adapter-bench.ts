@@ -13,8 +13,9 @@ import {
   type OpenRequest,
   type RefundRequest,
   type RefundStatus,
+  type Report,
 } from "../src/acquirers/acquirer.ts";
-import { SECOND, systemClock } from "../src/ground/clock.ts";
+import { type Micros, SECOND, systemClock } from "../src/ground/clock.ts";
 
 /**
  * How the acquirer treats the next call. refuses: says no for good. silent: works and never answers. deaf: does nothing
@@ -119,6 +120,7 @@ export class Bench {
       callbackUrl: this.rig?.callbackUrl ?? "",
       metadata: undefined,
       round: 0,
+      providerIds: undefined,
       ...changes,
     };
   }
@@ -128,6 +130,10 @@ export class Bench {
     return {
       operationKey: newKey(),
       paymentOperationKey: request.operationKey,
+      paymentProviderIds: undefined,
+      paymentAmountMinor: request.amountMinor,
+      method: request.method,
+      providerIds: undefined,
       amountMinor: request.amountMinor / 3n,
       currency: request.currency,
       callbackUrl: request.callbackUrl,
@@ -142,20 +148,28 @@ export class Bench {
     return { request, delivered: await this.outside.callback(request.operationKey) };
   }
 
-  open(request: OpenRequest): Promise<Instructions> {
-    return this.calls.open(request, inTime());
+  async open(request: OpenRequest): Promise<Instructions> {
+    return (await this.calls.open(request, inTime())).instructions;
   }
 
   ask(request: OpenRequest): Promise<Known> {
     return this.calls.ask(request, inTime());
   }
 
-  refund(request: RefundRequest): Promise<RefundStatus> {
-    return this.calls.refund(request, inTime());
+  async refund(request: RefundRequest): Promise<RefundStatus> {
+    return (await this.calls.refund(request, inTime())).status;
   }
 
   askRefund(request: RefundRequest): Promise<KnownRefund> {
     return this.calls.askRefund(request, inTime());
+  }
+
+  /** The one report of a message. Throws what is wrong with it. */
+  read({ path, headers, body }: Delivered, now: Micros): Report {
+    const heard = this.calls.receive({ method: "POST", target: path, rest: "", headers, body }, now);
+    const [first, ...others] = heard.kind === "reports" ? heard.reports : [];
+    if (!first || others.length > 0) throw new Error(`not one report, but ${JSON.stringify(heard)}`);
+    return first;
   }
 
   /** The calls of the same adapter with another address. */

@@ -1,12 +1,11 @@
 // The adapter suite, as far as it is about callbacks: nothing is believed that is not signed, fresh, whole and exact.
 import { expect, test } from "vitest";
-import type { Callback } from "../src/acquirers/acquirer.ts";
+import type { Report } from "../src/acquirers/acquirer.ts";
 import { SECOND, systemClock } from "../src/ground/clock.ts";
 import { type Bench, type Delivered, newKey } from "./adapter-bench.ts";
 
 export function callbackTests(bench: Bench): void {
-  const read = ({ path, headers, body }: Delivered, now = systemClock.now()): Callback =>
-    bench.calls.readCallback(path, headers, body, now);
+  const read = (delivered: Delivered, now = systemClock.now()): Report => bench.read(delivered, now);
   /** The code of the refusal, or the callback when it is not refused. */
   const codeOf = (delivered: Delivered, now?: number): unknown => {
     try {

@@ -20,8 +20,7 @@ export function refundTests(bench: Bench): void {
       expect(await bench.askRefund(request)).toEqual({ known: true, status: "pending" });
       await outside.conclude(request.operationKey, end);
       expect(await bench.askRefund(request)).toEqual({ known: true, status: end });
-      const { path, headers, body } = await outside.callback(request.operationKey);
-      const read = bench.calls.readCallback(path, headers, body, systemClock.now());
+      const read = bench.read(await outside.callback(request.operationKey), systemClock.now());
       expect(read).toEqual({ kind: "refund", operationKey: request.operationKey, status: end });
     }
   });

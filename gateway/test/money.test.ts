@@ -127,8 +127,10 @@ function commandOf(
     });
   const notify = (transactionId: string): Command<unknown> =>
     paymentNotification(owner.merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, "nusantara", {
-      status: "paid",
-      receipt: { transactionId, amountMinor: payment.amountMinor, currency: payment.currency },
+      standing: {
+        status: "paid",
+        receipt: { transactionId, amountMinor: payment.amountMinor, currency: payment.currency },
+      },
     });
   const resolve = (outcome: "won" | "lost" | "withdrawn"): Command<unknown> | undefined =>
     running && resolveDispute(owner, running, outcome);

@@ -2,11 +2,11 @@
 import {
   type Acquirer,
   AcquirerRefused,
-  type Callback,
   type Known,
   type OpenRequest,
   type RefundRequest,
   type RefundStatus,
+  type Report,
   type Standing,
 } from "../src/acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
@@ -91,7 +91,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
           if (voided.has(request.operationKey)) throw new AcquirerRefused("voided");
           known.set(request.operationKey, request);
         });
-        return instructionsOf(request);
+        return { instructions: instructionsOf(request) };
       },
       ask(request): Promise<Known> {
         acquirer.asked.push(request.operationKey);
@@ -106,7 +106,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
       async refund(request, signal) {
         acquirer.refunds.push(request);
         await behave(signal, () => refunded.set(request.operationKey, request));
-        return acquirer.refundStatus;
+        return { status: acquirer.refundStatus };
       },
       askRefund(request) {
         acquirer.asked.push(request.operationKey);
@@ -115,9 +115,9 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
           refunded.has(request.operationKey) ? { known: true, status: acquirer.refundStatus } : { known: false },
         );
       },
-      readCallback(_path, headers, body) {
+      receive({ headers, body }) {
         if (headers.authorization !== code) throw new Fault("SIGNATURE_INVALID");
-        return callbackOf(body);
+        return { kind: "reports", reports: [reportOf(body)] };
       },
     },
   };
@@ -129,15 +129,15 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
   return acquirer;
 }
 
-function callbackOf(body: Buffer): Callback {
+function reportOf(body: Buffer): Report {
   return JSON.parse(body.toString(), (key, value: unknown) =>
     key === "amountMinor" ? BigInt(value as string) : value,
-  ) as Callback;
+  ) as Report;
 }
 
 /** Reports to the service as the acquirer would. */
-export async function report(origin: string, code: string, callback: Callback, as = code): Promise<number> {
-  const body = JSON.stringify(callback, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+export async function report(origin: string, code: string, told: Report, as = code): Promise<number> {
+  const body = JSON.stringify(told, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
   const response = await fetch(`${origin}/acquirers/${code}/callbacks`, {
     method: "POST",
     headers: { authorization: as, "content-type": "application/json" },

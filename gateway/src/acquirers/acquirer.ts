@@ -10,6 +10,8 @@ export interface Capability {
   minimumMinor: Minor;
   maximumMinor: Minor;
   cost: FeeRule;
+  /** Amounts that it takes are whole multiples of this: 100 where it knows whole rupiah only. Undefined: any amount. */
+  stepMinor?: Minor;
 }
 
 export interface InstructionRequest {
@@ -34,7 +36,13 @@ export interface Instructions {
   [field: string]: string;
 }
 
-/** What an acquirer is asked to take. Everything in it is the same each time the same payment is asked about. */
+/**
+ * An acquirer's own names for what it was asked to do, such as `{ payment_request: "pr-1" }`: at most 8, each of at most 255 printable
+ * characters. They are kept with the operation, and handed back with every later request about it.
+ */
+export type ProviderIds = Readonly<Record<string, string>>;
+
+/** What an acquirer is asked to take. But for `providerIds` everything in it is the same each time the same payment is asked about. */
 export interface OpenRequest extends InstructionRequest {
   /** Ours, unique for this attempt at this acquirer: at most 64 characters of `[a-z0-9.]`. It makes the operation happen once. */
   operationKey: string;
@@ -42,15 +50,35 @@ export interface OpenRequest extends InstructionRequest {
   callbackUrl: string;
   /** How often the merchant has asked again for this payment after all acquirers had failed; 0 at first. */
   round: number;
+  /** Undefined while it has told none. */
+  providerIds: ProviderIds | undefined;
+}
+
+export interface Opened {
+  instructions: Instructions;
+  providerIds?: ProviderIds | undefined;
 }
 
 export interface RefundRequest {
   operationKey: string;
   /** The operation key with which the payment was opened. */
   paymentOperationKey: string;
+  paymentProviderIds: ProviderIds | undefined;
+  /** The whole of the payment. */
+  paymentAmountMinor: Minor;
+  method: PaymentMethod;
   amountMinor: Minor;
   currency: string;
   callbackUrl: string;
+  /** The refund's own; undefined while it has told none. */
+  providerIds: ProviderIds | undefined;
+}
+
+export type RefundStatus = "pending" | "succeeded" | "failed";
+
+export interface Refunded {
+  status: RefundStatus;
+  providerIds?: ProviderIds | undefined;
 }
 
 /** Money that an acquirer says it has received. Its identity is the acquirer's: one transaction counts once. */
@@ -59,21 +87,127 @@ export interface Receipt {
   transactionId: string;
   amountMinor: Minor;
   currency: string;
+  /** What it keeps of this for itself, where it says so. */
+  feeMinor?: Minor | undefined;
 }
 
 /** How a payment stands at its acquirer. */
 export type Standing = { status: "waiting" | "processing" | "failed" } | { status: "paid"; receipt: Receipt };
 
 /** What an acquirer knows of an operation key. `known: false` is a promise: it is not there, and never will be. */
-export type Known = { known: false } | { known: true; instructions: Instructions; standing: Standing };
+export type Known = { known: false } | ({ known: true; standing: Standing } & Opened);
 
-export type RefundStatus = "pending" | "succeeded" | "failed";
-export type KnownRefund = { known: false } | { known: true; status: RefundStatus };
+export type KnownRefund = { known: false } | ({ known: true } & Refunded);
 
-/** What an acquirer reports on its own account. It may come late, twice, or in another order than it happened. */
-export type Callback =
-  | { kind: "payment"; operationKey: string; standing: Standing }
-  | { kind: "refund"; operationKey: string; status: RefundStatus };
+/** Somebody contests a payment at the acquirer. Its identity is the acquirer's. */
+export interface ReportedDispute {
+  /** 1 to 64 printable ASCII characters without spaces. */
+  id: string;
+  status: "open" | "won" | "lost" | "withdrawn";
+  amountMinor: Minor;
+  currency: string;
+  reason:
+    | "product_not_received"
+    | "product_unacceptable"
+    | "fraudulent"
+    | "duplicate"
+    | "credit_not_processed"
+    | "general";
+  /** Until when the acquirer takes evidence; undefined when it does not say. */
+  respondBy?: Micros | undefined;
+}
+
+/**
+ * What an acquirer reports on its own account. It may come late, twice, or in another order than it happened. `look` says only that
+ * something has happened: the acquirer is asked before anything is believed.
+ */
+export type Report =
+  | { kind: "payment"; operationKey: string; standing: Standing; providerIds?: ProviderIds | undefined }
+  | { kind: "refund"; operationKey: string; status: RefundStatus; providerIds?: ProviderIds | undefined }
+  | { kind: "look"; operationKey: string }
+  | { kind: "dispute"; paymentOperationKey: string; dispute: ReportedDispute };
+
+/** A request of an acquirer to us. */
+export interface Message {
+  method: string;
+  /** As it was sent, with its query. */
+  target: string;
+  /** What follows the address for callbacks in its path: "" or "/x/y". */
+  rest: string;
+  /** By lower-case names. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+}
+
+/** An answer in the acquirer's own words. */
+export interface ProviderReply {
+  status: number;
+  headers?: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** What is asked of the payer now. */
+export interface Bill {
+  amountMinor: Minor;
+  currency: string;
+  merchantName: string;
+  expiresAt: Micros;
+  /** False when it is paid, over or cancelled. */
+  payable: boolean;
+  instructions: Instructions | undefined;
+  providerIds: ProviderIds | undefined;
+}
+
+/** What became of a report: taken, of an operation that this acquirer was never asked for, or refused as contradicting what is known. */
+export type Taken = "taken" | "unknown operation" | "refused";
+
+/**
+ * What a message means. `reply`: nothing has to be looked up. `reports`: something happened; without a reply of its own it is answered in
+ * our words. `bill`: it asks what a payer owes, by our operation key or by the account number (`ProviderIds.account`) that was given out.
+ */
+export type Heard = { words?: Words } & (
+  | { kind: "reply"; reply: ProviderReply }
+  | { kind: "reports"; reports: readonly Report[]; reply?: (taken: Taken) => ProviderReply }
+  | {
+      kind: "bill";
+      find: { operationKey: string } | { account: string };
+      reply: (bill: Bill | undefined) => ProviderReply;
+    }
+);
+
+/** Something said between an acquirer and us, for people to read later: without secrets and without what names a person. */
+export interface Words {
+  /** Such as `POST /v2/charge`. */
+  about: string;
+  /** Of its answer; undefined when there was none. */
+  status: number | undefined;
+  text: string;
+}
+
+/** Hears all that is said during a call. Returns at once, and never throws. */
+export type Tell = (words: Words) => void;
+
+/** What a merchant answers to a dispute, for an acquirer that takes it. */
+export interface EvidenceRequest {
+  /** The acquirer's name for it. */
+  disputeId: string;
+  /** Ours, unique for this evidence: it is submitted once. */
+  operationKey: string;
+  statement: string;
+  carrier: string | undefined;
+  trackingNumber: string | undefined;
+  /** YYYY-MM-DD */
+  deliveredOn: string | undefined;
+  files: readonly { name: string; type: string; bytes: Buffer }[];
+}
+
+/** What a harmless call with an acquirer's keys has shown. */
+export interface Checked {
+  /** A sentence each. */
+  findings: readonly { well: boolean; text: string }[];
+  /** Their clock minus ours. */
+  clockDifferenceMs: number | undefined;
+}
 
 /**
  * A definite no: the acquirer did nothing for this operation key and never will, so that another may be asked. Whatever
@@ -98,22 +232,24 @@ export interface AcquirerCalls {
   /** How long a call may take, in milliseconds, before its outcome is unknown. */
   readonly deadlineMs: number;
   /** Opens a payment. Throws `AcquirerRefused` for a definite no. */
-  open(request: OpenRequest, signal: AbortSignal): Promise<Instructions>;
-  /** Asks what became of a payment. Throws when no answer can be had. */
-  ask(request: OpenRequest, signal: AbortSignal): Promise<Known>;
-  /** Asks for a refund. Throws `AcquirerRefused` for a definite no. */
-  refund(request: RefundRequest, signal: AbortSignal): Promise<RefundStatus>;
-  askRefund(request: RefundRequest, signal: AbortSignal): Promise<KnownRefund>;
+  open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened>;
   /**
-   * Reads a callback. `path` is the path that was called, `headers` have lower-case names, `now` is real time. Throws
-   * SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW, MALFORMED_JSON or VALIDATION_ERROR.
+   * Asks what became of a payment. Throws when no answer can be had. Where the acquirer lets a thing happen once under our key, it may
+   * complete what it finds not done, while the payment is not yet over.
    */
-  readCallback(
-    path: string,
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-    body: Buffer,
-    now: Micros,
-  ): Callback;
+  ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known>;
+  /** Asks for a refund. Throws `AcquirerRefused` for a definite no. */
+  refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded>;
+  askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund>;
+  /**
+   * Reads what an acquirer sends to us; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW,
+   * MALFORMED_JSON or VALIDATION_ERROR.
+   */
+  receive(message: Message, now: Micros): Heard;
+  /** Hands a merchant's evidence on. Throws `AcquirerRefused` for a definite no. Absent where it takes none. */
+  submitEvidence?(request: EvidenceRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
+  /** Makes the cheapest harmless call with the keys. Throws when no answer can be had. */
+  check?(signal: AbortSignal, tell?: Tell): Promise<Checked>;
 }
 
 export interface Acquirer {
@@ -134,4 +270,6 @@ export interface Acquirer {
   readonly calls?: AcquirerCalls;
   /** True for an acquirer whose calls leave this process: their outcomes tell how healthy it is. */
   readonly remote: boolean;
+  /** Where its own people look at a payment with these ids; undefined when that cannot be told. */
+  dashboardUrl?(ids: ProviderIds): string | undefined;
 }

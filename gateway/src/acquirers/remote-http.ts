@@ -18,9 +18,16 @@ export interface Exchange {
   origin: string;
   /** With its query. */
   path: string;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT";
   headers: Record<string, string>;
-  body: string | undefined;
+  body: string | Buffer | undefined;
+}
+
+export interface Exchanged {
+  status: number;
+  /** By lower-case names. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
 }
 
 /** An agent that holds so many connections, and nothing of a connection that does not come about in time. */
@@ -46,12 +53,13 @@ export function exchange(
   { origin, path, method, headers, body }: Exchange,
   deadlineMs: number,
   signal: AbortSignal,
-): Promise<{ status: number; body: Buffer }> {
+): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     let sent = false;
     let over = false;
     let controller: Dispatcher.DispatchController | undefined;
     let status = 0;
+    let answered: Exchanged["headers"] = {};
     let size = 0;
     const parts: Buffer[] = [];
 
@@ -81,8 +89,9 @@ export function exchange(
         sent = true;
         controller = started;
       },
-      onResponseStart(_controller, code) {
+      onResponseStart(_controller, code, named) {
         status = code;
+        answered = named;
       },
       onResponseData(_controller, chunk) {
         size += chunk.length;
@@ -92,7 +101,7 @@ export function exchange(
       onResponseEnd() {
         if (over) return;
         end();
-        resolve({ status, body: Buffer.concat(parts) });
+        resolve({ status, headers: answered, body: Buffer.concat(parts) });
       },
       onResponseError(_controller, error) {
         fail(reasonOf(error), error);

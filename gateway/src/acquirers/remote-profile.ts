@@ -4,16 +4,22 @@ import { z } from "zod";
 import { MINOR_MAX, isCurrency } from "../ground/money.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 
-const minor = z.int().max(Number(MINOR_MAX));
+export const minorSchema = z.int().max(Number(MINOR_MAX));
+/** `gateway_code` on the wire and in routing rules. */
+export const codeSchema = z.string().regex(/^[a-z_]{1,30}$/, "must be 1 to 30 of a-z and _");
+/** What an acquirer charges the platform. */
+export const capabilityCost = z.strictObject({
+  basis_points: z.int().min(0).max(10_000),
+  flat_minor: minorSchema.min(0),
+});
 
 const capabilitySchema = z
   .strictObject({
     method: z.enum(paymentMethods),
     currencies: z.array(z.string().refine(isCurrency, "is not a currency of ISO 4217")).min(1).max(200),
-    minimum_minor: minor.min(1),
-    maximum_minor: minor.min(1),
-    /** What it charges the platform. */
-    cost: z.strictObject({ basis_points: z.int().min(0).max(10_000), flat_minor: minor.min(0) }),
+    minimum_minor: minorSchema.min(1),
+    maximum_minor: minorSchema.min(1),
+    cost: capabilityCost,
   })
   .refine(({ minimum_minor, maximum_minor }) => minimum_minor <= maximum_minor, {
     path: ["maximum_minor"],
@@ -22,12 +28,11 @@ const capabilitySchema = z
 
 export const remoteProfileSchema = z
   .strictObject({
-    /** `gateway_code` on the wire and in routing rules. */
-    code: z.string().regex(/^[a-z_]{1,30}$/, "must be 1 to 30 of a-z and _"),
+    code: codeSchema,
     name: z.string().trim().min(1).max(100),
     environment: z.enum(["sandbox", "production"]),
     /** Where `/payments` and `/refunds` begin; a path before them is fine. */
-    url: z.string().max(2048).superRefine(checkUrl),
+    url: z.string().max(2048).superRefine(checkAcquirerUrl),
     secret: z.string().min(32, "must have at least 32 characters").max(1024),
     deadline_ms: z.int().min(100).max(30_000).default(8_000),
     capabilities: z.array(capabilitySchema).min(1).max(100),
@@ -63,7 +68,8 @@ export function isLoopback(host: string): boolean {
   return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
 }
 
-function checkUrl(text: string, context: z.RefinementCtx<string>): void {
+/** Adds what is wrong with an acquirer's address: plain http is for this machine alone. */
+export function checkAcquirerUrl(text: string, context: z.RefinementCtx<string>): void {
   const wrong = (message: string): void => context.addIssue({ code: "custom", message });
   if (!URL.canParse(text)) return wrong("must be a URL");
   const url = new URL(text);

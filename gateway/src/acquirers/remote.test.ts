@@ -99,10 +99,15 @@ const request: OpenRequest = {
   callbackUrl: "https://gerbang.example.com/acquirers/rimba/callbacks",
   metadata: undefined,
   round: 0,
+  providerIds: undefined,
 };
 const refund: RefundRequest = {
   operationKey: "rfd.1",
   paymentOperationKey: "pay.1",
+  paymentProviderIds: undefined,
+  paymentAmountMinor: 1n,
+  method: "qris",
+  providerIds: undefined,
   amountMinor: 1n,
   currency: "IDR",
   callbackUrl: request.callbackUrl,
@@ -118,7 +123,7 @@ describe("what it sends", () => {
       json(method === "GET" ? 200 : 201, { ...waiting, later: "a field more" })(response, seen[0] as Seen),
     );
     const calls = adapter(`${url}/base/v2/`);
-    expect(await calls.open(request, inTime())).toEqual(instructions);
+    expect(await calls.open(request, inTime())).toEqual({ instructions });
     await calls.ask(request, inTime());
     for (const { method, url: path, headers, body } of seen) {
       const timestamp = headers["x-acquirer-timestamp"] as string;
@@ -343,7 +348,7 @@ describe("an address for payers", () => {
     `https://a.example/${"x".repeat(2030)}`,
   ])("may be %j", async (address) => {
     const { url } = await host(json(200, redirect({ redirect_url: address, a_curl: "none" })));
-    expect(await adapter(url).open(byWallet, inTime())).toMatchObject({ redirect_url: address });
+    expect(await adapter(url).open(byWallet, inTime())).toMatchObject({ instructions: { redirect_url: address } });
   });
 
   test("is never plain http where the acquirer is not on this machine itself", () => {

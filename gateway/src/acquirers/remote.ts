@@ -9,10 +9,10 @@ import {
   type Acquirer,
   type AcquirerCalls,
   AcquirerRefused,
-  type Callback,
   type Instructions,
   type OpenRequest,
   type RefundRequest,
+  type Report,
   type Standing,
 } from "./acquirer.ts";
 import { objectionToAddresses } from "./payer-address.ts";
@@ -69,19 +69,20 @@ export function remoteAcquirer(
     remote: true,
     calls: {
       deadlineMs: profile.deadline_ms,
-      open: (request, signal) => remote.open(request, remote.limit(signal)),
+      open: async (request, signal) => ({ instructions: await remote.open(request, remote.limit(signal)) }),
       ask: async (request, signal) => {
         const answer = await remote.find("payments", request.operationKey, remote.limit(signal));
         return answer === undefined ? { known: false } : { known: true, ...remote.payment(answer, request) };
       },
-      refund: (request, signal) => remote.refund(request, remote.limit(signal)),
+      refund: async (request, signal) => ({ status: await remote.refund(request, remote.limit(signal)) }),
       askRefund: async (request, signal) => {
         const answer = await remote.find("refunds", request.operationKey, remote.limit(signal));
         return answer === undefined ? { known: false } : { known: true, status: remote.refundStatus(answer, request) };
       },
-      readCallback: (path, headers, body, now) => {
-        checkSignature(remote.key, now, "POST", path, headers, body);
-        return readCallback(body);
+      receive: ({ method, target, rest, headers, body }, now) => {
+        if (method !== "POST" || rest !== "") throw new Fault("ROUTE_NOT_FOUND");
+        checkSignature(remote.key, now, method, target, headers, body);
+        return { kind: "reports", reports: [readCallback(body)] };
       },
     },
     close: () => remote.agent.destroy(),
@@ -242,7 +243,7 @@ type Parsed<Value> =
   | { success: true; data: Value }
   | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 
-function readCallback(body: Buffer): Callback {
+function readCallback(body: Buffer): Report {
   const value = objectOf(body);
   if (value === undefined) throw new Fault("MALFORMED_JSON");
   const parsed = callbackSchema.safeParse(value);

@@ -118,7 +118,7 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
       }
       if (scenario === "gateway_timeout") await silence(signal);
       if (scenario === "slow") await setTimeout(SLOW_MS, undefined, { signal });
-      return instructionsOf(profile, request);
+      return { instructions: instructionsOf(profile, request) };
     },
     ask(request) {
       const outcome = decided[scenarioOf(request)];
@@ -132,7 +132,7 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
     },
     refund: nobody,
     askRefund: nobody,
-    readCallback() {
+    receive() {
       throw new Fault("ROUTE_NOT_FOUND");
     },
   };

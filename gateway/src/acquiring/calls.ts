@@ -1,8 +1,9 @@
 // The one place where acquirers are called: with a deadline, outside every transaction, and every outcome counted.
-import { type Acquirer, type AcquirerCalls, AcquirerRefused } from "../acquirers/acquirer.ts";
+import { type Acquirer, type AcquirerCalls, AcquirerRefused, type Tell, type Words } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import type { Operation } from "./operation.ts";
 import { mayCall } from "./planning.ts";
+import type { Said } from "./words.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -25,10 +26,14 @@ export interface CallParts {
  * `refused`: certainly not done; `unavailable` when the acquirer could take nothing at all. `unknown`: nobody here can tell, so a
  * worker inquires, and the call is never repeated blindly.
  */
-export type CallOutcome<T> =
+export type CallOutcome<T> = { said?: Said } & (
   | { kind: "answered"; answer: T }
   | { kind: "refused"; unavailable: boolean; reason: string }
-  | { kind: "unknown"; reason: string };
+  | { kind: "unknown"; reason: string }
+);
+
+/** A call exchanges no more requests than this, so that no more words of one are kept. */
+const WORDS_MAX = 8;
 
 /** For whoever watches the log; the exception itself waits in the operator's queue. */
 export function logException(log: Log, { id, gatewayCode }: Operation, kind: ExceptionKind): void {
@@ -39,7 +44,7 @@ interface CallName {
   acquirer: Acquirer;
   /** The payment's method: an acquirer may be well with one and not with another. */
   method: string;
-  call: "open" | "ask" | "refund" | "ask_refund";
+  call: "open" | "ask" | "refund" | "ask_refund" | "submit_evidence";
   /** A call that opens or refunds is made within the lease of its operation; an inquiry changes nothing and needs none. */
   lease?: Pick<Operation, "dueAt">;
 }
@@ -48,7 +53,7 @@ interface CallName {
 export async function callAcquirer<T>(
   parts: CallParts,
   { acquirer, method, call, lease }: CallName,
-  work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
+  work: (calls: AcquirerCalls, signal: AbortSignal, tell: Tell) => Promise<T>,
 ): Promise<CallOutcome<T>> {
   const { circuits, clock, leaseClock, metrics, log, tracing = noTracing } = parts;
   const { calls, code, remote } = acquirer;
@@ -67,7 +72,11 @@ export async function callAcquirer<T>(
     attributes: { "gerbang.gateway_code": code, "gerbang.payment_method": method },
   });
   metrics.acquirerInFlight.inc({ gateway_code: code });
-  const outcome = await tracing.within(span, () => attempt(calls, work));
+  const words: Words[] = [];
+  const tell = (one: Words): void => {
+    if (words.length < WORDS_MAX) words.push(one);
+  };
+  const outcome = await tracing.within(span, () => attempt(calls, (made, signal) => work(made, signal, tell)));
   metrics.acquirerInFlight.dec({ gateway_code: code });
   span?.set({ "gerbang.outcome": outcome.kind });
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
@@ -82,7 +91,7 @@ export async function callAcquirer<T>(
   metrics.acquirerSeconds.observe(labels, (stopwatchMs() - begun) / 1000);
   if (outcome.kind !== "answered")
     log.warn({ gateway_code: code, call, outcome }, "an acquirer's call did not succeed");
-  return outcome;
+  return words.length === 0 ? outcome : { ...outcome, said: { call, words: [...words] } };
 }
 
 async function attempt<T>(

@@ -7,6 +7,7 @@ import { NOW, book, given, merchantWith, ownerWith, row } from "../../test/given
 import { aPayment } from "../../test/payments.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
+import type { RefundRequest } from "../acquirers/acquirer.ts";
 import { SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { payments } from "../payments/payments.sql.ts";
@@ -65,14 +66,18 @@ test.each([
   const parts = { ...openingParts(kawah), ...callParts(clock) };
   const operation = anOperation(newId("refund", NOW), { kind: "refund", dueAt: callUntil(kawah, NOW) });
   clock.at += later;
-  const request = {
+  const request: RefundRequest = {
     operationKey: "r",
     paymentOperationKey: "p",
+    paymentProviderIds: undefined,
+    paymentAmountMinor: 1n,
+    method: "qris",
+    providerIds: undefined,
     amountMinor: 1n,
     currency: "IDR",
     callbackUrl: "https://gateway.test/kawah",
   };
-  expect(await callOrInquireRefund(parts, operation, "qris", request)).toMatchObject({ kind });
+  expect(await callOrInquireRefund(parts, operation, request)).toMatchObject({ kind });
   expect(kawah.refunds).toHaveLength(calls);
 });
 

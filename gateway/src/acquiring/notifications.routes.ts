@@ -1,49 +1,137 @@
-// HTTP for the notifications that acquirers send: signed, about payments and refunds. They may come late, twice or out of order.
-import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Callback as Notification } from "../acquirers/acquirer.ts";
-import { type OperationName, type Operation, readOperationKey, wasCalled } from "./operation.ts";
-import { operationOfRow, selectOperation } from "./operations.sql.ts";
+// HTTP for what acquirers send: signed, about payments, refunds and disputes, or a question of what a payer owes. It may come late, twice or
+// out of order.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Heard, ProviderReply, Report, Taken } from "../acquirers/acquirer.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { AcquiringParts } from "./payment-operations.ts";
+import { billOf } from "./bills.ts";
 import { logException } from "./calls.ts";
-import { paymentNotification } from "./notifications.ts";
+import { disputeReport, linkOf } from "./dispute-reports.ts";
+import { lookAgain, paymentNotification } from "./notifications.ts";
+import { type Operation, type OperationName, readOperationKey, wasCalled } from "./operation.ts";
+import { operationOfRow, selectOperation } from "./operations.sql.ts";
+import type { AcquiringParts } from "./payment-operations.ts";
 import { concludeRefund } from "./refund-operations.ts";
+import { keepStray } from "./strays.sql.ts";
+import type { Said } from "./words.ts";
+
+/** What one report led to; `fault` is what is wrong with it where it was refused. */
+type Outcome = { taken: Exclude<Taken, "refused"> } | { taken: "refused"; fault: Fault };
 
 export function openNotifications(server: FastifyInstance, parts: AcquiringParts): void {
-  server.post("/acquirers/:gateway_code/callbacks", async (request, response) => {
-    const { gateway_code: code } = request.params as { gateway_code: string };
-    const notification = read(parts, code, request);
+  const take = async (request: FastifyRequest, response: FastifyReply): Promise<FastifyReply> => {
+    const { gateway_code: code, "*": under } = request.params as { gateway_code: string; "*"?: string };
+    const heard = read(parts, code, under === undefined ? "" : `/${under}`, request);
     response.proven();
-    const name = readOperationKey(notification.operationKey);
-    if (name?.kind !== notification.kind) throw unknownOperation();
-    const merchant = await parts.directory.merchant(name.book.merchantId);
-    const [row] = await parts.database.query(selectOperation(name.book, name.id));
-    const operation = row && operationOfRow(row);
-    if (!merchant || !operation || !wasRequested(parts, operation, name, code)) throw unknownOperation();
-    if (notification.kind === "payment") {
-      await parts.lanes.move(merchant.merchantId, paymentNotification(merchant, name, code, notification.standing));
-    } else if (notification.status !== "pending") {
-      await takeRefundNotification(parts, merchant, operation, name.attempt, notification.status);
+    if (heard.kind === "reply") return sendProviderReply(response, heard.reply);
+    if (heard.kind === "bill") return sendProviderReply(response, heard.reply(await billOf(parts, code, heard.find)));
+    const said: Said | undefined = heard.words && { call: "report", words: [heard.words] };
+    let outcome: Outcome = { taken: "taken" };
+    for (const report of heard.reports) {
+      const next = await takeReport(parts, code, report, said);
+      if (next.taken === "taken") continue;
+      outcome = next;
+      const { words } = heard;
+      const operationKey = report.kind === "dispute" ? report.paymentOperationKey : report.operationKey;
+      const stray = { gatewayCode: code, reason: next.taken, operationKey, kind: report.kind, words };
+      await parts.database.query(keepStray(stray, parts.clock.now()));
     }
+    if (heard.reply) return sendProviderReply(response, heard.reply(outcome.taken));
+    if (outcome.taken === "refused") throw outcome.fault;
+    if (outcome.taken === "unknown operation") throw unknownOperation();
     return sendReply(response, reply(200, { received: true }));
-  });
+  };
+  server.post("/acquirers/:gateway_code/callbacks", take);
+  // Some have an address of their own for each kind of message.
+  server.post("/acquirers/:gateway_code/callbacks/*", take);
 }
 
 /** Throws ROUTE_NOT_FOUND for an acquirer that is not configured, and what is wrong with the signature or the body. */
-function read(parts: AcquiringParts, code: string, request: FastifyRequest): Notification {
+function read(parts: AcquiringParts, code: string, rest: string, request: FastifyRequest): Heard {
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   // An acquirer signs the target as it sends it.
-  return calls.readCallback(request.originalUrl, request.headers, body, parts.clock.now());
+  const { method, originalUrl: target, headers } = request;
+  return calls.receive({ method, target, rest, headers, body }, parts.clock.now());
+}
+
+function sendProviderReply(response: FastifyReply, { status, headers, body }: ProviderReply): FastifyReply {
+  return response
+    .code(status)
+    .headers({ "content-type": "application/json; charset=utf-8", ...headers })
+    .send(body);
 }
 
 /** An acquirer that reports an operation which was never requested of it makes a mistake: it gets an error, and a person there sees it. */
 function unknownOperation(): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such operation was asked of this acquirer." });
+}
+
+/** Commits one report. Throws only what may be over when the acquirer says it again. */
+async function takeReport(
+  parts: AcquiringParts,
+  code: string,
+  report: Report,
+  said: Said | undefined,
+): Promise<Outcome> {
+  const name = readOperationKey(report.kind === "dispute" ? report.paymentOperationKey : report.operationKey);
+  const kind = report.kind === "refund" ? "refund" : "payment";
+  if (!name || (report.kind !== "look" && name.kind !== kind)) return { taken: "unknown operation" };
+  const merchant = await parts.directory.merchant(name.book.merchantId);
+  const [row] = await parts.database.query(selectOperation(name.book, name.id));
+  const operation = row && operationOfRow(row);
+  if (!merchant || !operation || !wasRequested(parts, operation, name, code)) return { taken: "unknown operation" };
+  try {
+    await commit(parts, merchant, operation, name, code, report, said);
+    return { taken: "taken" };
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== "VALIDATION_ERROR") throw error;
+    return { taken: "refused", fault: error };
+  }
+}
+
+async function commit(
+  parts: AcquiringParts,
+  merchant: Merchant,
+  operation: Operation,
+  name: OperationName,
+  code: string,
+  report: Report,
+  said: Said | undefined,
+): Promise<void> {
+  const { lanes, database } = parts;
+  const { merchantId } = merchant;
+  switch (report.kind) {
+    case "payment": {
+      await lanes.move(merchantId, paymentNotification(merchant, name, code, { ...report, said }));
+      return;
+    }
+    case "look": {
+      await lanes.move(merchantId, lookAgain(merchant, name, said));
+      return;
+    }
+    case "refund": {
+      const command = concludeRefund(
+        merchant,
+        { ...operation, attempt: name.attempt },
+        { kind: "known", status: report.status, providerIds: report.providerIds, said },
+      );
+      if (report.status === "pending") return;
+      const exception = await lanes.move(merchantId, command);
+      if (exception) logException(parts.log, operation, exception);
+      return;
+    }
+    case "dispute": {
+      const link = await linkOf(database, name.book, code, report.dispute.id);
+      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute: report.dispute, link, said });
+      const exception = await lanes.move(merchantId, command);
+      if (exception) logException(parts.log, operation, exception);
+      return;
+    }
+  }
 }
 
 /** Whether this operation was requested of this acquirer: in its own environment, and by a call that was made. */
@@ -60,16 +148,4 @@ function wasRequested(
   // A refund that is done keeps the attempt that did it; a notification about another attempt may be a reconciliation exception.
   if (kind === "refund" && operation.step === "done") return true;
   return attempt < operation.attempt || (attempt === operation.attempt && wasCalled(operation));
-}
-
-async function takeRefundNotification(
-  parts: AcquiringParts,
-  merchant: Merchant,
-  operation: Operation,
-  attempt: number,
-  status: "succeeded" | "failed",
-): Promise<void> {
-  const command = concludeRefund(merchant, { ...operation, attempt }, { kind: "known", status });
-  const exception = await parts.lanes.move(merchant.merchantId, command);
-  if (exception) logException(parts.log, operation, exception);
 }

@@ -25,7 +25,7 @@ const paid = (transactionId = "t-1", amountMinor: Minor = 1_000_000n, currency =
   receipt: { transactionId, amountMinor, currency },
 });
 const notify = (payment: Payment, standing: Standing, gatewayCode = "kawah", attempt = 1) =>
-  paymentNotification(merchant, { book, id: payment.reference, kind: "payment", attempt }, gatewayCode, standing);
+  paymentNotification(merchant, { book, id: payment.reference, kind: "payment", attempt }, gatewayCode, { standing });
 
 /** A payment at `kawah`, followed by inquiries. */
 function at(changes: Partial<Payment> = {}, operation: Partial<Operation> = {}, rows: KeptReceipt[] = []) {

@@ -2,13 +2,13 @@
 // is lost by it, and none is counted twice.
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { wireAmount } from "../ground/money.ts";
-import type { Instructions, Receipt, Standing } from "../acquirers/acquirer.ts";
+import type { Instructions, ProviderIds, Receipt, Standing } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
-import { type OperationName, wasCalled } from "./operation.ts";
+import { type OperationName, wasCalled, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
@@ -18,6 +18,8 @@ import { capture, emitPayment, expire, findLocked, move, paymentNeeds } from "..
 import { payments, routedPayments } from "../payments/payments.sql.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
+import { keepWords } from "./keep-words.ts";
+import type { Said } from "./words.ts";
 
 /**
  * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
@@ -27,7 +29,11 @@ export function paymentNotification(
   merchant: Merchant,
   { book, id, attempt }: OperationName,
   gatewayCode: string,
-  standing: Standing,
+  {
+    standing,
+    providerIds,
+    said,
+  }: { standing: Standing; providerIds?: ProviderIds | undefined; said?: Said | undefined },
 ): Command<void> {
   return bookCommand(
     { merchant, book },
@@ -44,10 +50,40 @@ export function paymentNotification(
         if (objection) throw objection;
         const operation = context.set.get(operations, { book, id });
         const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
+        const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
+        keepWords(context, about, said);
         if (!present && standing.status !== "paid") return;
+        if (present && providerIds !== undefined)
+          context.set.update(operations, withProviderIds(operation, providerIds));
         // It may come before the answer to our call: then this is how we learn that the acquirer has the payment.
         const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
         applyStanding(context, taken, gatewayCode, standing);
+      },
+    },
+  );
+}
+
+/**
+ * An acquirer says that something has happened: it is asked as soon as a worker comes by, whatever we knew before. Of an operation that is
+ * being called, or whose call is planned, nothing changes: its own answer comes first.
+ */
+export function lookAgain(
+  merchant: Merchant,
+  { book, id, attempt }: OperationName,
+  said: Said | undefined,
+): Command<void> {
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "look again",
+      needs: [need(operations, { book, id })],
+      execute(context) {
+        const operation = context.set.get(operations, { book, id });
+        if (!operation) return;
+        keepWords(context, { ...operation, attempt }, said);
+        const settled = operation.step === "asking" || operation.step === "following" || operation.step === "done";
+        if (operation.attempt !== attempt || !settled) return;
+        context.set.update(operations, { ...operation, step: "asking", inquiries: 0, dueAt: context.realNow });
       },
     },
   );

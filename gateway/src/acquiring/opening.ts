@@ -1,9 +1,9 @@
 // The opening of a payment at an acquirer, as pure commands: what each result of a call or an inquiry makes of it, and how the same request
 // goes on after GATEWAY_ERROR.
-import type { Instructions, Standing } from "../acquirers/acquirer.ts";
+import type { Opened, Standing } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -18,16 +18,19 @@ import { nextCall, nextInquiry } from "./planning.ts";
 import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
+import { keepWords } from "./keep-words.ts";
+import type { Said } from "./words.ts";
 import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /** The outcome of a call or an inquiry. `absent`: the acquirer does not have it and never will. */
-export type OpenResult =
-  | { kind: "known"; instructions: Instructions; standing: Standing }
+export type OpenResult = { said?: Said | undefined } & (
+  | ({ kind: "known"; standing: Standing } & Opened)
   | { kind: "refused" }
   | { kind: "absent" }
   | { kind: "unknown" }
   /** No inquiry is needed any more: the payment has its outcome. */
-  | { kind: "closed" };
+  | { kind: "closed" }
+);
 
 /**
  * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and a reconciliation exception
@@ -79,6 +82,7 @@ export function concludeOpening(
         const current = set.get(operations, { book, id });
         assert(current, `${id} has no operation`);
         const payment = findLocked(context, id);
+        keepWords(context, operation, result.said);
         const concluded =
           current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
         if (concluded)
@@ -111,13 +115,13 @@ function known(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  { instructions, standing }: Extract<OpenResult, { kind: "known" }>,
+  { instructions, standing, providerIds }: Extract<OpenResult, { kind: "known" }>,
 ): Concluded {
   const { gatewayCode } = operation;
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, standing);
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
-  const done = opened(parts, context, operation, after);
+  const done = opened(parts, context, withProviderIds(operation, providerIds), after);
   if (!objection) return done;
   recordException(context, operation, operation.attempt, "receipt");
   return { ...done, exception: "receipt" };
@@ -209,6 +213,7 @@ function release({ set, realNow }: CommandContext, operation: Operation, payment
     ...operation,
     step: retryable ? "retryable" : over ? "done" : "planned",
     refusedBy: [],
+    providerIds: undefined,
     attempt: operation.attempt + 1,
     inquiries: operation.inquiries + 1,
     dueAt: retryable || over ? undefined : nextInquiry(operation.inquiries, realNow),

@@ -1,4 +1,5 @@
 // An acquirer operation: one payment or refund that an acquirer carries out, its steps, and the operation key that names one call of it.
+import type { ProviderIds } from "../acquirers/acquirer.ts";
 import type { Micros } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
@@ -21,6 +22,8 @@ export interface Operation {
   gatewayCode: string;
   /** Each call of its own has its own number, and with it its own operation key. */
   attempt: number;
+  /** What the acquirer calls the present attempt; undefined while it has told nothing. */
+  providerIds: ProviderIds | undefined;
   /** How often all acquirers have refused it. */
   round: number;
   /** Acquirers that refused it in this round. */
@@ -63,4 +66,9 @@ export function readOperationKey(key: string): OperationName | undefined {
   if (!isId(kind, id) || !isId("merchant", merchantId)) return undefined;
   const book: Book = { merchantId, environment: environment === "s" ? "sandbox" : "production" };
   return { book, id, kind, attempt: Number(attempt) };
+}
+
+/** The operation with what its acquirer calls it; what was told before and is not told again is kept. */
+export function withProviderIds(operation: Operation, told: ProviderIds | undefined): Operation {
+  return told === undefined ? operation : { ...operation, providerIds: { ...operation.providerIds, ...told } };
 }

@@ -1,4 +1,5 @@
 // All SQL of acquirer operations. Each step is committed before the call that follows it.
+import type { ProviderIds } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -22,6 +23,10 @@ const stateColumns = {
   attempt: ["smallint", (operation: Operation) => operation.attempt],
   round: ["smallint", (operation: Operation) => operation.round],
   refused_by: ["text", (operation: Operation) => operation.refusedBy.join(",")],
+  provider_ids: [
+    "jsonb",
+    ({ providerIds }: Operation) => (providerIds === undefined ? null : JSON.stringify(providerIds)),
+  ],
   idempotency_key: ["text", (operation: Operation) => operation.idempotencyKey],
   asks: ["integer", (operation: Operation) => operation.inquiries],
   due_at: ["timestamptz", (operation: Operation) => (operation.dueAt === undefined ? null : sqlTime(operation.dueAt))],
@@ -55,6 +60,7 @@ export function operationOfRow(row: Row): Operation {
     gatewayCode: row.gateway_code as string,
     attempt: row.attempt as number,
     round: row.round as number,
+    providerIds: row.provider_ids === null ? undefined : (JSON.parse(row.provider_ids as string) as ProviderIds),
     refusedBy: (row.refused_by as string).split(",").filter(Boolean),
     idempotencyKey: (row.idempotency_key as string | null) ?? undefined,
     inquiries: row.asks as number,
@@ -84,6 +90,19 @@ export function selectOperation(book: Book, id: string): Statement {
 from acquirer_operations
 where merchant_id = $1::uuid and environment = $2::environment and operation_id = $3::uuid`,
     values: [uuidOf(book.merchantId), book.environment, uuidOf(id)],
+  };
+}
+
+/** The newest operation whose payer was given this account number by this acquirer, as committed. */
+export function selectOperationOfAccount(gatewayCode: string, account: string): Statement {
+  return {
+    name: "select operation of account",
+    text: `select *
+from acquirer_operations
+where gateway_code = $1::text and provider_ids ->> 'account' = $2::text
+order by created_at desc
+limit 1`,
+    values: [gatewayCode, account],
   };
 }
 

@@ -93,15 +93,18 @@ export async function callOrInquire(
     operationKey: operationKey(operation),
     callbackUrl: parts.callbackUrl(acquirer.code),
     round: operation.round,
+    providerIds: operation.providerIds,
   };
   if (operation.step === "calling") {
     const name = { acquirer, method: payment.method, call: "open", lease: operation } as const;
-    const opening = await callAcquirer(parts, name, (calls, signal) => calls.open(request, signal));
-    if (opening.kind !== "answered") return { kind: opening.kind };
-    return { kind: "known", instructions: opening.answer, standing: { status: "waiting" } };
+    const opening = await callAcquirer(parts, name, (calls, signal, tell) => calls.open(request, signal, tell));
+    const { said } = opening;
+    if (opening.kind !== "answered") return { kind: opening.kind, said };
+    return { ...opening.answer, kind: "known", standing: { status: "waiting" }, said };
   }
   const name = { acquirer, method: payment.method, call: "ask" } as const;
-  const inquiry = await callAcquirer(parts, name, (calls, signal) => calls.ask(request, signal));
-  if (inquiry.kind !== "answered") return { kind: "unknown" };
-  return inquiry.answer.known ? { ...inquiry.answer, kind: "known" } : { kind: "absent" };
+  const inquiry = await callAcquirer(parts, name, (calls, signal, tell) => calls.ask(request, signal, tell));
+  const { said } = inquiry;
+  if (inquiry.kind !== "answered") return { kind: "unknown", said };
+  return inquiry.answer.known ? { ...inquiry.answer, kind: "known", said } : { kind: "absent", said };
 }

@@ -56,6 +56,7 @@ function newOperation(
     step: "planned",
     gatewayCode,
     attempt: 1,
+    providerIds: undefined,
     round: 0,
     refusedBy: [],
     idempotencyKey: undefined,
@@ -86,6 +87,7 @@ export function nextCall(operation: Operation, acquirer: Acquirer, realNow: Micr
     step: "calling",
     gatewayCode: acquirer.code,
     attempt: operation.attempt + 1,
+    providerIds: undefined,
     inquiries: 0,
     dueAt: callUntil(acquirer, realNow),
   };

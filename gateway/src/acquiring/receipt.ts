@@ -14,6 +14,8 @@ export interface KeptReceipt {
   paymentReference: string;
   amountMinor: Minor;
   currency: string;
+  /** What the acquirer kept of it, where it said so. */
+  feeMinor?: Minor | undefined;
   /** applied: it paid its payment. unapplied: nothing awaits it. returned, credited: what an operator decided then. */
   status: ReceiptStatus;
   receivedAt: Micros;

@@ -33,6 +33,7 @@ const birthColumns = {
   payment_id: ["uuid", (receipt: KeptReceipt) => uuidOf(receipt.paymentReference)],
   amount_minor: ["bigint", (receipt: KeptReceipt) => receipt.amountMinor],
   currency: ["text", (receipt: KeptReceipt) => receipt.currency],
+  fee_minor: ["bigint", (receipt: KeptReceipt) => receipt.feeMinor],
   received_at: ["timestamptz", (receipt: KeptReceipt) => sqlTime(receipt.receivedAt)],
 } as const satisfies Columns<KeptReceipt>;
 

@@ -1,7 +1,7 @@
 // Refunds that an acquirer carries out: it is called after the commit, and its answer or notification completes the refund, whenever it
 // comes.
-import type { RefundRequest, RefundStatus } from "../acquirers/acquirer.ts";
-import { type Operation, operationKey } from "./operation.ts";
+import type { Refunded, RefundRequest } from "../acquirers/acquirer.ts";
+import { type Operation, operationKey, withProviderIds } from "./operation.ts";
 import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
@@ -11,6 +11,8 @@ import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { nextInquiry } from "./planning.ts";
 import { type CallParts, callAcquirer, logException } from "./calls.ts";
+import { keepWords } from "./keep-words.ts";
+import type { Said } from "./words.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
@@ -18,9 +20,10 @@ import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 
 /** The outcome of a call or an inquiry. `unreached`, `refused`, `absent`: certainly not done under this operation key. */
-export type RefundResult =
-  | { kind: "known"; status: RefundStatus }
-  | { kind: "refused" | "absent" | "unreached" | "unknown" };
+export type RefundResult = { said?: Said | undefined } & (
+  | ({ kind: "known" } & Refunded)
+  | { kind: "refused" | "absent" | "unreached" | "unknown" }
+);
 
 /** An acquirer that refuses this often, over about a minute, will not do it: the funds go back to the merchant. */
 const REFUSALS_MAX = 6;
@@ -50,9 +53,12 @@ export function concludeRefund(
       ],
       execute(context) {
         const { set, realNow } = context;
-        const operation = set.get(operations, { book, id });
+        const found = set.get(operations, { book, id });
         const refund = set.get(refunds, { book, uuid: id });
-        if (!operation || !refund) throw new Fault("REFUND_NOT_FOUND");
+        if (!found || !refund) throw new Fault("REFUND_NOT_FOUND");
+        keepWords(context, { ...found, attempt }, result.said);
+        const own = found.attempt === attempt && result.kind === "known";
+        const operation = own ? withProviderIds(found, result.providerIds) : found;
         const done = { ...operation, attempt, step: "done" as const, dueAt: undefined };
         if (outcome === "succeeded" && refund.status === "pending") {
           // Whichever attempt it was: the payer has the money, and must not get it twice.
@@ -89,9 +95,13 @@ export function concludeRefund(
 }
 
 /** What was certainly not done is requested again, under another operation key; about everything else a worker inquires. */
-function nextStep({ kind }: RefundResult, { attempt }: Operation): Pick<Operation, "step" | "attempt"> {
-  if (kind === "known") return { step: "following", attempt };
-  return kind === "unknown" ? { step: "asking", attempt } : { step: "planned", attempt: attempt + 1 };
+function nextStep(
+  { kind }: RefundResult,
+  { attempt, providerIds }: Operation,
+): Pick<Operation, "step" | "attempt" | "providerIds"> {
+  if (kind === "known") return { step: "following", attempt, providerIds };
+  if (kind === "unknown") return { step: "asking", attempt, providerIds };
+  return { step: "planned", attempt: attempt + 1, providerIds: undefined };
 }
 
 /** Goes on with an operation on a refund: makes the call, or inquires. */
@@ -103,17 +113,23 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
   const [paymentRow] = await database.query(selectPayment(book.merchantId, paymentReference));
   const [openingRow] = await database.query(selectOperation(book, paymentReference));
   assert(merchant && refundRow && paymentRow, `${id} or its payment is not there`);
-  const opening = openingRow ? operationOfRow(openingRow) : { book, id: paymentReference, attempt: 1 };
+  const payment = paymentOfRow(paymentRow);
+  const opening = openingRow
+    ? operationOfRow(openingRow)
+    : { book, id: paymentReference, attempt: 1, providerIds: undefined };
   const { amountMinor, currency } = refundOfRow(refundRow);
   const request: RefundRequest = {
     operationKey: operationKey(operation),
     paymentOperationKey: operationKey(opening),
+    paymentProviderIds: opening.providerIds,
+    paymentAmountMinor: payment.amountMinor,
+    method: payment.method,
+    providerIds: operation.providerIds,
     amountMinor,
     currency,
     callbackUrl: parts.callbackUrl(operation.gatewayCode),
   };
-  const { method } = paymentOfRow(paymentRow);
-  const result = await callOrInquire(parts, operation, method, request);
+  const result = await callOrInquire(parts, operation, request);
   const exception = await lanes.move(book.merchantId, concludeRefund(merchant, operation, result));
   if (exception) logException(log, operation, exception);
 }
@@ -122,19 +138,21 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
 export async function callOrInquire(
   parts: Pick<AcquiringParts, "acquirer"> & CallParts,
   operation: Operation,
-  method: string,
   request: RefundRequest,
 ): Promise<RefundResult> {
+  const { method } = request;
   const acquirer = parts.acquirer(operation.gatewayCode);
   if (!acquirer) return { kind: "unknown" };
   if (operation.step === "calling") {
     const name = { acquirer, method, call: "refund", lease: operation } as const;
-    const outcome = await callAcquirer(parts, name, (calls, signal) => calls.refund(request, signal));
-    if (outcome.kind === "answered") return { kind: "known", status: outcome.answer };
-    return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind };
+    const outcome = await callAcquirer(parts, name, (calls, signal, tell) => calls.refund(request, signal, tell));
+    const { said } = outcome;
+    if (outcome.kind === "answered") return { ...outcome.answer, kind: "known", said };
+    return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind, said };
   }
   const name = { acquirer, method, call: "ask_refund" } as const;
-  const outcome = await callAcquirer(parts, name, (calls, signal) => calls.askRefund(request, signal));
-  if (outcome.kind !== "answered") return { kind: "unknown" };
-  return outcome.answer.known ? { kind: "known", status: outcome.answer.status } : { kind: "absent" };
+  const outcome = await callAcquirer(parts, name, (calls, signal, tell) => calls.askRefund(request, signal, tell));
+  const { said } = outcome;
+  if (outcome.kind !== "answered") return { kind: "unknown", said };
+  return outcome.answer.known ? { ...outcome.answer, kind: "known", said } : { kind: "absent", said };
 }

@@ -4,6 +4,7 @@ import { type BookOwner, type CommandContext, bookCommand } from "../commands/co
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
+import type { Minor } from "../ground/money.ts";
 import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
@@ -42,33 +43,54 @@ export function openDispute(
     name: "open dispute",
     needs: [...paymentNeeds(book, reference), ...ledgerNeeds(book)],
     execute(context) {
-      const { set, now } = context;
       const payment = findLocked(context, reference);
-      const paid = payment.status === "succeeded" || payment.status === "partially_refunded";
-      if (!paid || isRunning(payment.disputeStatus) || payment.disputeStatus === "lost")
-        throw new Fault("PAYMENT_NOT_REFUNDABLE");
-      const contestable = payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor;
+      if (!isContestable(payment)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
+      const contestable = contestableMinor(payment);
       const amountMinor = body.amount_minor === undefined ? contestable : BigInt(body.amount_minor);
       if (amountMinor > contestable || amountMinor === 0n) throw invalidAmount(body.amount_minor, contestable);
-      const dispute: Dispute = {
-        book,
-        uuid: context.newId("dispute"),
-        paymentReference: reference,
-        status: "needs_response",
-        reason: body.reason,
-        amountMinor,
-        currency: payment.currency,
-        evidenceDueAt: now + EVIDENCE_TIME,
-        openedAt: now,
-        resolvedAt: undefined,
-      };
-      set.insert(disputes, dispute);
-      record(context, dispute, "dispute_opened", holdPostings(dispute));
-      markDispute(context, payment, dispute.status);
-      emitDispute(context, payment, dispute, "dispute.opened");
-      return dispute;
+      return contest(context, payment, { reason: body.reason, amountMinor });
     },
   });
+}
+
+/** Whether a dispute may be opened now: it was paid, none is running, and none was lost. */
+export function isContestable({ status, disputeStatus }: Payment): boolean {
+  const paid = status === "succeeded" || status === "partially_refunded";
+  return paid && !isRunning(disputeStatus) && disputeStatus !== "lost";
+}
+
+/** What of a payment is not refunded, and may be contested. */
+export function contestableMinor({ amountMinor, refundedMinor, refundPendingMinor }: Payment): Minor {
+  return amountMinor - refundedMinor - refundPendingMinor;
+}
+
+/**
+ * Opens a dispute inside a command. The payment must be contestable, and the amount within what is. Without `evidenceDueAt`, in the book's
+ * time, the merchant has a week.
+ */
+export function contest(
+  context: CommandContext,
+  payment: Payment,
+  { reason, amountMinor, evidenceDueAt }: { reason: DisputeReason; amountMinor: Minor; evidenceDueAt?: Micros },
+): Dispute {
+  const { set, book, now } = context;
+  const dispute: Dispute = {
+    book,
+    uuid: context.newId("dispute"),
+    paymentReference: payment.reference,
+    status: "needs_response",
+    reason,
+    amountMinor,
+    currency: payment.currency,
+    evidenceDueAt: evidenceDueAt ?? now + EVIDENCE_TIME,
+    openedAt: now,
+    resolvedAt: undefined,
+  };
+  set.insert(disputes, dispute);
+  record(context, dispute, "dispute_opened", holdPostings(dispute));
+  markDispute(context, payment, dispute.status);
+  emitDispute(context, payment, dispute, "dispute.opened");
+  return dispute;
 }
 
 /** Identifies a dispute for a command: its payment must be known beforehand, so that both rows can be locked. */
@@ -107,7 +129,8 @@ export function resolveDispute(owner: BookOwner, key: DisputeKey, outcome: Dispu
   });
 }
 
-function resolve(context: CommandContext, dispute: Dispute, outcome: DisputeOutcome): Dispute {
+/** Decides a dispute inside a command. Throws DISPUTE_RESOLVED. */
+export function resolve(context: CommandContext, dispute: Dispute, outcome: DisputeOutcome): Dispute {
   if (!disputeTransitions[dispute.status].includes(outcome))
     throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
   const payment = findLocked(context, dispute.paymentReference);

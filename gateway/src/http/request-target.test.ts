@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bareServer } from "../../test/bare-server.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { Acquirer } from "../acquirers/acquirer.ts";
+import type { Acquirer, Message } from "../acquirers/acquirer.ts";
 import { Fault } from "../ground/fault.ts";
 import { canonicalTarget } from "./request-target.ts";
 
@@ -159,11 +159,11 @@ describe("over HTTP", () => {
 test("an acquirer's notification is held against the target as the acquirer signed it", async () => {
   const scripted = scriptedAcquirer("rimba");
   const targets: string[] = [];
-  const readCallback = (target: string): never => {
+  const receive = ({ target }: Message): never => {
     targets.push(target);
     throw new Fault("SIGNATURE_INVALID");
   };
-  const acquirer = { ...scripted, calls: { ...(scripted.calls as NonNullable<Acquirer["calls"]>), readCallback } };
+  const acquirer = { ...scripted, calls: { ...(scripted.calls as NonNullable<Acquirer["calls"]>), receive } };
   const service = await startService({ roles: ["api"], acquirers: [acquirer] });
   try {
     const target = "/acquirers/rimb%61/callbacks?from=%72imba";

@@ -34,6 +34,10 @@ test.each<[string, Partial<RoutingTable>, string]>([
   ["another one takes it", table([tooLow, takes()]), "b"],
   ["out of range, and others do not know the method or currency", table([tooLow, other]), "INVALID_AMOUNT"],
   ["out of range, and others take another currency", table([tooLow, dollars]), "INVALID_AMOUNT"],
+  ["finer than its step", table([takes({ stepMinor: 300n })]), "INVALID_AMOUNT"],
+  ["a multiple of its step", table([takes({ stepMinor: 100n })]), "a"],
+  ["finer than its step, and another takes any", table([takes({ stepMinor: 300n }), takes()]), "b"],
+  ["too fine for one and out of range for the other", table([takes({ stepMinor: 300n }), tooLow]), "INVALID_AMOUNT"],
   ["nobody at all", table([]), "NO_ROUTE_AVAILABLE"],
   ["another method", table([other]), "NO_ROUTE_AVAILABLE"],
   ["another currency", table([dollars]), "NO_ROUTE_AVAILABLE"],
@@ -53,6 +57,18 @@ test.each<[string, Partial<RoutingTable>, string]>([
   const created = given().when(creating({ amount_minor: AMOUNT }, { router: aRouter(routing) }));
   if (expected === "INVALID_AMOUNT" || expected === "NO_ROUTE_AVAILABLE") created.refuses(expected);
   else expect(created.answer.payment.gatewayCode).toBe(expected);
+});
+
+test("an amount that is too fine is never rounded: the answer names the step that is taken", () => {
+  const router = aRouter(table([takes({ stepMinor: 100n })]));
+  const { outcome } = given().when(creating({ amount_minor: 150_050 }, { router }));
+  expect("fault" in outcome && outcome.fault).toMatchObject({
+    code: "INVALID_AMOUNT",
+    message: "Nobody takes so fine an amount of IDR by qris: amount_minor must be a multiple of 100.",
+  });
+  given()
+    .when(creating({ amount_minor: 150_000 }, { router }))
+    .then((_changes, { payment }) => expect(payment.amountMinor).toBe(150_000n));
 });
 
 test("an acquirer of the other environment takes nothing", () => {

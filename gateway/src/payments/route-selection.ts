@@ -10,6 +10,7 @@ import {
   type RoutingRequest,
   type RoutingTable,
   amountBounds,
+  finestStep,
   route,
 } from "../routing/routing.ts";
 import { splitAssignments } from "../routing/split-assignments.sql.ts";
@@ -78,13 +79,31 @@ export function instructionRequest(parts: RouteParts, merchant: Merchant, paymen
   };
 }
 
+/** What an acquirer says to an amount, whenever it is asked. */
+const amountVerdicts: ReadonlySet<string> = new Set(["amount_out_of_range", "amount_too_fine"]);
+
 /** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
 function routeFault(table: RoutingTable, asked: RoutingRequest, decision: RoutingDecision): Fault {
   const able = decision.candidates.filter(
     ({ verdict }) => verdict !== "method_not_supported" && verdict !== "currency_not_supported",
   );
   const bounds = amountBounds(table, asked);
-  if (bounds && able.length > 0 && able.every(({ verdict }) => verdict === "amount_out_of_range"))
-    return invalidAmount(wireAmount(asked.amountMinor), bounds.maximumMinor, bounds.minimumMinor);
+  const finest = finestStep(table, asked);
+  if (bounds && able.length > 0 && able.every(({ verdict }) => amountVerdicts.has(verdict))) {
+    const { minimumMinor, maximumMinor } = bounds;
+    const isFine =
+      asked.amountMinor >= minimumMinor && asked.amountMinor <= maximumMinor && asked.amountMinor % finest !== 0n;
+    if (!isFine) return invalidAmount(wireAmount(asked.amountMinor), maximumMinor, minimumMinor);
+    return new Fault("INVALID_AMOUNT", {
+      message: `Nobody takes so fine an amount of ${asked.currency} by ${asked.method}: amount_minor must be a multiple of ${finest}.`,
+      details: {
+        field: "amount_minor",
+        value: wireAmount(asked.amountMinor),
+        minimum_minor: wireAmount(minimumMinor),
+        maximum_minor: wireAmount(maximumMinor),
+        multiple_of_minor: wireAmount(finest),
+      },
+    });
+  }
   return new Fault("NO_ROUTE_AVAILABLE", { internal: decision });
 }

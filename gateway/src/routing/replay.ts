@@ -137,6 +137,7 @@ const saysNothing: ReadonlySet<Verdict> = new Set([
   "method_not_supported",
   "currency_not_supported",
   "amount_out_of_range",
+  "amount_too_fine",
 ]);
 
 /** The arm of its split test; else whoever refused it, of the best priority; else whoever was chosen. */

@@ -113,6 +113,7 @@ export type Verdict =
   | "no_rule"
   | "method_not_supported"
   | "currency_not_supported"
+  | "amount_too_fine"
   | "amount_out_of_range"
   | "disabled"
   | "down"
@@ -172,6 +173,19 @@ export function amountBounds(
     .toSorted(byAmount)
     .at(-1);
   return least === undefined || largest === undefined ? undefined : { minimumMinor: least, maximumMinor: largest };
+}
+
+/** The finest step of amounts that any acquirer of the environment takes of this method and currency; 1 when none does. */
+export function finestStep(
+  { acquirers }: RoutingTable,
+  { environment, method, currency }: Pick<RoutingRequest, "environment" | "method" | "currency">,
+): Minor {
+  const steps = acquirers
+    .filter((acquirer) => acquirer.environment === environment)
+    .map((acquirer) => capabilityOf(acquirer, method, currency))
+    .filter((capability) => capability !== undefined)
+    .map(({ stepMinor = 1n }) => stepMinor);
+  return steps.toSorted(byAmount)[0] ?? 1n;
 }
 
 const byAmount = (a: Minor, b: Minor): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -288,8 +302,9 @@ function limitOf(acquirer: Acquirer, request: Omit<RoutingRequest, "draw">): Ver
   if (!acquirer.capabilities.some((capability) => capability.method === request.method)) return "method_not_supported";
   const capability = capabilityOf(acquirer, request.method, request.currency);
   if (!capability) return "currency_not_supported";
-  const { minimumMinor, maximumMinor } = capability;
-  return request.amountMinor < minimumMinor || request.amountMinor > maximumMinor ? "amount_out_of_range" : undefined;
+  const { minimumMinor, maximumMinor, stepMinor = 1n } = capability;
+  if (request.amountMinor < minimumMinor || request.amountMinor > maximumMinor) return "amount_out_of_range";
+  return request.amountMinor % stepMinor === 0n ? undefined : "amount_too_fine";
 }
 
 function obstacleOf({ enabled, health }: AcquirerState): Verdict | undefined {

@@ -34,6 +34,8 @@ export const lockOrder = [
   "split tests",
   "erased payers",
   "acquirer operations",
+  // Appended under the lock of their operation.
+  "acquirer words",
   // Counted from committed payments, without a lock.
   "merchant velocity",
   "customer velocity",
@@ -41,6 +43,7 @@ export const lockOrder = [
   "reconciliation exceptions",
   "refunds",
   "disputes",
+  "acquirer disputes",
   "evidence drafts",
   "evidence file lists",
   "evidence files",

@@ -155,8 +155,8 @@ test("killed while it answers, it knows after that everything it had answered", 
   const work = Array.from({ length: 8 }, async () => {
     for (;;) {
       const payment = bench.payment();
-      const { value } = await bench.calls.open(payment, inTime());
-      answered.push({ payment, value });
+      const { instructions } = await bench.calls.open(payment, inTime());
+      answered.push({ payment, value: instructions.value });
     }
   });
   const ended = Promise.allSettled(work);

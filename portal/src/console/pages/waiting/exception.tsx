@@ -20,6 +20,7 @@ const meanings: Record<Schema<"ExceptionKind">, string> = {
   refund_twice: "A refund was carried out under two operation keys.",
   receipt: "Money was reported again with other particulars, or beyond all measure.",
   forgotten: "The acquirer does not know a payment any more that it had taken.",
+  dispute: "It tells of a dispute that does not fit what is recorded here.",
 };
 
 export function Page() {

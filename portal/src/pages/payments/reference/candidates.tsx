@@ -11,6 +11,7 @@ const why: Record<string, string> = {
   method_not_supported: "does not take this method",
   currency_not_supported: "does not take this currency",
   amount_out_of_range: "does not take this amount",
+  amount_too_fine: "does not take so fine an amount",
   disabled: "switched off",
   down: "down",
   circuit_open: "its latest calls failed",

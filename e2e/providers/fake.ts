@@ -1,0 +1,229 @@
+// The loop that the fakes of all providers share: a small HTTP server with faults on demand, a control of its own for tests and the exam,
+// and the notifications that it sends.
+import { once } from "node:events";
+import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What may go wrong with the next request, whichever it is. Those of the first line happen here; the others are the fake's to do. */
+export const faultNames = [
+  "silent after effect",
+  "500 after effect",
+  "silent before effect",
+  "unavailable",
+  "html",
+  "half answer",
+  "huge answer",
+  "redirect",
+  "slow",
+  "refuse",
+  "wrong amount",
+  "wrong currency",
+  "unknown status",
+  "key revoked",
+] as const;
+export type FaultName = (typeof faultNames)[number];
+
+export interface FakeRequest {
+  method: string;
+  /** Without its query. */
+  path: string;
+  query: URLSearchParams;
+  /** As it was sent. */
+  target: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** What is to go wrong with this one, where it is the fake's own to do. */
+  fault: FaultName | undefined;
+}
+
+export interface FakeAnswer {
+  status: number;
+  headers?: Record<string, string>;
+  /** Sent as JSON, or as it is when it is text. */
+  body: unknown;
+}
+
+/** What a notification was answered with. */
+export interface Delivered {
+  url: string;
+  status: number;
+  body: string;
+}
+
+/** What tests and the exam can make happen at a provider. `key` is always our operation key. */
+export interface FakeControl {
+  /** The payer pays. By default exactly what is asked, once, and it is notified in the usual order. */
+  pay(
+    key: string,
+    change?: {
+      amountMinor?: number;
+      currency?: string;
+      /** How often the same notification is sent. */
+      times?: number;
+      notify?: boolean;
+      order?: "normal" | "reversed";
+    },
+  ): Promise<void>;
+  /** The payment fails there: the payer gave up, the bank refused. */
+  fail(key: string): Promise<void>;
+  /** Its time is over there. */
+  expire(key: string): Promise<void>;
+  decideRefund(key: string, status: "succeeded" | "failed"): Promise<void>;
+  /** A payer contests it, or the contest ends. Absent where the provider knows no disputes. */
+  dispute?(paymentKey: string, status: "open" | "won" | "lost"): Promise<void>;
+  /** The next requests of ours meet this. */
+  fault(name: FaultName, times?: number): void;
+  /** How often a payment or a refund under this key has an effect there: 0 or 1 where all is well. */
+  opened(key: string): number;
+  refunded(key: string): number;
+}
+
+/** A fake that listens, and what can be made to happen at it. */
+export interface Fake {
+  readonly url: string;
+  readonly control: FakeControl;
+  /** The newest deliveries of its notifications, at most a thousand. */
+  readonly deliveries: readonly Delivered[];
+  close(): Promise<void>;
+}
+
+const BODY_MAX_BYTES = 1_000_000;
+const SLOW_MS = 5_000;
+const KEPT_MAX = 1_000;
+
+/** Does the work of one request. Whatever it throws is a mistake of the fake, and answered with 599. */
+export type Handler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>;
+
+export class FakeServer {
+  readonly deliveries: Delivered[] = [];
+  private readonly server: Server;
+  private readonly faults: FaultName[] = [];
+  private url = "";
+
+  /** `spared`: requests that no fault meets, such as one for a token. */
+  constructor(handler: Handler, { spared = () => false }: { spared?: (request: FakeRequest) => boolean } = {}) {
+    this.server = createServer((incoming, response) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      incoming.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > BODY_MAX_BYTES) incoming.destroy();
+        else parts.push(chunk);
+      });
+      incoming.on("end", () => {
+        const target = incoming.url ?? "/";
+        const { pathname, searchParams } = new URL(target, "http://fake");
+        const request: FakeRequest = {
+          method: incoming.method ?? "",
+          path: pathname,
+          query: searchParams,
+          target,
+          headers: incoming.headers,
+          body: Buffer.concat(parts),
+          fault: undefined,
+        };
+        if (!spared(request)) request.fault = this.faults.shift();
+        this.answer(handler, request, response).catch((error: unknown) =>
+          send(response, { status: 599, body: String(error) }),
+        );
+      });
+    });
+  }
+
+  async listen(port = 0): Promise<string> {
+    this.server.listen(port, "127.0.0.1");
+    await once(this.server, "listening");
+    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.url;
+  }
+
+  fault(name: FaultName, times = 1): void {
+    for (let time = 0; time < times && this.faults.length < KEPT_MAX; time++) this.faults.push(name);
+  }
+
+  /** Sends a notification, and keeps what it was answered with. Throws when it cannot be delivered at all. */
+  async notify(url: string, headers: Record<string, string>, body: string): Promise<Delivered> {
+    const answer = await fetch(url, {
+      method: "POST",
+      headers,
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(5_000),
+    });
+    const delivered = { url, status: answer.status, body: await answer.text() };
+    if (this.deliveries.length >= KEPT_MAX) this.deliveries.shift();
+    this.deliveries.push(delivered);
+    return delivered;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    this.server.close();
+    await once(this.server, "close");
+  }
+
+  private async answer(handler: Handler, request: FakeRequest, response: ServerResponse): Promise<void> {
+    switch (request.fault) {
+      case "silent before effect":
+        return;
+      case "unavailable":
+        return send(response, { status: 503, body: "" });
+      case "html":
+        return send(response, {
+          status: 502,
+          headers: { "content-type": "text/html" },
+          body: "<html><body><h1>502 Bad Gateway</h1></body></html>",
+        });
+      case "redirect":
+        return send(response, { status: 307, headers: { location: `${this.url}/elsewhere` }, body: "" });
+      case "slow":
+        await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+        return send(response, await handler(request));
+      case "silent after effect":
+        await handler(request);
+        return;
+      case "500 after effect":
+        await handler(request);
+        return send(response, { status: 500, body: "" });
+      case "half answer": {
+        const { status, body } = await handler(request);
+        const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+        response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
+        response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
+        return;
+      }
+      case "huge answer":
+        await handler(request);
+        return send(response, { status: 200, body: JSON.stringify({ filling: "x".repeat(10_000_000) }) });
+      case undefined:
+      case "refuse":
+      case "wrong amount":
+      case "wrong currency":
+      case "unknown status":
+      case "key revoked":
+        return send(response, await handler(request));
+    }
+  }
+}
+
+function send(response: ServerResponse, { status, headers = {}, body }: FakeAnswer): void {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
+}
+
+/**
+ * Lets other processes use a fake's control: `POST /_fake/pay` with `{"args":[…]}`. Gives undefined for every other path. Only fakes listen
+ * here, and only on this machine.
+ */
+export async function controlled(
+  control: FakeControl,
+  { method, path, body }: FakeRequest,
+): Promise<FakeAnswer | undefined> {
+  const verb = /^\/_fake\/(\w+)$/.exec(path)?.[1];
+  if (method !== "POST" || verb === undefined) return undefined;
+  const work = Object.hasOwn(control, verb) ? control[verb as keyof FakeControl] : undefined;
+  if (typeof work !== "function") return { status: 404, body: { error: `there is no ${verb}` } };
+  const { args = [] } = JSON.parse(body.toString() || "{}") as { args?: unknown[] };
+  const result: unknown = await (work as (...args: unknown[]) => unknown).apply(control, args);
+  return { status: 200, body: { result: result ?? null } };
+}

@@ -1,0 +1,51 @@
+// What a payer owes, for an acquirer that asks before it takes the money.
+import type { Bill } from "../acquirers/acquirer.ts";
+import { SECOND } from "../ground/clock.ts";
+import { selectBookOffset } from "../merchants/books.sql.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
+import { type Operation, readOperationKey } from "./operation.ts";
+import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
+import type { AcquiringParts } from "./payment-operations.ts";
+
+/** The bill that this acquirer was asked to collect; undefined when it was asked for none by that name. */
+export async function billOf(
+  parts: Pick<AcquiringParts, "database" | "directory" | "acquirer" | "clock">,
+  gatewayCode: string,
+  find: { operationKey: string } | { account: string },
+): Promise<Bill | undefined> {
+  const operation = await operationOf(parts, gatewayCode, find);
+  if (operation?.kind !== "payment" || operation.gatewayCode !== gatewayCode) return undefined;
+  const { book, id, providerIds } = operation;
+  if (parts.acquirer(gatewayCode)?.environment !== book.environment) return undefined;
+  const merchant = await parts.directory.merchant(book.merchantId);
+  const [row] = await parts.database.query(selectPayment(book.merchantId, id));
+  if (!merchant || !row) return undefined;
+  const [clock] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(book));
+  const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
+  const { status, amountMinor, currency, expiresAt, instructions } = paymentOfRow(row);
+  return {
+    amountMinor,
+    currency,
+    merchantName: merchant.name,
+    expiresAt,
+    payable: status === "pending" && expiresAt > now,
+    instructions,
+    providerIds,
+  };
+}
+
+async function operationOf(
+  { database }: Pick<AcquiringParts, "database">,
+  gatewayCode: string,
+  find: { operationKey: string } | { account: string },
+): Promise<Operation | undefined> {
+  if ("account" in find) {
+    const [row] = await database.query(selectOperationOfAccount(gatewayCode, find.account));
+    return row && operationOfRow(row);
+  }
+  const name = readOperationKey(find.operationKey);
+  if (!name) return undefined;
+  const [row] = await database.query(selectOperation(name.book, name.id));
+  const operation = row && operationOfRow(row);
+  return operation?.attempt === name.attempt ? operation : undefined;
+}

@@ -1,0 +1,15 @@
+// Which dispute of an acquirer is which dispute here.
+import type { Micros } from "../ground/clock.ts";
+import type { Book } from "../merchants/books.ts";
+
+/** A dispute of an acquirer and what it is here. */
+export interface DisputeLink {
+  book: Book;
+  gatewayCode: string;
+  /** The acquirer's own name for it. */
+  acquirerDisputeId: string;
+  disputeId: string;
+  paymentReference: string;
+  /** When the merchant's evidence reached the acquirer, or was refused there; undefined before. */
+  evidenceEndedAt: Micros | undefined;
+}

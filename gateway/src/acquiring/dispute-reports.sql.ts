@@ -1,0 +1,60 @@
+// All SQL of disputes that acquirers report: which of theirs is which of ours.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
+import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import type { Row, Statement } from "../store/database.ts";
+import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
+import type { DisputeLink } from "./dispute-link.ts";
+
+type LinkKey = Pick<DisputeLink, "book" | "gatewayCode" | "acquirerDisputeId">;
+
+const keyColumns = {
+  ...bookColumns,
+  gateway_code: ["text", ({ gatewayCode }: LinkKey) => gatewayCode],
+  acquirer_dispute_id: ["text", ({ acquirerDisputeId }: LinkKey) => acquirerDisputeId],
+} as const satisfies Columns<LinkKey>;
+
+const stateColumns = {
+  evidence_ended_at: [
+    "timestamptz",
+    ({ evidenceEndedAt }: DisputeLink) => (evidenceEndedAt === undefined ? null : sqlTime(evidenceEndedAt)),
+  ],
+} as const satisfies Columns<DisputeLink>;
+
+const birthColumns = {
+  dispute_id: ["uuid", ({ disputeId }: DisputeLink) => uuidOf(disputeId)],
+  payment_id: ["uuid", ({ paymentReference }: DisputeLink) => uuidOf(paymentReference)],
+} as const satisfies Columns<DisputeLink>;
+
+/** Links by the acquirer's name for a dispute. Loading locks them. */
+export const acquirerDisputes: Table<LinkKey, DisputeLink> = {
+  name: "acquirer disputes",
+  keyText: ({ book, gatewayCode, acquirerDisputeId }) => `${bookKey(book)}/${gatewayCode}/${acquirerDisputeId}`,
+  keyOf: (link) => link,
+  load: loadByKey("lock acquirer disputes", "acquirer_disputes", keyColumns),
+  parse: linkOfRow,
+  insert: bulkInsert<DisputeLink>("acquirer_disputes", { ...keyColumns, ...birthColumns, ...stateColumns }),
+  update: bulkUpdate<DisputeLink>("acquirer_disputes", keyColumns, stateColumns),
+};
+
+export function linkOfRow(row: Row): DisputeLink {
+  return {
+    book: bookOfRow(row),
+    gatewayCode: row.gateway_code as string,
+    acquirerDisputeId: row.acquirer_dispute_id as string,
+    disputeId: idOf("dispute", row.dispute_id as string),
+    paymentReference: idOf("payment", row.payment_id as string),
+    evidenceEndedAt: (row.evidence_ended_at as Micros | null) ?? undefined,
+  };
+}
+
+/** The link of an acquirer's dispute, as committed. */
+export function selectLink(book: Book, gatewayCode: string, acquirerDisputeId: string): Statement {
+  return {
+    name: "select acquirer dispute",
+    text: `select *
+from acquirer_disputes
+where merchant_id = $1::uuid and environment = $2::environment and gateway_code = $3::text and acquirer_dispute_id = $4::text`,
+    values: [uuidOf(book.merchantId), book.environment, gatewayCode, acquirerDisputeId],
+  };
+}

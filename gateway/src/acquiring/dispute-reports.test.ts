@@ -1,0 +1,155 @@
+// Goal: a dispute that begins at an acquirer is here what it is there, once, whatever order its reports come in. Method: the pure command
+// over payments and disputes in every state.
+import { describe, expect, test } from "vitest";
+import { anOperation } from "../../test/acquiring.ts";
+import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { aDispute, owning } from "../../test/refunds.ts";
+import type { ReportedDispute } from "../acquirers/acquirer.ts";
+import { disputes } from "../disputes/disputes.sql.ts";
+import { SECOND } from "../ground/clock.ts";
+import { payments } from "../payments/payments.sql.ts";
+import type { Payment } from "../payments/payment.ts";
+import { paymentStatuses } from "../payments/states.ts";
+import type { DisputeLink } from "./dispute-link.ts";
+import { disputeReport } from "./dispute-reports.ts";
+import { acquirerDisputes } from "./dispute-reports.sql.ts";
+import { exceptions } from "./exceptions.sql.ts";
+import { operations } from "./operations.sql.ts";
+
+const merchant = merchantWith();
+const paid = aPayment({ status: "succeeded", gatewayCode: "kawah" });
+const told = (changes: Partial<ReportedDispute> = {}): ReportedDispute => ({
+  id: "dp_1",
+  status: "open",
+  amountMinor: 400_000n,
+  currency: "IDR",
+  reason: "fraudulent",
+  respondBy: NOW + 5 * 86_400 * SECOND,
+  ...changes,
+});
+
+/** What a report about this payment does; `link` and what stands beside it are there already. */
+function report(
+  payment: Payment,
+  dispute: ReportedDispute,
+  known?: { link: DisputeLink; rows: ReturnType<typeof row>[] },
+) {
+  const operation = anOperation(payment.reference, { step: "done" });
+  const rows = [row(payments, payment), row(operations, operation), ...(known?.rows ?? [])];
+  const held = known ? 400_000n : 0n;
+  return given({ rows, balances: owning({ available: 600_000n, held }) }).when(
+    disputeReport(merchant, operation, { gatewayCode: "kawah", dispute, link: known?.link, said: undefined }),
+  );
+}
+
+/** A dispute that was reported before and stands so. */
+function reported(status: "needs_response" | "under_review" | "won" | "lost" | "withdrawn") {
+  const payment: Payment = { ...paid, disputeStatus: status };
+  const dispute = aDispute(payment, { status, amountMinor: 400_000n });
+  const link: DisputeLink = {
+    book,
+    gatewayCode: "kawah",
+    acquirerDisputeId: "dp_1",
+    disputeId: dispute.uuid,
+    paymentReference: payment.reference,
+    evidenceEndedAt: undefined,
+  };
+  return { payment, known: { link, rows: [row(disputes, dispute), row(acquirerDisputes, link)] } };
+}
+
+describe("the first report", () => {
+  test("opens it here: the amount is held, the merchant has until the acquirer's moment, and the names are linked", () => {
+    report(paid, told()).then((changes, exception) => {
+      expect(exception).toBeUndefined();
+      const [opened] = changes.inserted(disputes);
+      expect(opened).toMatchObject({
+        status: "needs_response",
+        amountMinor: 400_000n,
+        reason: "fraudulent",
+        evidenceDueAt: NOW + 5 * 86_400 * SECOND,
+      });
+      expect(changes.inserted(acquirerDisputes)).toMatchObject([
+        { gatewayCode: "kawah", acquirerDisputeId: "dp_1", disputeId: opened?.uuid, evidenceEndedAt: undefined },
+      ]);
+      expect(changes.journals).toEqual([
+        { kind: "dispute_opened", entries: { "merchant:available IDR": 400_000n, "merchant:held IDR": -400_000n } },
+      ]);
+      expect(changes.events).toEqual(["dispute.opened"]);
+    });
+  });
+
+  test.each(["won", "lost", "withdrawn"] as const)("may be its end, %s: it is opened and decided", (status) => {
+    report(paid, told({ status })).then((changes, exception) => {
+      expect(exception).toBeUndefined();
+      expect(changes.inserted(disputes)).toMatchObject([{ status }]);
+      expect(changes.journals.map(({ kind }) => kind)).toEqual(["dispute_opened", `dispute_${status}`]);
+      expect(changes.events).toEqual(["dispute.opened", "dispute.resolved"]);
+    });
+  });
+
+  test.each<[string, Payment, Partial<ReportedDispute>]>([
+    ["another currency", paid, { currency: "USD" }],
+    ["more than was paid", paid, { amountMinor: paid.amountMinor + 1n }],
+    ["more than is left", { ...paid, refundedMinor: paid.amountMinor - 1n }, { amountMinor: 2n }],
+    ["nothing", paid, { amountMinor: 0n }],
+    ["a payment whose dispute runs already", { ...paid, disputeStatus: "needs_response" }, {}],
+    ["a payment that lost one", { ...paid, disputeStatus: "lost" }, {}],
+    ...paymentStatuses
+      .filter((status) => status !== "succeeded" && status !== "partially_refunded")
+      .map((status): [string, Payment, Partial<ReportedDispute>] => [`a ${status} payment`, { ...paid, status }, {}]),
+  ])("of %s moves nothing, and waits for a person", (_what, payment, changes) => {
+    report(payment, told(changes)).then((done, exception) => {
+      expect(exception).toBe("dispute");
+      expect(done.inserted(exceptions)).toMatchObject([{ kind: "dispute", gatewayCode: "kawah" }]);
+      expect([done.journals, done.events, done.inserted(disputes)]).toEqual([[], [], []]);
+    });
+  });
+});
+
+describe("a later report", () => {
+  test.each(["needs_response", "under_review"] as const)("of a dispute that is %s decides it once", (before) => {
+    for (const status of ["won", "lost", "withdrawn"] as const) {
+      const { payment, known } = reported(before);
+      report(payment, told({ status }), known).then((changes, exception) => {
+        expect(exception).toBeUndefined();
+        expect(changes.updated(disputes)).toMatchObject([{ status }]);
+        expect(changes.journals.map(({ kind }) => kind)).toEqual([`dispute_${status}`]);
+      });
+    }
+  });
+
+  test("that says again what is known changes nothing", () => {
+    const running = reported("under_review");
+    const ended = reported("lost");
+    for (const result of [
+      report(running.payment, told(), running.known),
+      report(ended.payment, told({ status: "lost" }), ended.known),
+    ])
+      result.then((changes, exception) => {
+        expect([exception, changes.journals, changes.updated(disputes)]).toEqual([undefined, [], []]);
+      });
+  });
+
+  test.each([
+    ["won", "lost"],
+    ["lost", "won"],
+    ["lost", "open"],
+  ] as const)("that a dispute which ended as %s is %s moves nothing, and waits for a person", (before, status) => {
+    const { payment, known } = reported(before);
+    report(payment, told({ status }), known).then((changes, exception) => {
+      expect(exception).toBe("dispute");
+      expect([changes.journals, changes.updated(disputes)]).toEqual([[], []]);
+    });
+  });
+
+  test("that meets the first one at work is to come again", () => {
+    const { payment, known } = reported("needs_response");
+    const operation = anOperation(payment.reference, { step: "done" });
+    given({ rows: [row(payments, payment), row(operations, operation), row(acquirerDisputes, known.link)] })
+      .when(
+        disputeReport(merchant, operation, { gatewayCode: "kawah", dispute: told(), link: undefined, said: undefined }),
+      )
+      .refuses("SERVICE_UNAVAILABLE");
+  });
+});

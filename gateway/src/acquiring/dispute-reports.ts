@@ -1,0 +1,103 @@
+// Disputes that acquirers report: a payer contests a payment there, and the contested amount is held here until it is decided there.
+import type { ReportedDispute } from "../acquirers/acquirer.ts";
+import { bookCommand } from "../commands/command-context.ts";
+import { Fault } from "../ground/fault.ts";
+import { contest, contestableMinor, disputeNeeds, isContestable, resolve } from "../disputes/disputes.ts";
+import { disputes } from "../disputes/disputes.sql.ts";
+import { isRunning } from "../payments/payment.ts";
+import { findLocked } from "../payments/payments.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import type { Database } from "../store/database.ts";
+import type { Command } from "../store/lane.ts";
+import { need } from "../store/working-set.ts";
+import type { ExceptionKind } from "./exception.ts";
+import { exceptionNeeds, recordException } from "./exceptions.ts";
+import type { Operation } from "./operation.ts";
+import type { DisputeLink } from "./dispute-link.ts";
+import { acquirerDisputes, linkOfRow, selectLink } from "./dispute-reports.sql.ts";
+import { keepWords } from "./keep-words.ts";
+import type { Said } from "./words.ts";
+
+/** The link of an acquirer's dispute, as committed. */
+export async function linkOf(
+  database: Pick<Database, "query">,
+  book: Book,
+  gatewayCode: string,
+  acquirerDisputeId: string,
+): Promise<DisputeLink | undefined> {
+  const [row] = await database.query(selectLink(book, gatewayCode, acquirerDisputeId));
+  return row && linkOfRow(row);
+}
+
+interface Reported {
+  gatewayCode: string;
+  dispute: ReportedDispute;
+  /** What was known of it before the command; undefined when nothing was. */
+  link: DisputeLink | undefined;
+  said: Said | undefined;
+}
+
+/**
+ * Takes what an acquirer says of a dispute about the payment of `operation`. It opens it here the first time, whatever its status is by
+ * then, and decides it once. What does not fit what is recorded here (another currency, more than is left, a payment that was not paid,
+ * another end) moves nothing and is a reconciliation exception, which is answered. Throws SERVICE_UNAVAILABLE when somebody else takes
+ * the same report at this moment.
+ */
+export function disputeReport(
+  merchant: Merchant,
+  operation: Operation,
+  { gatewayCode, dispute: told, link: before, said }: Reported,
+): Command<ExceptionKind | undefined> {
+  const { book, id: paymentReference } = operation;
+  const key = { book, gatewayCode, acquirerDisputeId: told.id };
+  // One that is not known yet has no row to lock; a name that no dispute has stands for it.
+  const disputeKey = before ? { uuid: before.disputeId, paymentReference } : { uuid: "", paymentReference };
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "take dispute report",
+      needs: [
+        ...disputeNeeds(book, disputeKey),
+        need(acquirerDisputes, key),
+        ...exceptionNeeds(operation, ["dispute"]),
+      ],
+      execute(context) {
+        const { set, now, realNow } = context;
+        const payment = findLocked(context, paymentReference);
+        keepWords(context, operation, said);
+        const link = set.get(acquirerDisputes, key);
+        const astray = (): ExceptionKind => {
+          recordException(context, operation, operation.attempt, "dispute");
+          return "dispute";
+        };
+        if (link) {
+          const known = set.get(disputes, { book, uuid: link.disputeId });
+          if (!known) throw new Fault("SERVICE_UNAVAILABLE");
+          if (link.paymentReference !== paymentReference) return astray();
+          if (told.status === "open") return isRunning(known.status) ? undefined : astray();
+          if (isRunning(known.status)) resolve(context, known, told.status);
+          else if (known.status !== told.status) return astray();
+          return undefined;
+        }
+        const fits =
+          isContestable(payment) &&
+          payment.currency === told.currency &&
+          told.amountMinor > 0n &&
+          told.amountMinor <= contestableMinor(payment);
+        if (!fits) return astray();
+        // Theirs is real time; a sandbox's book has its own.
+        const due = told.respondBy === undefined ? {} : { evidenceDueAt: told.respondBy - realNow + now };
+        const opened = contest(context, payment, { reason: told.reason, amountMinor: told.amountMinor, ...due });
+        set.insert(acquirerDisputes, {
+          ...key,
+          disputeId: opened.uuid,
+          paymentReference,
+          evidenceEndedAt: undefined,
+        });
+        if (told.status !== "open") resolve(context, opened, told.status);
+        return undefined;
+      },
+    },
+  );
+}

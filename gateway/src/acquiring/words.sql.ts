@@ -1,0 +1,86 @@
+// All SQL of what acquirers and we said to each other. Rows are only appended, under the lock of their operation.
+import { SECOND, sqlTime, type Micros } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
+import type { Statement } from "../store/database.ts";
+import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
+import { STEP } from "../store/retention.ts";
+import type { KeptWords } from "./words.ts";
+
+/** An operation keeps no more than this: an acquirer that says something new each time fills no disk. */
+const KEPT_MAX = 100;
+/** How long words are kept: longer than any dispute runs. */
+const KEPT_SECONDS = 400 * 86_400;
+
+type WordsKey = Pick<KeptWords, "book" | "operationId" | "attempt" | "call" | "about" | "status" | "text">;
+
+/** Equal for the same words of the same call, whenever they are said. */
+function digestOf({ attempt, call, about, status, text }: WordsKey): Buffer {
+  return sha256(JSON.stringify([attempt, call, about, status ?? null, text]));
+}
+
+const columns = {
+  ...bookColumns,
+  operation_id: ["uuid", ({ operationId }: KeptWords) => uuidOf(operationId)],
+  digest: ["bytea", (words: KeptWords) => digestOf(words)],
+  payment_id: ["uuid", ({ paymentReference }: KeptWords) => uuidOf(paymentReference)],
+  operation_kind: ["text", ({ operationKind }: KeptWords) => operationKind],
+  gateway_code: ["text", ({ gatewayCode }: KeptWords) => gatewayCode],
+  attempt: ["smallint", ({ attempt }: KeptWords) => attempt],
+  call: ["text", ({ call }: KeptWords) => call],
+  about: ["text", ({ about }: KeptWords) => about],
+  status: ["smallint", ({ status }: KeptWords) => status],
+  words: ["text", ({ text }: KeptWords) => text],
+  said_at: ["timestamptz", ({ saidAt }: KeptWords) => sqlTime(saidAt)],
+} as const satisfies Columns<KeptWords>;
+
+const insert = `insert into acquirer_words (${Object.keys(columns).join(", ")})
+select w.*
+from (
+${rowsOf<KeptWords>(columns)}
+) w
+where (
+  select count(*)
+  from acquirer_words k
+  where k.merchant_id = w.merchant_id and k.environment = w.environment and k.operation_id = w.operation_id
+) < ${KEPT_MAX}
+on conflict do nothing`;
+
+/** Words by what they say. They are never read by a command. */
+export const acquirerWords: Table<WordsKey, KeptWords> = {
+  name: "acquirer words",
+  keyText: (key) => `${bookKey(key.book)}/${key.operationId}/${digestOf(key).toString("hex")}`,
+  keyOf: (words) => words,
+  insert: (values) => ({ name: "insert acquirer words", text: insert, values: arraysOf(columns, values) }),
+};
+
+/** What was said about a payment and its refunds, the newest first. */
+export function selectWords(book: Book, paymentReference: string, limit: number): Statement {
+  return {
+    name: "select acquirer words",
+    text: `select operation_id, operation_kind, gateway_code, attempt, call, about, status, words, said_at
+from acquirer_words
+where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+order by said_at desc, digest
+limit $4::integer`,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(paymentReference), limit],
+  };
+}
+
+/** Deletes words that were kept long enough, a step of them. */
+export function expiredWords(realNow: Micros): Statement {
+  return {
+    name: "forget acquirer words",
+    text: `delete from acquirer_words
+where ctid = any(array(
+  select ctid
+  from acquirer_words
+  where said_at < least($1::timestamptz, statement_timestamp())
+  order by said_at
+  limit ${STEP}
+))
+returning 1`,
+    values: [sqlTime(realNow - KEPT_SECONDS * SECOND)],
+  };
+}

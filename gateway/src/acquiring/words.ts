@@ -1,0 +1,26 @@
+// What acquirers and we said to each other about an operation, kept for people: without secrets and without what names a person.
+import type { Words } from "../acquirers/acquirer.ts";
+import type { Micros } from "../ground/clock.ts";
+import type { Book } from "../merchants/books.ts";
+import type { Operation } from "./operation.ts";
+
+/** What was said during one call, or by one message. */
+export interface Said {
+  /** `open`, `ask`, `refund`, `ask_refund`, `submit_evidence`, or `report` for a message of the acquirer. */
+  call: string;
+  words: readonly Words[];
+}
+
+export interface KeptWords extends Words {
+  book: Book;
+  operationId: string;
+  operationKind: Operation["kind"];
+  paymentReference: string;
+  gatewayCode: string;
+  attempt: number;
+  call: string;
+  saidAt: Micros;
+}
+
+/** Longer words are cut: nobody reads on, and what decides stands at the beginning. */
+export const WORDS_LENGTH_MAX = 8_192;

@@ -1,0 +1,4 @@
+// The providers that the service speaks to itself: a folder and a line each.
+import type { Provider } from "./profile.ts";
+
+export const providers: readonly Provider[] = [];
