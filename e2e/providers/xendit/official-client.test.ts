@@ -1,28 +1,19 @@
 // Goal: Xendit's published client takes our fake for Xendit, and we write refunds as it writes them. Method: the client against the fake,
 // with a payment that was opened by a request of ours. The client knows payment requests only as they were before versions: docs of the
 // connector say where they differ.
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Refund } from "xendit-node";
 import { type Ask, openingOf, refundOf } from "../../../gateway/src/providers/xendit/requests.ts";
 import { authorization } from "../../../gateway/src/providers/xendit/signature.ts";
 import { opening, refunding } from "../../../gateway/test/xendit-fixtures.ts";
 import type { Fake } from "../fake.ts";
 import { xenditFake } from "./fake.ts";
 
-interface Client {
-  createRefund(request: { idempotencyKey: string; data: Record<string, unknown> }): Promise<Record<string, unknown>>;
-  getRefund(request: { refundID: string }): Promise<Record<string, unknown>>;
-  getAllRefunds(request: { paymentRequestId: string }): Promise<{ data: Record<string, unknown>[]; hasMore: boolean }>;
-}
-// Its types leave out fields that it sends, so those that are used are named here.
-const { Refund } = createRequire(import.meta.url)("xendit-node") as {
-  Refund: new (options: { secretKey: string; xenditURL: string }) => Client;
-};
-
 const secretKey = "xnd_development_P4qDfOss0OCpl8RtKrROHjaQYNCk9dN5lSfk";
 let fake: Fake;
-let client: Client;
+let client: Refund;
 let number = 0;
+const reason = "REQUESTED_BY_CUSTOMER" as const;
 
 beforeAll(async () => {
   fake = await xenditFake({ secretKey, callbackToken: "a token" });
@@ -55,7 +46,7 @@ test("the client refunds what we opened, finds its refund again, and repeats it 
     referenceId: "rfd1.s1",
     amount: 4_000,
     currency: "IDR",
-    reason: "REQUESTED_BY_CUSTOMER",
+    reason,
   };
   const made = await client.createRefund({ idempotencyKey: "rfd1.s1", data });
   expect(made).toMatchObject({
@@ -81,7 +72,7 @@ test("a refund of ours is the client's own, to the byte: under one key it happen
       paymentRequestId: id,
       currency: "IDR",
       amount: 4_000,
-      reason: "REQUESTED_BY_CUSTOMER",
+      reason,
     },
   });
   expect(theirs.id).toBe(ours.id);
@@ -95,7 +86,7 @@ test("the client reads the fake's refusals", async () => {
     referenceId: "rfd3.s1",
     amount: 10_001,
     currency: "IDR",
-    reason: "REQUESTED_BY_CUSTOMER",
+    reason,
   };
   await expect(client.createRefund({ idempotencyKey: "rfd3.s1", data })).rejects.toMatchObject({
     status: 400,
