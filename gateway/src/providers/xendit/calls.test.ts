@@ -21,7 +21,7 @@ import { SECOND, systemClock } from "../../ground/clock.ts";
 import { Fault } from "../../ground/fault.ts";
 import type { PaymentMethod } from "../../merchants/settings.ts";
 import { type XenditProfile, xenditSchema } from "./profile.ts";
-import { xendit } from "./xendit.ts";
+import { xenditAcquirer } from "./xendit.ts";
 
 const SECRET_KEY = "xnd_development_P4qDfOss0OCpl8RtKrROHjaQYNCk9dN5lSfk";
 const TOKEN = "a webhook token of the tests";
@@ -31,7 +31,7 @@ const tokenFile = join(folder, "callback-token");
 
 let fake: Fake;
 let receiver: Server;
-let acquirer: ReturnType<typeof xendit>;
+let acquirer: ReturnType<typeof xenditAcquirer>;
 let profile: XenditProfile;
 const heard: (Heard | Error)[] = [];
 const signal = new AbortController().signal;
@@ -66,7 +66,7 @@ beforeAll(async () => {
       takes("card"),
     ],
   });
-  acquirer = xendit(profile);
+  acquirer = xenditAcquirer(profile);
 });
 
 afterAll(async () => {
@@ -232,7 +232,7 @@ test("a payment whose repetition is refused for what it says was never there", a
 });
 
 test("an address where nobody listens is a definite no", async () => {
-  const nobody = xendit({ ...profile, url: "http://127.0.0.1:1" });
+  const nobody = xenditAcquirer({ ...profile, url: "http://127.0.0.1:1" });
   const refused = await nobody.calls.open(asked(), signal).catch((error: unknown) => error);
   expect(refused).toMatchObject({ name: "AcquirerRefused", unavailable: true });
   await nobody.close();
@@ -355,10 +355,10 @@ test("nothing of a key is told", async () => {
 
 test("a key of the other environment is refused at the start, and the token before is still taken", async () => {
   writeFileSync(keyFile, "xnd_production_of_another_environment");
-  expect(() => xendit(profile)).toThrow("secret_key is no secret key of the sandbox environment");
+  expect(() => xenditAcquirer(profile)).toThrow("secret_key is no secret key of the sandbox environment");
   writeFileSync(keyFile, SECRET_KEY);
   writeFileSync(tokenFile, `the next token\n${TOKEN}`);
-  const rolled = xendit(profile);
+  const rolled = xenditAcquirer(profile);
   const message = { method: "POST", target: "/", rest: "", body: event("payment.capture", payment()) };
   for (const token of ["the next token", TOKEN])
     expect(rolled.calls.receive({ ...message, headers: { "x-callback-token": token } }, 0)).toMatchObject({

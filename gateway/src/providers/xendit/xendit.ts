@@ -7,7 +7,7 @@ import { XenditCalls } from "./calls.ts";
 import { type XenditProfile, xenditSchema } from "./profile.ts";
 
 /** An acquirer as its profile says. Throws when a key is missing, or of the other environment. `close` gives its connections back. */
-export function xendit(
+export function xenditAcquirer(
   profile: XenditProfile,
   clock: Clock = systemClock,
 ): Acquirer & { calls: AcquirerCalls; close(): Promise<void> } {
@@ -26,4 +26,4 @@ export function xendit(
   };
 }
 
-export const xenditProvider = provider("xendit", xenditSchema, (profile) => xendit(profile));
+export const xendit = provider("xendit", xenditSchema, (profile) => xenditAcquirer(profile));
