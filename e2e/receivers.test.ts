@@ -158,7 +158,7 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       const registered = await operate(service.demo, "PUT", `/merchants/${service.demo.merchant_id}/webhook`, at);
       secret = registered.webhook_secret as string;
       env = {
-        WEBHOOK_SECRET: `whsec_b2xk,${secret}`,
+        GERBANG_WEBHOOK_SECRET: `whsec_b2xk,${secret}`,
         INBOX: join(place, `${slug}.sqlite`),
         PYTHONPATH: `${clients.python}:${folderOf(`receivers/${folder}`)}`,
         LARAVEL_EXAMPLE: folderOf(`receivers/${folder}`),
@@ -185,7 +185,7 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       const url = (): string => `http://127.0.0.1:${programs.port}${path}`;
       const order = (what: string): string => `${slug}-${what}`;
       const forged = { type: "payment.succeeded", order: order("forged"), at: now };
-      expect(await tell(url(), forged, "whsec_c3RyYW5nZXI=")).toBe(400);
+      expect(await tell(url(), forged, "whsec_c3RyYW5nZXI=")).toBe(401);
       // Newer states are known: by a second, and within one by the identity.
       expect(await tell(url(), { type: "payment.canceled", order: order("overtaken"), at: now })).toBe(200);
       expect(await tell(url(), { type: "payment.succeeded", order: order("overtaken"), at: now - 5_000 })).toBe(200);
@@ -221,7 +221,7 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       "accepts nothing where it has no secret, not even what is signed with an empty one",
       async () => {
         await programs.stop();
-        env.WEBHOOK_SECRET = "";
+        env.GERBANG_WEBHOOK_SECRET = "";
         await run("server");
         const event = { type: "payment.succeeded", order: `${slug}-without-secret`, at: Date.now() };
         expect(await tell(`http://127.0.0.1:${programs.port}${path}`, event, "")).toBe(500);

@@ -164,7 +164,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     const [install = "", start = "", listen = "", ...others] = commandsOf("express-shop.md");
     expect(others).toEqual([]);
     const [pack, express = ""] = install.split("npm install ./gerbang-sdk-*.tgz ");
-    expect(pack).toBe('npm pack "$GERBANG/sdk"\n'); // done already, in the tutorial
+    expect(pack).toBe('npm pack --silent "$GERBANG/sdk"\n'); // done already, in the tutorial
     await follower.type(`npm install ${express}`);
     expect(follower.save("express-shop.md")).toEqual(["shop.mjs"]);
     await follower.start(start);
@@ -172,14 +172,23 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     await buy("succeeded", "paid");
     await buy("failed", "not paid");
     const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
-    expect(forged.status).toBe(400);
+    expect(forged.status).toBe(401);
     expect((await fetch(`http://localhost:${follower.port}/orders/order-of-nobody`)).status).toBe(404);
   });
 
   test("uses the library as its page shows: errors, keys, lists, four frameworks and tests", async () => {
     const { code: typed = "" } = blocksOf("client-library.md").findLast(({ language }) => language === "sh") ?? {};
-    const [errors = "", keys = "", lists = "", express = "", fastify = "", hono = "", next = "", ...tests] =
-      follower.save("client-library.md");
+    const [
+      errors = "",
+      keys = "",
+      lists = "",
+      express = "",
+      fastify = "",
+      hono = "",
+      next = "",
+      claims = "",
+      ...tests
+    ] = follower.save("client-library.md");
     await follower.type("npm install express fastify hono");
     const said = await follower.type([errors, keys, lists].map((file) => `node ${file}`).join("\n"));
     const promised = sectionOf("client-library.md", "text") + sectionOf("client-library.md", "text", 1);
@@ -200,11 +209,14 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     };
     for (const file of [express, fastify]) {
       await follower.start(`node ${file}`);
-      expect(await statuses("fetch"), file).toBe("200\n400\n");
+      expect(await statuses("fetch"), file).toBe("200\n401\n");
       await follower.stopPrograms();
     }
-    expect(await statuses(`(await import("./${hono}")).default.fetch`)).toBe("payment.succeeded\n200\n400\n");
-    expect(await statuses(`(await import("./${next}")).POST`)).toBe("payment.succeeded\n200\n400\n");
+    expect(
+      await follower.type(`node -e "import('./${claims}').then(({ store }) => console.log(store.claim('evt_1')))"`),
+    ).toBe("true\n");
+    expect(await statuses(`(await import("./${hono}")).default.fetch`)).toBe("payment.succeeded\n200\n401\n");
+    expect(await statuses(`(await import("./${next}")).POST`)).toBe("payment.succeeded\n200\n401\n");
     expect(typed.trim()).toBe(`node --test ${tests.join(" ")}`);
     // The second of them starts a service of its own.
     await follower.type(typed);
@@ -220,8 +232,16 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     await buy("succeeded", "paid");
     await buy("failed", "not paid");
     const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
-    expect(forged.status).toBe(400);
+    expect(forged.status).toBe(401);
     expect((await fetch(`http://localhost:${follower.port}/orders/order-..%2F..%2Fetc`)).status).toBe(404);
+    // Without its keys it says so to the log alone.
+    const bought = `$_SERVER = ['REQUEST_METHOD' => 'POST', 'REQUEST_URI' => '/orders']; require 'shop.php'; echo http_response_code();`;
+    const refused = await follower.type(
+      `GERBANG_CLIENT_ID= php -d error_log=refused.log -r "${bought.replaceAll("$", "\\$")}"`,
+    );
+    expect(refused).toContain("Paying is not possible right now.");
+    expect(refused).toMatch(/502$/);
+    expect(await follower.type("cat refused.log")).toContain("client_id is missing");
   });
 });
 

@@ -75,7 +75,7 @@ describe("the receiver as printed", () => {
     secret = registered.webhook_secret as string;
     writeFileSync(join(place, "receiver.mjs"), blocks("js")[0] ?? "");
     receiver = spawn(process.execPath, [join(place, "receiver.mjs")], {
-      env: { PORT: String(port), WEBHOOK_SECRET: secret },
+      env: { PORT: String(port), GERBANG_WEBHOOK_SECRET: secret },
       stdio: ["ignore", "pipe", "inherit"],
     });
     receiver.stdout?.setEncoding("utf8").on("data", (part: string) => void (said += part));

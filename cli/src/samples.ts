@@ -75,7 +75,7 @@ export async function runSample(
       GERBANG_CLIENT_ID: key.clientId,
       GERBANG_SECRET: key.secret,
       GERBANG_BASE_URL: key.baseUrl,
-      WEBHOOK_SECRET: listenerSecret(key.secret),
+      GERBANG_WEBHOOK_SECRET: listenerSecret(key.secret),
     },
   });
   const ended = new AbortController();

@@ -52,9 +52,9 @@ createServer((request, response) => {
   let body = "";
   request.on("data", (part) => (body += part)).on("end", () => {
     const signed = request.headers["x-svc-timestamp"] + "." + body;
-    const good = createHmac("sha256", process.env.WEBHOOK_SECRET).update(signed).digest("hex") === request.headers["x-svc-signature"];
+    const good = createHmac("sha256", process.env.GERBANG_WEBHOOK_SECRET).update(signed).digest("hex") === request.headers["x-svc-signature"];
     if (good) taken.push(JSON.parse(body).type);
-    response.writeHead(good ? 200 : 400).end();
+    response.writeHead(good ? 200 : 401).end();
   });
 }).listen(Number(process.env.PORT), "127.0.0.1");
 `;

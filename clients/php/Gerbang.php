@@ -20,6 +20,9 @@ const ATTEMPTS_MAX = 5;
 const WINDOW_SECONDS = 300;
 // Timestamps of the interface's own scheme are moved by so much at most: the clocks may differ by the rest of the window.
 const SPREAD_SECONDS = 240;
+// A copy of an event waits for the one before it, well within the ten seconds that an answer may take.
+const CLAIM_ASK_EVERY_SECONDS = 0.25;
+const CLAIM_WAIT_MAX_SECONDS = 5;
 
 /**
  * What went wrong: an error of the API with its `code`, or one of the way to it.
@@ -109,6 +112,15 @@ class GerbangException extends \RuntimeException
     }
 }
 
+/** Somebody else handles the event just now: answer 503, and nothing is lost. It comes again. */
+class EventBusyException extends GerbangException
+{
+    public function __construct()
+    {
+        parent::__construct('event_busy', 'Another process handles this event just now.', advice: 'Answer 503: it comes again.');
+    }
+}
+
 /** A delivery that does not verify. `step` is the step that failed; answer 401 and do nothing else. */
 class WebhookException extends GerbangException
 {
@@ -127,7 +139,7 @@ final class Rules
     private static function of(string $operation): array
     {
         $metadata = [self::metadata(), false];
-        $returnUrl = [self::matching('~^https://[^/?#]+([/?#].*)?$~Ds', 'must be an https address', self::string()), false];
+        $returnUrl = [self::matching('~^(https://[^/?#]+|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?)([/?#].*)?$~Ds', 'must be an https address', self::string()), false];
         return match ($operation) {
             'payment' => [
                 'amount_minor' => [self::amount(), true],
@@ -1206,6 +1218,12 @@ final class Events extends Listed
     {
         return $this->gerbang->call('POST', '/v1/events/resend', ['since' => $since] + $filters, options: $options);
     }
+
+    /** Sends those that are named again, 100 at most. */
+    public function resendMany(array $ids, array $options = []): array
+    {
+        return $this->gerbang->call('POST', '/v1/events/resend', ['event_ids' => array_values($ids)], options: $options);
+    }
 }
 
 final class PaymentLinks extends Listed
@@ -1343,13 +1361,17 @@ final class SandboxWebhook extends Resource
         return $this->gerbang->call('POST', '/v1/sandbox/webhook/doctor', $delivery);
     }
 
-    /** Switches fault injection; without a mode it says which one is on. */
-    public function misbehave(?string $mode = null, ?int $forNext = null): array
+    /** Lets deliveries go wrong on purpose, for so many attempts or until the mode is `none`. */
+    public function misbehave(string $mode, ?int $forNext = null): array
     {
-        $path = '/v1/sandbox/webhook/misbehave';
-        return $mode === null
-            ? $this->gerbang->call('GET', $path)
-            : $this->gerbang->call('PUT', $path, ['mode' => $mode] + ($forNext === null ? [] : ['for_next' => $forNext]));
+        $body = ['mode' => $mode] + ($forNext === null ? [] : ['for_next' => $forNext]);
+        return $this->gerbang->call('PUT', '/v1/sandbox/webhook/misbehave', $body);
+    }
+
+    /** How they go wrong now. */
+    public function misbehaviour(): array
+    {
+        return $this->gerbang->call('GET', '/v1/sandbox/webhook/misbehave');
     }
 }
 
@@ -1358,6 +1380,12 @@ final class SandboxRequests extends Listed
 {
     protected const PATH = '/v1/sandbox/requests';
 
+    /** One with its bodies, redacted. */
+    public function get(string $requestId): array
+    {
+        return $this->gerbang->call('GET', '/v1/sandbox/requests/' . Rules::id('req', $requestId));
+    }
+
     /** Why the signature of a request was refused. */
     public function doctor(string $requestId): array
     {
@@ -1365,15 +1393,105 @@ final class SandboxRequests extends Listed
     }
 }
 
+/**
+ * Remembers which events were handled, such as a table with the event's id as its key. A claim is over after a minute or so: a process that died
+ * while it handled an event never says what became of it, and the event comes again.
+ */
+interface EventStore
+{
+    /**
+     * Takes an event that nobody has, or whose claim is over: true for one caller alone, however many ask at once. false: it was handled. 'busy':
+     * somebody else handles it, and their claim is not over.
+     */
+    public function claim(string $id): bool|string;
+
+    /** The event was handled: nobody gets it any more. */
+    public function done(string $id): void;
+
+    /** It was not: who asks next may have it. */
+    public function release(string $id): void;
+}
+
 /** Verifies deliveries, and makes them for tests. Needs no credentials. */
 final class Webhooks
 {
+    private Time $time;
+
+    public function __construct(?Time $time = null)
+    {
+        $this->time = $time ?? new Time();
+    }
+
+    /**
+     * The status to answer to a delivery: 200 once `$on` is done, or was before; 401 to what is not genuine, 500 when `$on` throws, 503 while another
+     * process handles the event. What was wrong goes to `$options['log']`, a function, and to PHP's log without it.
+     *
+     * With `$options['store']`, an EventStore, the event is claimed before `$on` gets it, so that of two copies one runs. Keep `$on` short (ten seconds at
+     * most), such as a row in a queue. Further options are those of `unwrap`.
+     */
+    public function handle(
+        string $rawBody,
+        array $headers,
+        #[\SensitiveParameter] string|array $secrets,
+        callable $on,
+        array $options = []
+    ): int {
+        $log = $options['log'] ?? 'error_log';
+        $store = $options['store'] ?? null;
+        try {
+            $event = $this->unwrap($rawBody, $headers, $secrets, $options);
+            $secrets = ''; // no trace of a later error has them
+            if ($event !== null) {
+                self::handOn($event, $on, $store, $log);
+            }
+            return 200;
+        } catch (\Throwable $error) {
+            $log("webhook: {$error->getMessage()}");
+            return match (true) {
+                $error instanceof WebhookException => 401,
+                $error instanceof EventBusyException => 503,
+                default => 500,
+            };
+        }
+    }
+
+    /** Hands on an event that is claimed, and ends the claim. What `$on` has done stays claimed, though `done` could not be kept. */
+    private static function handOn(array $event, callable $on, ?EventStore $store, callable $log): void
+    {
+        try {
+            $on($event);
+        } catch (\Throwable $error) {
+            try {
+                $store?->release($event['id']);
+            } catch (\Throwable $another) {
+                $log("webhook: {$another->getMessage()}"); // then the claim ends by its time
+            }
+            throw $error;
+        }
+        $store?->done($event['id']);
+    }
+
+    private function claimed(EventStore $store, string $id): bool
+    {
+        for ($waited = 0.0; ; $waited += CLAIM_ASK_EVERY_SECONDS) {
+            $answer = $store->claim($id);
+            if ($answer !== 'busy') {
+                return (bool) $answer;
+            }
+            if ($waited >= CLAIM_WAIT_MAX_SECONDS) {
+                throw new EventBusyException();
+            }
+            $this->time->sleep(CLAIM_ASK_EVERY_SECONDS);
+        }
+    }
+
     /**
      * The event of a genuine delivery; throws WebhookException, whose `step` is the one that failed.
      *
      * `$rawBody` are the bytes as they came: file_get_contents('php://input'). `$headers` by name, a value or an array of values; $_SERVER will
-     * do. `$secrets`: one, or several while they are rotated. Options: `prefix` of the service's headers (X-SVC-), `now` in Unix seconds, `store`:
-     * a function that takes an event's id and gives true when it is new; then an event that was received before gives null. Answer both with 2xx.
+     * do. `$secrets`: one, or several while they are rotated. Options: `prefix` of the service's headers (X-SVC-), `now` in Unix seconds, `store`,
+     * an EventStore: then the event is claimed, one that was handled gives null (answer 2xx), and EventBusyException says that somebody handles
+     * it. Whoever gets the event then says `done` or `release`.
      */
     public function unwrap(string $rawBody, array $headers, #[\SensitiveParameter] string|array $secrets, array $options = []): ?array
     {
@@ -1407,7 +1525,7 @@ final class Webhooks
         }
         $event = self::eventOf($rawBody);
         $store = $options['store'] ?? null;
-        return $store !== null && !$store($event['id']) ? null : $event;
+        return $store === null || $this->claimed($store, $event['id']) ? $event : null;
     }
 
     /** The headers of a delivery of this body, for tests of your receiver. Options: `timestamp`, `prefix`, `attempt`. */

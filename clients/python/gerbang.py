@@ -28,17 +28,20 @@ import socket
 import ssl
 import threading
 import time
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypedDict, Union, cast
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Protocol, Sequence, Tuple, TypedDict, Union, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 __version__ = "0.1.0"
-__all__ = ["Gerbang", "GerbangError", "WebhookError", "Webhooks", "webhooks"]
+__all__ = ["EventBusyError", "EventStore", "Gerbang", "GerbangError", "WebhookError", "Webhooks", "webhooks"]
 
 ANSWER_MAX_BYTES = 10_000_000
 ATTEMPTS_MAX = 5
 WINDOW_SECONDS = 300
 # Timestamps of the interface's own scheme are moved by so much at most: the clocks may differ by the rest of the window.
 SPREAD_SECONDS = 240
+# A copy of an event waits for the one before it, well within the ten seconds that an answer may take.
+CLAIM_ASK_EVERY_SECONDS = 0.25
+CLAIM_WAIT_MAX_SECONDS = 5
 
 _log = logging.getLogger("gerbang")
 _clock = time  # what attempts are dated by and wait with; tests put another in its place
@@ -220,6 +223,13 @@ _METHODS = ("qris", "va", "card", "ewallet", "bank_transfer")
 _TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", tuple: "array", dict: "object"}
 
 
+class EventBusyError(GerbangError):
+    """Somebody else handles the event just now: answer 503, and nothing is lost. It comes again."""
+
+    def __init__(self) -> None:
+        super().__init__("event_busy", "Another process handles this event just now.", advice="Answer 503: it comes again.")
+
+
 def _invalid(field: str, value: Any, rule: str) -> GerbangError:
     field = str(_shown(field))
     return GerbangError("VALIDATION_ERROR", f"{field}: {rule}", status=422, details={"field": field, "value": _shown(value)})
@@ -327,7 +337,7 @@ def _metadata(field: str, value: Any) -> None:
 
 _EMAIL = _matching("[^@]*@[^@]*", "must have exactly one @", _text(3, 254))
 _PHONE = _matching(r"\+[0-9]{8,15}", "must be + and 8 to 15 digits", _string)
-_RETURN_URL = _matching(r"https://[^/?#]+(?:[/?#].*)?", "must be an https address", _string)
+_RETURN_URL = _matching(r"(?:https://[^/?#]+|http://(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?)(?:[/?#].*)?", "must be an https address", _string)
 # In the order in which errors prevail; those with an asterisk are required.
 _CREATE_PAYMENT: Dict[str, Rule] = {
     "amount_minor*": _amount,
@@ -1074,6 +1084,10 @@ class _Events(_Listed):
         body = _checked({"since": since, "state": state, "starting_after": starting_after}, {})
         return self._call("POST", "/v1/events/resend", body, idempotency_key=idempotency_key)
 
+    def resend_many(self, ids: Sequence[str], *, idempotency_key: Optional[str] = None) -> Json:
+        """Sends those that are named again, 100 at most."""
+        return self._call("POST", "/v1/events/resend", {"event_ids": list(ids)}, idempotency_key=idempotency_key)
+
 
 class _PaymentLinks(_Listed):
     _path = "/v1/payment-links"
@@ -1164,17 +1178,23 @@ class _SandboxWebhook(_Resource):
         given = {"headers": headers, "body": body, "received_at": received_at, "computed_signature": computed_signature}
         return self._call("POST", "/v1/sandbox/webhook/doctor", _checked(given, {}))
 
-    def misbehave(self, mode: Optional[str] = None, *, for_next: Optional[int] = None) -> Json:
-        """Switches fault injection; without a mode it says which one is on."""
-        if mode is None:
-            return self._call("GET", "/v1/sandbox/webhook/misbehave")
+    def misbehave(self, mode: str, *, for_next: Optional[int] = None) -> Json:
+        """Lets deliveries go wrong on purpose, for so many attempts or until the mode is `none`."""
         return self._call("PUT", "/v1/sandbox/webhook/misbehave", _checked({"mode": mode, "for_next": for_next}, {}))
+
+    def misbehaviour(self) -> Json:
+        """How they go wrong now."""
+        return self._call("GET", "/v1/sandbox/webhook/misbehave")
 
 
 class _SandboxRequests(_Listed):
     """The log of your own requests in the sandbox."""
 
     _path = "/v1/sandbox/requests"
+
+    def get(self, request_id: str) -> Json:
+        """One with its bodies, redacted."""
+        return self._call("GET", f"/v1/sandbox/requests/{_id('req', request_id)}")
 
     def doctor(self, request_id: str) -> Json:
         """Why the signature of a request was refused."""
@@ -1187,8 +1207,70 @@ class _SandboxRequests(_Listed):
 Headers = Union[Mapping[str, Any], Iterable[Tuple[Any, Any]]]
 
 
+class EventStore(Protocol):
+    """Remembers which events were handled, such as a table with the event's id as its key.
+
+    A claim is over after a minute or so: a process that died while it handled an event never says what became of it, and the event comes again.
+    """
+
+    def claim(self, id: str) -> Union[bool, str]:
+        """Takes an event that nobody has, or whose claim is over: True for one caller alone, however many ask at once.
+
+        False: it was handled. "busy": somebody else handles it, and their claim is not over.
+        """
+
+    def done(self, id: str) -> Any:
+        """The event was handled: nobody gets it any more."""
+
+    def release(self, id: str) -> Any:
+        """It was not: who asks next may have it."""
+
+
+def _claimed(store: EventStore, id: str) -> bool:
+    waited = 0.0
+    while True:
+        answer = store.claim(id)
+        if answer != "busy":
+            return bool(answer)
+        if waited >= CLAIM_WAIT_MAX_SECONDS:
+            raise EventBusyError
+        _clock.sleep(CLAIM_ASK_EVERY_SECONDS)
+        waited += CLAIM_ASK_EVERY_SECONDS
+
+
 class Webhooks:
     """Verifies deliveries, and makes them for tests. Needs no credentials."""
+
+    def handle(
+        self,
+        raw_body: Union[bytes, str],
+        headers: Headers,
+        secrets: Union[str, Sequence[str]],
+        on: Callable[[Event], Any],
+        *,
+        prefix: str = "X-SVC-",
+        store: Optional[EventStore] = None,
+    ) -> int:
+        """The status to answer to a delivery: 200 once `on` is done, or was before; 401 to what is not genuine, 500 when `on` raises, 503 while
+        another process handles the event. What was wrong is in the log `gerbang`.
+
+        With a `store` the event is claimed before `on` gets it, so that of two copies one runs. Keep `on` short (ten seconds at most), such as a row
+        in a queue.
+        """
+        try:
+            event = self.unwrap(raw_body, headers, secrets, prefix=prefix, store=store)
+            if event is not None:
+                _handle(event, on, store)
+            return 200
+        except WebhookError as error:
+            _log.warning("a delivery was refused: %s", error)
+            return 401
+        except EventBusyError:
+            _log.warning("an event is handled by another process")
+            return 503
+        except Exception:
+            _log.exception("an event was not handled")
+            return 500
 
     def unwrap(
         self,
@@ -1198,12 +1280,12 @@ class Webhooks:
         *,
         prefix: str = "X-SVC-",
         now: Optional[float] = None,
-        store: Optional[Callable[[str], bool]] = None,
+        store: Optional[EventStore] = None,
     ) -> Optional[Event]:
         """The event of a genuine delivery; raises WebhookError, whose `step` is the one that failed.
 
-        `raw_body` are the bytes as they came. `secrets`: one, or several while they are rotated. `store` takes an event's id and
-        gives True when it is new: then a delivery of an event that was received before gives None. Answer both with 2xx.
+        `raw_body` are the bytes as they came. `secrets`: one, or several while they are rotated. With a `store` the event is claimed: one that
+        was handled gives None (answer 2xx), and EventBusyError says that somebody handles it. Whoever gets the event then says `done` or `release`.
         """
         known = [_Secret(secrets)] if isinstance(secrets, str) else [_Secret(one) for one in secrets]
         del secrets  # so that no report of an error has it among the variables of this frame
@@ -1229,7 +1311,7 @@ class Webhooks:
         else:
             raise WebhookError("header_missing", f"{prefix}Timestamp and {prefix}Signature are not both there.")
         event = _event_of(body)
-        return None if store is not None and not store(event["id"]) else event
+        return event if store is None or _claimed(store, event["id"]) else None
 
     def sign(
         self, body: Union[bytes, str], secret: str, *, timestamp: Optional[int] = None, prefix: str = "X-SVC-", attempt: int = 1
@@ -1246,6 +1328,18 @@ class Webhooks:
             f"{prefix}Signature": _Secret(secret).hmac(stamp.encode("ascii"), b".", data).hexdigest(),
             f"{prefix}Delivery-Attempt": str(attempt),
         }
+
+
+def _handle(event: Event, on: Callable[[Event], Any], store: Optional[EventStore]) -> None:
+    """Hands on an event that is claimed, and ends the claim. What `on` has done stays claimed, though `done` could not be kept."""
+    try:
+        on(event)
+    except BaseException:
+        if store is not None:
+            store.release(event["id"])  # when that fails, too, the claim ends by its time
+        raise
+    if store is not None:
+        store.done(event["id"])
 
 
 def _by_name(headers: Headers) -> Dict[str, List[str]]:

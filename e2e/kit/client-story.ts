@@ -50,7 +50,7 @@ export function environmentOf({ demo }: Service): Record<string, string> {
     GERBANG_CLIENT_ID: demo.client_id,
     GERBANG_SECRET: demo.secret,
     GERBANG_BASE_URL: demo.base_url,
-    WEBHOOK_SECRET: demo.webhook_secret,
+    GERBANG_WEBHOOK_SECRET: demo.webhook_secret,
   };
 }
 
@@ -109,7 +109,9 @@ export function testStory(command: readonly string[], language: string): () => S
       own: true,
       doctor: "genuine",
       event: ["payment.succeeded", 0],
-      misbehave: ["delay", "none"],
+      misbehave: ["delay", "delay", "none"],
+      "resent by name": "OBJECT_NOT_FOUND",
+      "one request": true,
       log: expect.stringMatching(/^(GET|POST|PUT)$/),
       clock: true,
       stranger: ["SIGNATURE_INVALID", "base_unknown"],

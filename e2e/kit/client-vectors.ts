@@ -90,6 +90,14 @@ export function testVectors(command: readonly string[]): void {
     expect(named(vectors, await results("webhooks", vectors))).toEqual(named(vectors, expected));
   });
 
+  test("handles an event once, whatever its store and its program say, as the vectors say", async () => {
+    const vectors = vectorsOf<Vector & { status: number; calls: string[] }>("handling");
+    const handled = await results<{ status: number; calls: string[]; waited_ms: number }>("handling", vectors);
+    const expected = vectors.map(({ status, calls }) => ({ status, calls, waited_ms: expect.any(Number) }));
+    expect(named(vectors, handled)).toEqual(named(vectors, expected));
+    for (const { waited_ms: waited } of handled) expect(waited).toBeLessThanOrEqual(5_000);
+  });
+
   test("refuses before it sends what the service would refuse, in the same words", async () => {
     const vectors = vectorsOf<Vector & { error: Record<string, unknown> }>("validation");
     const expected = vectors.map(({ error }) => error);

@@ -3,6 +3,9 @@ import { type CallOptions, type Calls, type ReadOptions, path } from "./calls.ts
 import type { List } from "./list.ts";
 import type { DeliveryAttempt, DeliveryFilters, Event, EventFilters, ResendEvents, ResentEvents } from "./types.ts";
 
+/** Which of the events since a moment: by default those that no receiver took. */
+export type ResendFilters = Pick<ResendEvents, "state" | "starting_after">;
+
 export class Events {
   readonly #calls: Calls;
 
@@ -27,13 +30,17 @@ export class Events {
     return this.#calls.write("events.resend", path`/v1/events/${id}/resend`, {}, options);
   }
 
-  /** Sends many again: those of a time, or those that are named. Ask on with `starting_after` while there are more. */
-  resendSince(body: ResendEvents, options?: CallOptions): Promise<ResentEvents> {
-    return this.#calls.write(
-      "events.resendSince",
-      "/v1/events/resend",
-      { value: body, rules: "ResendEvents" },
-      options,
-    );
+  /** Sends those since a moment again, 1,000 a call: go on with `next_cursor` as `starting_after`. */
+  resendSince(since: string, filters: ResendFilters = {}, options?: CallOptions): Promise<ResentEvents> {
+    return this.#resend("events.resendSince", { since, ...filters }, options);
+  }
+
+  /** Sends those that are named again, 100 at most. */
+  resendMany(ids: readonly string[], options?: CallOptions): Promise<ResentEvents> {
+    return this.#resend("events.resendMany", { event_ids: [...ids] }, options);
+  }
+
+  #resend(operation: string, body: ResendEvents, options?: CallOptions): Promise<ResentEvents> {
+    return this.#calls.write(operation, "/v1/events/resend", { value: body, rules: "ResendEvents" }, options);
   }
 }

@@ -1,6 +1,7 @@
 // A receiver of webhooks for Node's http, Express, Fastify, Hono, Next and everything that speaks `Request` and `Response`.
+import { EventBusyError, type EventStore, type Sleep } from "./claims.ts";
 import type { EventOf, EventType, WebhookEvent } from "./types.ts";
-import { type DeliveryHeaders, type EventStore, WebhookError, unwrap } from "./verify.ts";
+import { type DeliveryHeaders, WebhookError, unwrap } from "./verify.ts";
 
 /** The largest body that is read: an event has a few kilobytes. */
 const BODY_BYTES_MAX = 1_000_000;
@@ -17,11 +18,13 @@ export interface HandlerOptions {
    * and the service sends the event again.
    */
   on: ((event: WebhookEvent) => unknown) | Listeners;
-  /** Events that it knows are answered and not handled again; one is added once it was handled. */
+  /** Claims each event before `on` gets it, so that of two copies one runs. An event that was handled is answered, and no more. */
   store?: EventStore;
   headerPrefix?: string;
   /** Is told what was refused, and what `on` threw. Nothing goes anywhere else. */
   onError?: (error: unknown) => void;
+  /** Waits for another one's claim, in milliseconds; tests hand in their own. */
+  sleep?: Sleep;
 }
 
 /** Node's request, as far as it is needed; frameworks extend it. */
@@ -66,22 +69,27 @@ interface Outcome {
   text: string;
 }
 
-/** Makes the handler of an address for webhooks. It answers 200 once `on` is done, 400 to what is not genuine, 500 when `on` throws. */
+/**
+ * Makes the handler of an address for webhooks. It answers 200 once `on` is done, 401 to what is not genuine, 500 when `on` throws, 503 while another
+ * process handles the event.
+ */
 export function handler(options: HandlerOptions): Handler {
   const receive = async (read: () => Bytes | Promise<Bytes>, headers: DeliveryHeaders): Promise<Outcome> => {
     try {
       const body = await read();
       if (body === "too large") return { status: 413, text: body };
-      const { headerPrefix, store } = options;
-      const event = await unwrap(body.bytes, headers, options.secrets, { headerPrefix });
-      if ((await store?.has(event.id)) === true) return { status: 200, text: "known" };
-      await listenerOf(options.on, event)?.(event);
-      await store?.add(event.id);
+      const { secrets, headerPrefix, store, sleep } = options;
+      const event = store
+        ? await unwrap(body.bytes, headers, secrets, { headerPrefix, store, sleep })
+        : await unwrap(body.bytes, headers, secrets, { headerPrefix });
+      if (event === undefined) return { status: 200, text: "known" };
+      await handle(event, options);
       return { status: 200, text: "ok" };
     } catch (error) {
       options.onError?.(error);
-      return error instanceof WebhookError
-        ? { status: 400, text: error.message }
+      if (error instanceof WebhookError) return { status: 401, text: error.message };
+      return error instanceof EventBusyError
+        ? { status: 503, text: error.message }
         : { status: 500, text: "not handled" };
     }
   };
@@ -108,6 +116,21 @@ export function handler(options: HandlerOptions): Handler {
     return response.end(text);
   };
   return answer as Handler;
+}
+
+/** Hands on an event that is claimed, and ends the claim. What `on` has done stays claimed, though `done` could not be kept. */
+async function handle(event: WebhookEvent, { on, store, onError }: HandlerOptions): Promise<void> {
+  try {
+    await listenerOf(on, event)?.(event);
+  } catch (error) {
+    try {
+      await store?.release(event.id);
+    } catch (another) {
+      onError?.(another); // then the claim ends by its time
+    }
+    throw error;
+  }
+  await store?.done(event.id);
 }
 
 const headers = { "content-type": "text/plain; charset=utf-8" };

@@ -119,6 +119,7 @@ export function sandboxOf(calls: Calls) {
           { value: body, rules: "SwitchFaultInjection", method: "PUT" },
           options,
         ),
+      /** How they go wrong now. */
       misbehaviour: (options?: ReadOptions): Promise<FaultInjection> =>
         calls.read("sandbox.webhook.misbehaviour", "/v1/sandbox/webhook/misbehave", options),
     },

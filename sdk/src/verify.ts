@@ -1,4 +1,5 @@
 // Webhooks: a delivery is verified over its raw bytes before anything reads it (interface, section 6.3), and only then an event.
+import { type EventStore, type Sleep, claimed } from "./claims.ts";
 import { encoder, hex, hmac, hmacKey, base64 } from "./signing.ts";
 import type { EventType, WebhookEvent } from "./types.ts";
 
@@ -23,7 +24,7 @@ const reasons: Record<WebhookStep, string> = {
   body_malformed: "The signature is good, but the body is no event.",
 };
 
-/** A delivery that is not to be trusted. Answer 400 to it, and do nothing else. */
+/** A delivery that is not to be trusted. Answer 401 to it, and do nothing else. */
 export class WebhookError extends Error {
   readonly step: WebhookStep;
 
@@ -32,12 +33,6 @@ export class WebhookError extends Error {
     this.name = "WebhookError";
     this.step = step;
   }
-}
-
-/** Remembers which events were handled. A `Set` is one; a table with the event's id as its key is a better one. */
-export interface EventStore {
-  has(id: string): boolean | Promise<boolean>;
-  add(id: string): unknown;
 }
 
 /** Headers as `fetch`, Node and frameworks give them. */
@@ -53,17 +48,24 @@ export interface UnwrapOptions {
   now?: number | undefined;
 }
 
+export interface ClaimOptions {
+  store: Pick<EventStore, "claim">;
+  /** Waits for another one's claim, in milliseconds; tests hand in their own. */
+  sleep?: Sleep | undefined;
+}
+
 const WINDOW_SECONDS = 300;
 
 /**
- * The event of a delivery. `body` is the raw body, as it came; `secrets` all that are in use, such as two during a rotation. With a `store`, an event
- * that it knows gives undefined, and one that it does not is added to it. Throws a WebhookError that names the step that failed.
+ * The event of a delivery. `body` is the raw body, as it came; `secrets` all that are in use, such as two during a rotation. Throws a WebhookError that
+ * names the step that failed. With a `store` the event is claimed: one that was handled gives undefined, and an EventBusyError says that somebody
+ * handles it. Whoever gets the event then says `done` or `release`.
  */
 export async function unwrap(
   body: string | Uint8Array,
   headers: DeliveryHeaders,
   secrets: string | readonly string[],
-  options: UnwrapOptions & { store: EventStore },
+  options: UnwrapOptions & ClaimOptions,
 ): Promise<WebhookEvent | undefined>;
 export async function unwrap(
   body: string | Uint8Array,
@@ -75,8 +77,9 @@ export async function unwrap(
   body: string | Uint8Array,
   headers: DeliveryHeaders,
   secrets: string | readonly string[],
-  { headerPrefix = "X-SVC-", now = Math.floor(Date.now() / 1000), store }: UnwrapOptions & { store?: EventStore } = {},
+  options: UnwrapOptions & Partial<ClaimOptions> = {},
 ): Promise<WebhookEvent | undefined> {
+  const { headerPrefix = "X-SVC-", now = Math.floor(Date.now() / 1000), store, sleep } = options;
   const known = [secrets].flat().filter((secret) => secret !== "");
   if (known.length === 0) throw new TypeError("Give the webhook secret: without one nothing can be verified.");
   const bytes = typeof body === "string" ? encoder.encode(body) : new Uint8Array(body);
@@ -103,10 +106,7 @@ export async function unwrap(
     if (!(await fitsStandard(standard, known, bytes))) throw new WebhookError("signature_mismatch");
   }
   const event = eventOf(bytes);
-  if (store === undefined) return event;
-  if (await store.has(event.id)) return undefined;
-  await store.add(event.id);
-  return event;
+  return store === undefined || (await claimed(store, event.id, sleep)) ? event : undefined;
 }
 
 const isThere = (value: string | undefined): value is string => value !== undefined;

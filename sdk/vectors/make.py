@@ -304,6 +304,33 @@ def webhooks():
     ]
 
 
+# handling.json
+
+
+def handled(name, status, calls, delivery="genuine", claims=None, on="ok", fails=None):
+    store = {} if claims is None else {"claims": claims}
+    return {"name": name, "delivery": delivery, **store, "on": on, **({} if fails is None else {"fails": fails}), "status": status, "calls": calls}
+
+
+def handling():
+    return [
+        handled("without a store", 200, ["on"]),
+        handled("without a store, and what handles it fails", 500, ["on"], on="throws"),
+        handled("the first copy", 200, ["claim", "on", "done"], claims=[True]),
+        handled("a copy of what was handled", 200, ["claim"], claims=[False]),
+        handled("what handles it fails: the next copy may try", 500, ["claim", "on", "release"], claims=[True], on="throws"),
+        handled("a copy while another one is handled, which succeeds: it waits, and is answered then", 200, ["claim"], claims=["busy", "busy", False]),
+        handled("a copy while another one is handled, which fails: it tries", 200, ["claim", "on", "done"], claims=["busy", True]),
+        handled("a copy while another one is handled, which takes too long or died: it comes again", 503, ["claim"], claims=["busy"]),
+        handled("the store cannot say whether it is new: it comes again", 500, ["claim"], claims=[True], fails="claim"),
+        handled("it was handled, and the store could not keep that: it comes again, once the claim is over", 500, ["claim", "on", "done"], claims=[True], fails="done"),
+        handled("what handles it fails, and the store too", 500, ["claim", "on", "release"], claims=[True], on="throws", fails="release"),
+        handled("a forged one is not claimed", 401, [], delivery="forged", claims=[True]),
+        handled("one without headers is not claimed", 401, [], delivery="without headers", claims=[True]),
+        handled("a forged one without a store", 401, [], delivery="forged"),
+    ]
+
+
 # retries.json
 
 PAID = {"reference": PAYMENT, "status": "pending", **CREATE}
@@ -524,7 +551,7 @@ def validation():
     ]
 
 
-FILES = {"signing.json": signing, "message-signatures.json": message_signatures, "webhooks.json": webhooks, "retries.json": retries, "validation.json": validation}
+FILES = {"signing.json": signing, "message-signatures.json": message_signatures, "webhooks.json": webhooks, "handling.json": handling, "retries.json": retries, "validation.json": validation}
 
 
 def written(vectors):

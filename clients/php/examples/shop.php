@@ -1,6 +1,6 @@
 <?php
 // A shop in one file: an order page, a payment by card, and the webhook that marks the order as paid. `php -S 127.0.0.1:3000 shop.php`.
-// Set GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL and WEBHOOK_SECRET. Orders are files in SHOP_FOLDER; yours are rows of a table.
+// Set GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL and GERBANG_WEBHOOK_SECRET. Orders are files in SHOP_FOLDER; yours are rows of a table.
 
 declare(strict_types=1);
 
@@ -30,8 +30,8 @@ function order(string $folder): void
             'payment_method' => 'card',
             'reference_id' => $order,
         ]);
-    } catch (Gerbang\GerbangException $error) {
-        error_log("$error->code: {$error->getMessage()} $error->advice");
+    } catch (Throwable $error) { // also keys that are not set
+        error_log("payment: {$error->getMessage()} " . ($error->advice ?? ''));
         page(502, 'Payment is not possible now. Please try again.');
     }
     page(303, '', $payment['checkout_url'] ?? '/');
@@ -40,9 +40,10 @@ function order(string $folder): void
 function webhook(string $folder): void
 {
     try {
-        $event = (new Gerbang\Webhooks())->unwrap(file_get_contents('php://input'), $_SERVER, getenv('WEBHOOK_SECRET'));
-    } catch (Gerbang\WebhookException $error) {
-        page(401, $error->step);
+        $event = (new Gerbang\Webhooks())->unwrap(file_get_contents('php://input'), $_SERVER, getenv('GERBANG_WEBHOOK_SECRET'));
+    } catch (Throwable $error) { // also a secret that is not set: PHP would answer 200, and the event be lost
+        error_log("webhook: {$error->getMessage()}");
+        page($error instanceof Gerbang\WebhookException ? 401 : 500, $error->step ?? '');
     }
     $id = $event['data']['reference_id'] ?? '';
     $isOrder = is_string($id) && preg_match('/^order-[0-9a-f]{12}$/D', $id) && is_file("$folder/$id");

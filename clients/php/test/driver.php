@@ -3,7 +3,7 @@
 
 declare(strict_types=1);
 
-use Gerbang\{Client, GerbangException, Secret, Time, WebhookException, Webhooks};
+use Gerbang\{Client, EventStore, GerbangException, Secret, Time, WebhookException, Webhooks};
 
 require __DIR__ . '/../Gerbang.php';
 
@@ -38,6 +38,42 @@ final class StandingClock extends Time
     }
 }
 
+/** Answers as a vector says, the last answer again and again, and notes what it was asked, equal questions in a row once. */
+final class ScriptedStore implements EventStore
+{
+    public array $calls = [];
+
+    public function __construct(private array $claims, private ?string $fails)
+    {
+    }
+
+    public function note(string $name): void
+    {
+        if (end($this->calls) !== $name) {
+            $this->calls[] = $name;
+        }
+        if ($name === $this->fails) {
+            throw new RuntimeException('the database is away');
+        }
+    }
+
+    public function claim(string $id): bool|string
+    {
+        $this->note('claim');
+        return count($this->claims) > 1 ? array_shift($this->claims) : $this->claims[0];
+    }
+
+    public function done(string $id): void
+    {
+        $this->note('done');
+    }
+
+    public function release(string $id): void
+    {
+        $this->note('release');
+    }
+}
+
 function called(Client $client, array $call, ?float $deadline): array
 {
     $options = $deadline === null ? [] : ['deadline' => $deadline];
@@ -63,6 +99,22 @@ $tasks = [
         } catch (WebhookException $error) {
             return $error->step;
         }
+    },
+    'handling' => function (array $vector): array {
+        $body = '{"id":"evt_01kan3t6b7r9md3kq5x1zc8evw","type":"payment.succeeded"}';
+        $headers = (new Webhooks())->sign($body, $vector['delivery'] === 'forged' ? 'whsec_dHdv' : 'whsec_b25l');
+        $store = new ScriptedStore($vector['claims'] ?? [], $vector['fails'] ?? null);
+        $on = function () use ($store, $vector): void {
+            $store->note('on');
+            if ($vector['on'] === 'throws') {
+                throw new RuntimeException('the queue is away');
+            }
+        };
+        $clock = new StandingClock(0);
+        $options = ['log' => fn() => null] + (isset($vector['claims']) ? ['store' => $store] : []);
+        $given = $vector['delivery'] === 'without headers' ? [] : $headers;
+        $status = (new Webhooks($clock))->handle($body, $given, 'whsec_b25l', $on, $options);
+        return ['status' => $status, 'calls' => $store->calls, 'waited_ms' => (int) round(array_sum($clock->waits) * 1000)];
     },
     'retries' => function (array $vector, string $baseUrl): array {
         $clock = new StandingClock($vector['now']);

@@ -3,7 +3,7 @@
 
 declare(strict_types=1);
 
-use Gerbang\{Client, GerbangException, Time, WebhookException, Webhooks};
+use Gerbang\{Client, EventStore, GerbangException, Time, WebhookException, Webhooks};
 
 require __DIR__ . '/../Gerbang.php';
 
@@ -145,15 +145,28 @@ $facts['links'] = iterator_count($links->list());
 
 // Events.
 $heard = $gerbang->sandbox->events->listen(['after' => $begin, 'wait' => 2])['data'];
-$secret = getenv('WEBHOOK_SECRET');
-$seen = [];
-$options = ['store' => function (string $id) use (&$seen): bool {
-    $isNew = !isset($seen[$id]);
-    $seen[$id] = true;
-    return $isNew;
-}];
+$secret = getenv('GERBANG_WEBHOOK_SECRET');
+$store = new class implements EventStore {
+    public array $seen = [];
+
+    public function claim(string $id): bool|string
+    {
+        $isNew = !isset($this->seen[$id]);
+        $this->seen[$id] = true;
+        return $isNew;
+    }
+
+    public function done(string $id): void
+    {
+    }
+
+    public function release(string $id): void
+    {
+    }
+};
+$options = ['store' => $store];
 $unwrapped = array_map(fn($one) => $gerbang->webhooks->unwrap($one['body'], $one['headers'], ['whsec_b2xk', $secret], $options), $heard);
-$facts['heard'] = [$unwrapped[0]['type'], $unwrapped[1]['type'], count($seen) === count($heard)];
+$facts['heard'] = [$unwrapped[0]['type'], $unwrapped[1]['type'], count($store->seen) === count($heard)];
 $facts['heard again'] = $gerbang->webhooks->unwrap($heard[0]['body'], $heard[0]['headers'], $secret, $options);
 try {
     $gerbang->webhooks->unwrap(str_replace('7500000', '7500001', $heard[0]['body']), $heard[0]['headers'], $secret);
@@ -169,8 +182,12 @@ $facts['doctor'] = $gerbang->sandbox->webhook->doctor(['headers' => $heard[0]['h
 $event = $gerbang->events->list(['type' => 'payment.succeeded'])->current();
 $facts['event'] = [$gerbang->events->get($event['id'])['type'], iterator_count($gerbang->events->deliveries($event['id']))];
 $webhook = $gerbang->sandbox->webhook;
-$facts['misbehave'] = [$webhook->misbehave('delay', 1)['mode'], $webhook->misbehave('none')['mode']];
-$facts['log'] = $gerbang->sandbox->requests->list(['limit' => 1])->current()['method'];
+$facts['misbehave'] = [$webhook->misbehave('delay', 1)['mode'], $webhook->misbehaviour()['mode'], $webhook->misbehave('none')['mode']];
+$facts['resent by name'] = codeOf(fn() => $gerbang->events->resendMany([$event['id']])); // no address is registered
+$requests = $gerbang->sandbox->requests;
+$log = $requests->list(['limit' => 1])->current();
+$facts['log'] = $log['method'];
+$facts['one request'] = $requests->get($log['request_id'])['path'] === $log['path'];
 $clock = $gerbang->sandbox->clock;
 $facts['clock'] = $clock->advance(60)['offset_seconds'] === $clock->get()['offset_seconds'];
 try {

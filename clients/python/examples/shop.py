@@ -1,6 +1,6 @@
 """A shop in one file: an order page, a payment by QRIS, and the webhook that marks the order as paid. `python3 shop.py`, then open it.
 
-Set GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL and WEBHOOK_SECRET. SHOP_PORT is 3000 where it is not set.
+Set GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL and GERBANG_WEBHOOK_SECRET. SHOP_PORT is 3000 where it is not set.
 """
 
 import html
@@ -47,7 +47,7 @@ class Shop(BaseHTTPRequestHandler):
 
     def webhook(self, body):
         try:
-            event = webhooks.unwrap(body, self.headers, os.environ["WEBHOOK_SECRET"])
+            event = webhooks.unwrap(body, self.headers, os.environ["GERBANG_WEBHOOK_SECRET"])
         except WebhookError as error:
             return self.answer(401, error.step)
         with sqlite3.connect(database) as tables:  # one transaction: the event is known, and its order is paid

@@ -51,6 +51,44 @@ def webhooks(vector, _):
     return f"ok {event['id']}"
 
 
+class ScriptedStore:
+    """Answers as a vector says, the last answer again and again, and notes what it was asked, equal questions in a row once."""
+
+    def __init__(self, claims, fails, calls):
+        self.claims, self.fails, self.calls = list(claims), fails, calls
+
+    def note(self, name):
+        if self.calls[-1:] != [name]:
+            self.calls.append(name)
+        if name == self.fails:
+            raise OSError("the database is away")
+
+    def claim(self, id):
+        self.note("claim")
+        return self.claims.pop(0) if len(self.claims) > 1 else self.claims[0]
+
+    def done(self, id):
+        self.note("done")
+
+    def release(self, id):
+        self.note("release")
+
+
+def handling(vector, _):
+    gerbang._clock, calls = StandingClock(0), []
+    body = '{"id":"evt_01kan3t6b7r9md3kq5x1zc8evw","type":"payment.succeeded"}'
+    headers = gerbang.webhooks.sign(body, {"genuine": "whsec_b25l", "forged": "whsec_dHdv"}.get(vector["delivery"], "whsec_b25l"))
+
+    def on(event):
+        calls.append("on")
+        if vector["on"] == "throws":
+            raise OSError("the queue is away")
+
+    store = ScriptedStore(vector["claims"], vector.get("fails"), calls) if "claims" in vector else None
+    status = gerbang.webhooks.handle(body, {} if vector["delivery"] == "without headers" else headers, "whsec_b25l", on, store=store)
+    return {"status": status, "calls": calls, "waited_ms": round(sum(gerbang._clock.waits) * 1000)}
+
+
 def called(client, call, deadline):
     body = call.get("body", {})
     return {
@@ -123,6 +161,6 @@ def injection(vector, base_url):
 
 
 given = json.load(sys.stdin)
-tasks = (signing, messages, webhooks, retries, validation, tls, drip, injection)
+tasks = (signing, messages, webhooks, handling, retries, validation, tls, drip, injection)
 task = {one.__name__: one for one in tasks}[given["task"]]
 json.dump([task({**vector, "index": index}, given.get("base_url", "")) for index, vector in enumerate(given["vectors"])], sys.stdout)

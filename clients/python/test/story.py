@@ -8,6 +8,7 @@ import os
 import pathlib
 import sys
 import time
+import types
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -92,8 +93,8 @@ def money(gerbang, facts):
 
 def events(gerbang, facts, begin):
     heard = gerbang.sandbox.events.listen(after=begin, wait=2)["data"]
-    secret, seen = os.environ["WEBHOOK_SECRET"], set()
-    store = lambda id: id not in seen and not seen.add(id)  # noqa: E731
+    secret, seen = os.environ["GERBANG_WEBHOOK_SECRET"], set()
+    store = types.SimpleNamespace(claim=lambda id: id not in seen and not seen.add(id))
     unwrapped = [gerbang.webhooks.unwrap(one["body"].encode(), one["headers"], ["whsec_b2xk", secret], store=store) for one in heard]
     facts["heard"] = [unwrapped[0]["type"], unwrapped[1]["type"], len(seen) == len(heard)]
     facts["heard again"] = gerbang.webhooks.unwrap(heard[0]["body"].encode(), heard[0]["headers"], secret, store=store)
@@ -106,8 +107,11 @@ def events(gerbang, facts, begin):
     facts["doctor"] = gerbang.sandbox.webhook.doctor(headers=heard[0]["headers"], body=heard[0]["body"])["diagnosis"]
     event = next(gerbang.events.list(type="payment.succeeded"))
     facts["event"] = [gerbang.events.get(event["id"])["type"], len(list(gerbang.events.deliveries(event["id"])))]
-    facts["misbehave"] = [gerbang.sandbox.webhook.misbehave("delay", for_next=1)["mode"], gerbang.sandbox.webhook.misbehave("none")["mode"]]
-    facts["log"] = next(gerbang.sandbox.requests.list(limit=1))["method"]
+    facts["misbehave"] = [gerbang.sandbox.webhook.misbehave("delay", for_next=1)["mode"], gerbang.sandbox.webhook.misbehaviour()["mode"], gerbang.sandbox.webhook.misbehave("none")["mode"]]
+    facts["resent by name"] = code_of(gerbang.events.resend_many, [event["id"]])  # no address is registered
+    log = next(gerbang.sandbox.requests.list(limit=1))
+    facts["log"] = log["method"]
+    facts["one request"] = gerbang.sandbox.requests.get(log["request_id"])["path"] == log["path"]
     facts["clock"] = gerbang.sandbox.clock.advance(60)["offset_seconds"] == gerbang.sandbox.clock.get()["offset_seconds"]
 
 

@@ -35,13 +35,7 @@ const shapes: Readonly<Record<string, Shape | { by: Partial<Record<Library, Shap
   listDisputes: { call: "disputes.list", answer: "dispute", isList: true, rest: "query" },
   getDispute: { call: "disputes.get", answer: "dispute", takes: ["uuid"] },
   listEvents: { call: "events.list", answer: "event", isList: true, rest: "query" },
-  resendEvents: {
-    by: {
-      typescript: { call: "events.resendSince", answer: "resent", rest: "body" },
-      python: { call: "events.resendSince", answer: "resent", takes: ["since"], rest: "body" },
-      php: { call: "events.resendSince", answer: "resent", takes: ["since"], rest: "body" },
-    },
-  },
+  resendEvents: { call: "events.resendSince", answer: "resent", takes: ["since"], rest: "body" },
   getEvent: { call: "events.get", answer: "event", takes: ["id"] },
   listEventDeliveries: { call: "events.deliveries", answer: "attempt", isList: true, takes: ["id"], rest: "query" },
   resendEvent: { call: "events.resend", answer: "event", takes: ["id"] },
@@ -77,19 +71,9 @@ const shapes: Readonly<Record<string, Shape | { by: Partial<Record<Library, Shap
       php: { call: "sandbox.webhook.misbehave", answer: "injection", takes: ["mode", "for_next"] },
     },
   },
-  getFaultInjection: {
-    by: {
-      typescript: { call: "sandbox.webhook.misbehaviour", answer: "injection" },
-      python: { call: "sandbox.webhook.misbehave", answer: "injection" },
-      php: { call: "sandbox.webhook.misbehave", answer: "injection" },
-    },
-  },
-  listSandboxRequests: {
-    by: {
-      python: { call: "sandbox.requests.list", answer: "request", isList: true, rest: "query" },
-      php: { call: "sandbox.requests.list", answer: "request", isList: true, rest: "query" },
-    },
-  },
+  getFaultInjection: { call: "sandbox.webhook.misbehaviour", answer: "injection" },
+  listSandboxRequests: { call: "sandbox.requests.list", answer: "request", isList: true, rest: "query" },
+  getSandboxRequest: { call: "sandbox.requests.get", answer: "request", takes: ["request_id"] },
   listSettlements: { call: "settlements.list", answer: "settlement", isList: true, rest: "query" },
   getSettlement: { call: "settlements.get", answer: "settlement", takes: ["uuid"] },
   getSettlementStatement: { call: "settlements.statement", answer: "csv", takes: ["uuid"] },

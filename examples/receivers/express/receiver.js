@@ -3,16 +3,16 @@ import { handler } from "@gerbang/sdk/webhooks";
 import express from "express";
 import { keep, work } from "./inbox.js";
 
-const { WEBHOOK_SECRET, PORT = "3000" } = process.env;
-if (!WEBHOOK_SECRET)
-  throw new Error("Set WEBHOOK_SECRET: whsec_…, or two with a comma between them during a rotation.");
+const { GERBANG_WEBHOOK_SECRET, PORT = "3000" } = process.env;
+if (!GERBANG_WEBHOOK_SECRET)
+  throw new Error("Set GERBANG_WEBHOOK_SECRET: whsec_…, or two with a comma between them during a rotation.");
 
 const app = express();
 // Before express.json(): the signature covers the bytes as they came.
 app.post(
   "/webhooks",
   handler({
-    secrets: WEBHOOK_SECRET.split(","),
+    secrets: GERBANG_WEBHOOK_SECRET.split(","),
     on: {
       "payment.created": keep,
       "payment.processing": keep,

@@ -3,9 +3,9 @@ import { handler } from "@gerbang/sdk/webhooks";
 import fastify from "fastify";
 import { keep, work } from "./inbox.js";
 
-const { WEBHOOK_SECRET, PORT = "3000" } = process.env;
-if (!WEBHOOK_SECRET)
-  throw new Error("Set WEBHOOK_SECRET: whsec_…, or two with a comma between them during a rotation.");
+const { GERBANG_WEBHOOK_SECRET, PORT = "3000" } = process.env;
+if (!GERBANG_WEBHOOK_SECRET)
+  throw new Error("Set GERBANG_WEBHOOK_SECRET: whsec_…, or two with a comma between them during a rotation.");
 
 const app = fastify();
 // In a plugin of its own, so that your other routes keep their parser of JSON.
@@ -15,7 +15,7 @@ await app.register((webhooks) => {
   webhooks.post(
     "/webhooks",
     handler({
-      secrets: WEBHOOK_SECRET.split(","),
+      secrets: GERBANG_WEBHOOK_SECRET.split(","),
       on: {
         "payment.created": keep,
         "payment.processing": keep,

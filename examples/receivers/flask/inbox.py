@@ -11,7 +11,7 @@ from contextlib import closing
 from gerbang import WebhookError, webhooks
 
 PAYMENTS = {f"payment.{end}" for end in ("created", "processing", "succeeded", "failed", "expired", "canceled")}
-SECRETS = os.environ["WEBHOOK_SECRET"].split(",")  # whsec_…; two with a comma between them during a rotation
+SECRETS = os.environ["GERBANG_WEBHOOK_SECRET"].split(",")  # whsec_…; two with a comma between them during a rotation
 
 
 def connected():
@@ -33,7 +33,7 @@ def receive(raw_body, headers):
         event = webhooks.unwrap(raw_body, headers, SECRETS)
     except WebhookError as error:
         print(f"webhook: {error.step}", flush=True)
-        return 400
+        return 401
     if event["type"] in PAYMENTS:  # types that you do not know are answered with 2xx, too
         keep(event)
     return 200

@@ -11,12 +11,12 @@ const PAYMENTS = ['payment.created', 'payment.processing', 'payment.succeeded', 
 /** The status to answer to a delivery: 200 only when it is genuine, and kept. */
 function receive(string $rawBody, array $headers): int
 {
-    $secrets = explode(',', getenv('WEBHOOK_SECRET') ?: ''); // whsec_…; two with a comma between them during a rotation
+    $secrets = explode(',', getenv('GERBANG_WEBHOOK_SECRET') ?: ''); // whsec_…; two with a comma between them during a rotation
     try {
         $event = (new Gerbang\Webhooks())->unwrap($rawBody, $headers, $secrets);
     } catch (Gerbang\WebhookException $error) {
         error_log("webhook: $error->step");
-        return 400;
+        return 401;
     }
     if (in_array($event['type'], PAYMENTS, true)) { // types that you do not know are answered with 2xx, too
         keep($event);

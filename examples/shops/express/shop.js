@@ -5,8 +5,8 @@ import Gerbang from "@gerbang/sdk";
 import { handler } from "@gerbang/sdk/webhooks";
 import express from "express";
 
-const { WEBHOOK_SECRET, PORT = "3000", DATABASE = "shop.sqlite" } = process.env;
-if (!WEBHOOK_SECRET) throw new Error("Set WEBHOOK_SECRET: it begins with whsec_.");
+const { GERBANG_WEBHOOK_SECRET, PORT = "3000", DATABASE = "shop.sqlite" } = process.env;
+if (!GERBANG_WEBHOOK_SECRET) throw new Error("Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.");
 
 const gerbang = new Gerbang(); // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
 const orders = new DatabaseSync(DATABASE, { timeout: 5_000 });
@@ -25,7 +25,10 @@ const page = (body) => `<!doctype html><meta name="viewport" content="width=devi
 const app = express();
 // Before any parser: the signature covers the bytes as they came. The same event may come twice: the second changes nothing.
 const on = { "payment.succeeded": ({ data }) => markPaid.run(data.reference_id), other: () => undefined };
-app.post("/webhooks", handler({ secrets: WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }));
+app.post(
+  "/webhooks",
+  handler({ secrets: GERBANG_WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }),
+);
 
 app.get("/", (_request, response) => {
   response.send(page('<p>A coffee, Rp75.000</p><form method="post" action="/orders"><button>Buy it</button></form>'));

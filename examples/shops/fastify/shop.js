@@ -5,8 +5,8 @@ import Gerbang from "@gerbang/sdk";
 import { handler } from "@gerbang/sdk/webhooks";
 import fastify from "fastify";
 
-const { WEBHOOK_SECRET, PORT = "3000", DATABASE = "shop.sqlite" } = process.env;
-if (!WEBHOOK_SECRET) throw new Error("Set WEBHOOK_SECRET: it begins with whsec_.");
+const { GERBANG_WEBHOOK_SECRET, PORT = "3000", DATABASE = "shop.sqlite" } = process.env;
+if (!GERBANG_WEBHOOK_SECRET) throw new Error("Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.");
 
 const gerbang = new Gerbang(); // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
 const orders = new DatabaseSync(DATABASE, { timeout: 5_000 });
@@ -30,7 +30,7 @@ await app.register((webhooks) => {
   const on = { "payment.succeeded": ({ data }) => markPaid.run(data.reference_id), other: () => undefined };
   webhooks.post(
     "/webhooks",
-    handler({ secrets: WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }),
+    handler({ secrets: GERBANG_WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }),
   );
 });
 app.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "string" }, (_request, _body, done) =>

@@ -11,7 +11,7 @@ from markupsafe import escape
 from gerbang import Gerbang, GerbangError, WebhookError, webhooks
 
 gerbang = Gerbang()  # GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
-secret = os.environ["WEBHOOK_SECRET"]
+secret = os.environ["GERBANG_WEBHOOK_SECRET"]
 ASK = "setInterval(async () => (await (await fetch(location.pathname + '/paid')).json()) && location.reload(), 1000)"
 app = Flask(__name__)
 
@@ -69,7 +69,7 @@ def webhook():
     try:
         event = webhooks.unwrap(request.get_data(), request.headers, secret)
     except WebhookError as error:
-        return error.step, 400
+        return error.step, 401
     if event["type"] == "payment.succeeded":  # the same event may come twice: the second changes nothing
         orders("update orders set paid = 1 where id = ?", event["data"]["reference_id"])
     return ""

@@ -6,7 +6,7 @@ declare(strict_types=1);
 require 'Gerbang.php'; // beside this file, or vendor/autoload.php
 
 ini_set('display_errors', '0');
-$secret = getenv('WEBHOOK_SECRET') ?: throw new RuntimeException('Set WEBHOOK_SECRET: it begins with whsec_.');
+$secret = getenv('GERBANG_WEBHOOK_SECRET') ?: throw new RuntimeException('Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.');
 $database = new PDO('sqlite:' . (getenv('DATABASE') ?: __DIR__ . '/shop.sqlite'));
 $database->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
 $orders = function (string $sql, string ...$values) use ($database): array {
@@ -30,7 +30,7 @@ if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /webhooks') {
     try { // the bytes as they came
         $event = (new Gerbang\Webhooks())->unwrap(file_get_contents('php://input'), $_SERVER, $secret);
     } catch (Gerbang\WebhookException $error) {
-        page($error->step, 400);
+        page($error->step, 401);
     }
     if ($event['type'] === 'payment.succeeded') { // the same event may come twice: the second changes nothing
         $orders('update orders set paid = 1 where id = ?', $event['data']['reference_id']);
@@ -43,8 +43,8 @@ if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /orders') {
     $order = ['amount_minor' => 7_500_000, 'currency' => 'IDR', 'payment_method' => 'qris', 'reference_id' => $id];
     try { // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
         $payment = (new Gerbang\Client())->payments->createOrFind($order);
-    } catch (Gerbang\GerbangException $error) {
-        error_log("$error->code: {$error->getMessage()} $error->advice");
+    } catch (Throwable $error) { // also keys that are not set
+        error_log("payment: {$error->getMessage()} " . ($error->advice ?? ''));
         page('<p>Payment is not possible now. Please try again.</p>', 502);
     }
     $orders('update orders set qr = ?, pay_at = ? where id = ?', $payment['instructions']['value'] ?? '', $payment['checkout_url'] ?? '', $id);

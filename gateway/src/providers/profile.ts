@@ -57,9 +57,7 @@ export const commonFields = {
       }
     }),
 };
-export type CommonProfile = { [Field in keyof typeof commonFields]: z.infer<(typeof commonFields)[Field]> } & {
-  provider: string;
-};
+export type CommonProfile = z.infer<z.ZodObject<typeof commonFields>> & { provider: string };
 
 /** What an acquirer of this profile takes. `stepMinor` says the finest amount of a currency, where it is coarser than ours. */
 export function capabilitiesOf(

@@ -24,7 +24,7 @@ def receive(request):
         event = webhooks.unwrap(request.body, request.headers, settings.WEBHOOK_SECRETS)
     except WebhookError as error:
         log.warning("webhook: %s", error.step)
-        return HttpResponse(status=400)
+        return HttpResponse(status=401)
     if event["type"] in PAYMENTS:  # types that you do not know are answered with 2xx, too
         try:
             keep(event)

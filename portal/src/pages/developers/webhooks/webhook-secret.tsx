@@ -4,7 +4,7 @@ import { Code } from "../../../ui/code.tsx";
 import { save } from "../../../ui/download.ts";
 
 export function WebhookSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
-  const env = new Blob([`WEBHOOK_SECRET=${secret}\n`], { type: "text/plain" });
+  const env = new Blob([`GERBANG_WEBHOOK_SECRET=${secret}\n`], { type: "text/plain" });
   return (
     <div className="space-y-4">
       <p>

@@ -24,7 +24,7 @@ class GerbangWebhookController
             $event = (new Webhooks())->unwrap($request->getContent(), $request->headers->all(), config('services.gerbang.webhook_secrets'));
         } catch (WebhookException $error) {
             Log::warning("webhook: $error->step");
-            return new Response('', 400);
+            return new Response('', 401);
         }
         if (in_array($event['type'], self::PAYMENTS, true)) { // types that you do not know are answered with 2xx, too
             DB::transaction(fn() => $this->keep($event), attempts: 3);

@@ -1,0 +1,93 @@
+// What the payer is told, read from an answer of Midtrans: a QR text, an account number at a bank, Mandiri's bill key, or a page to go to. Pure.
+import type { Instructions } from "../../acquirers/acquirer.ts";
+import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { readQr } from "../../acquirers/qris-reading.ts";
+import { type Micros, wireTime } from "../../ground/clock.ts";
+import type { Minor } from "../../ground/money.ts";
+import type { PaymentMethod } from "../../merchants/settings.ts";
+import { type Transaction, minorOf } from "./answers.ts";
+
+export interface Told {
+  method: PaymentMethod;
+  amountMinor: Minor;
+  merchantName: string;
+  expiresAt: Micros;
+}
+
+/** By Midtrans' names. The codes are those by which transfers name a bank in Indonesia. */
+const banks: Readonly<Record<string, { code: string; name: string }>> = {
+  bca: { code: "014", name: "Bank Central Asia" },
+  bni: { code: "009", name: "Bank Negara Indonesia" },
+  bri: { code: "002", name: "Bank Rakyat Indonesia" },
+  cimb: { code: "022", name: "Bank CIMB Niaga" },
+  mandiri: { code: "008", name: "Bank Mandiri" },
+  permata: { code: "013", name: "Bank Permata" },
+};
+
+/**
+ * The instructions that an answer carries; undefined when it carries none: an inquiry tells no QR text and no link a second time. Throws for
+ * such as no payer can use. `plainOnLoopback`: addresses of this machine may be plain http.
+ */
+export function instructionsOf(
+  transaction: Transaction,
+  told: Told,
+  plainOnLoopback: boolean,
+): Instructions | undefined {
+  if (told.method === "qris") return qris(transaction, told);
+  if (told.method === "va") return virtualAccount(transaction, told);
+  const link = transaction.actions?.find((action) => action.name === "deeplink-redirect");
+  return link && redirect(link.url, told, plainOnLoopback);
+}
+
+/** The page with this address. Throws when payers must not be sent there. */
+export function redirect(url: string, { expiresAt }: Pick<Told, "expiresAt">, plainOnLoopback: boolean): Instructions {
+  const instructions: Instructions = {
+    type: "redirect",
+    value: url,
+    redirect_url: url,
+    expires_at: wireTime(expiresAt),
+  };
+  const objection = objectionToAddresses(instructions, plainOnLoopback);
+  if (objection !== undefined)
+    throw new Error(`Midtrans answered with an address that payers cannot use: ${objection}`);
+  return instructions;
+}
+
+function qris({ qr_string }: Transaction, { amountMinor, expiresAt }: Told): Instructions | undefined {
+  if (qr_string === undefined) return undefined;
+  const { objects, crc } = readQr(qr_string);
+  if (!crc.matches) throw new Error("Midtrans answered with a QR text whose checksum is wrong");
+  const amount = objects.find(({ tag }) => tag === "54")?.value;
+  if (amount === undefined || !/^\d+(\.\d\d)?$/.test(amount) || minorOf(amount) !== amountMinor)
+    throw new Error("Midtrans answered with a QR text of another amount");
+  return { type: "qr_string", value: qr_string, qr_string, expires_at: wireTime(expiresAt) };
+}
+
+function virtualAccount(transaction: Transaction, { merchantName, expiresAt }: Told): Instructions | undefined {
+  const found = accountOf(transaction);
+  if (!found) return undefined;
+  const { channel, number, extra } = found;
+  const bank = Object.hasOwn(banks, channel) ? banks[channel] : undefined;
+  if (!bank) throw new Error(`Midtrans answered with an account at ${channel}, a bank that is not known here`);
+  return {
+    type: "va_number",
+    value: number,
+    bank_name: bank.name,
+    bank_code: bank.code,
+    account_number: number,
+    account_name: merchantName,
+    ...extra,
+    expires_at: wireTime(expiresAt),
+  };
+}
+
+/** Where the number stands differs: Permata has a field of its own, and Mandiri's bill has a biller's code beside its key. */
+export function accountOf(
+  transaction: Transaction,
+): { channel: string; number: string; extra: Readonly<Record<string, string>> } | undefined {
+  const { va_numbers: [first] = [], permata_va_number, biller_code, bill_key } = transaction;
+  if (first) return { channel: first.bank.toLowerCase(), number: first.va_number, extra: {} };
+  if (permata_va_number) return { channel: "permata", number: permata_va_number, extra: {} };
+  if (bill_key && biller_code) return { channel: "mandiri", number: bill_key, extra: { biller_code } };
+  return undefined;
+}

@@ -1,0 +1,79 @@
+// What Midtrans notifies us of. Its signature covers the order, the code and the amount, and not the status: so a notification only says
+// that something happened, and how things stand is asked. Pure.
+import type { Heard, Report } from "../../acquirers/acquirer.ts";
+import { Fault } from "../../ground/fault.ts";
+import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { maskedBody } from "../mask.ts";
+import { minorOf } from "./answers.ts";
+import { operationKeyOfOrder, operationKeyOfRefund } from "./names.ts";
+import { isSignedBy } from "./signature.ts";
+
+/** Of the refunds that a notification lists, so many are looked at. */
+const REFUNDS_MAX = 50;
+
+/** Reads a notification. Throws MALFORMED_JSON, SIGNATURE_MISSING or SIGNATURE_INVALID; nothing in it is believed before its signature is. */
+export function notification(body: Buffer, serverKeys: readonly string[]): Heard {
+  const fields = objectOf(body);
+  const signature = fields["signature_key"];
+  if (signature === undefined) throw new Fault("SIGNATURE_MISSING", { message: "Send signature_key." });
+  const { order_id, status_code, gross_amount } = fields;
+  const isText = (value: unknown): value is string => typeof value === "string" && value.length <= 255;
+  const readable = isText(signature) && isText(order_id) && isText(status_code) && isText(gross_amount);
+  if (!readable || !isSignedBy({ order_id, status_code, gross_amount }, signature, serverKeys)) {
+    const how = "signature_key must be SHA-512 of order_id + status_code + gross_amount + server key.";
+    throw new Fault("SIGNATURE_INVALID", { message: `The signature does not match: ${how}` });
+  }
+  const status = isText(fields["transaction_status"]) ? fields["transaction_status"].toLowerCase() : "?";
+  const words = {
+    about: `notification ${status.replaceAll(/[^a-z_]/g, "?").slice(0, 40)}`,
+    status: undefined,
+    text: maskedBody(body),
+  };
+  // Not ours: the report says so under the name that they used, and is answered as an operation that nobody knows.
+  const operationKey = operationKeyOfOrder(order_id) ?? order_id;
+  const reports: Report[] = [{ kind: "look", operationKey }];
+  for (const key of refundKeysIn(fields["refunds"])) reports.push({ kind: "look", operationKey: key });
+  const dispute = disputeIn(fields, operationKey, status, gross_amount);
+  if (dispute) reports.push(dispute);
+  return { kind: "reports", reports, words };
+}
+
+function objectOf(body: Buffer): Record<string, unknown> {
+  try {
+    return parseObject(body);
+  } catch (error) {
+    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
+    throw error;
+  }
+}
+
+/** The operation keys of those refunds that were made from here: others come from their dashboard. */
+function refundKeysIn(refunds: unknown): string[] {
+  if (!Array.isArray(refunds)) return [];
+  const keys = refunds.slice(-REFUNDS_MAX).map((refund: unknown) => {
+    const name = (refund as { refund_key?: unknown } | null)?.refund_key;
+    return typeof name === "string" ? operationKeyOfRefund(name) : undefined;
+  });
+  return [...new Set(keys.filter((key) => key !== undefined && key.startsWith("rfd")))] as string[];
+}
+
+/**
+ * What takes a paid amount back other than a refund. A chargeback of a card is contested with evidence, outside their API. A transfer that
+ * was settled and is denied now (their "reversal", of Permata and Mandiri) is lost: the bank has returned it to the payer.
+ */
+function disputeIn(
+  fields: Readonly<Record<string, unknown>>,
+  paymentOperationKey: string,
+  status: string,
+  grossAmount: string,
+): Report | undefined {
+  const { transaction_id: id, payment_type: type, settlement_time: settledAt } = fields;
+  if (typeof id !== "string" || !/^[\x21-\x7e]{1,50}$/.test(id) || !/^\d{1,13}(\.\d\d)?$/.test(grossAmount))
+    return undefined;
+  const about = { amountMinor: minorOf(grossAmount), currency: "IDR", reason: "general" } as const;
+  if (status === "chargeback" && type === "credit_card")
+    return { kind: "dispute", paymentOperationKey, dispute: { id: `${id}.chargeback`, status: "open", ...about } };
+  if (status === "deny" && (type === "bank_transfer" || type === "echannel") && typeof settledAt === "string")
+    return { kind: "dispute", paymentOperationKey, dispute: { id: `${id}.reversal`, status: "lost", ...about } };
+  return undefined;
+}

@@ -1,0 +1,123 @@
+// What we ask of Midtrans, in its words: charges, pages for cards, refunds. Pure.
+import { AcquirerRefused } from "../../acquirers/acquirer.ts";
+import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
+import type { Minor } from "../../ground/money.ts";
+import type { PaymentMethod } from "../../merchants/settings.ts";
+
+export interface Order {
+  orderId: string;
+  /** Our payment, for people who look at it in their dashboard. */
+  reference: string;
+  method: PaymentMethod;
+  /** Which bank or wallet: one of `channelsOf` its method. */
+  channel: string;
+  amountMinor: Minor;
+  currency: string;
+  expiresAt: Micros;
+  /** Where the payer's browser goes back to. */
+  finishUrl: string;
+}
+
+const channels: Readonly<Record<PaymentMethod, readonly string[]>> = {
+  qris: ["gopay", "shopeepay"],
+  va: ["bca", "bni", "bri", "permata", "cimb", "mandiri"],
+  ewallet: ["gopay", "shopeepay"],
+  card: ["card"],
+  bank_transfer: [],
+};
+
+/** Which banks and wallets a method goes through, by our names, the first where nobody names one. None: the method is not taken. */
+export function channelsOf(method: PaymentMethod): readonly string[] {
+  return channels[method];
+}
+
+/** Their rupiah have no decimals: our two must be zero. Routing knows it; what comes here all the same is refused and never rounded. */
+export const STEP_MINOR: Minor = 100n;
+const CUSTOM_EXPIRY_MIN: Micros = 20 * SECOND;
+const PAGE_MINUTES_MIN = 5;
+const MINUTE: Micros = 60 * SECOND;
+const JAKARTA: Micros = 7 * 60 * MINUTE;
+
+/** The body of `POST /v2/charge`. Throws `AcquirerRefused` for what they would not take: nothing was sent. */
+export function chargeBody(order: Order, now: Micros): object {
+  const { orderId, amountMinor, currency, expiresAt, reference } = order;
+  const remaining = expiresAt - now;
+  if (remaining < CUSTOM_EXPIRY_MIN) throw new AcquirerRefused("Midtrans takes no payment of less than 20 seconds");
+  return {
+    ...paymentType(order),
+    transaction_details: { order_id: orderId, gross_amount: rupiah(amountMinor, currency) },
+    custom_expiry: {
+      order_time: jakartaTime(now),
+      expiry_duration: Math.ceil(remaining / SECOND),
+      unit: "second",
+    },
+    custom_field1: reference,
+  };
+}
+
+function paymentType({ method, channel, finishUrl, reference }: Order): object {
+  if (method === "qris")
+    return { payment_type: "qris", qris: { acquirer: channel === "shopeepay" ? "airpay shopee" : "gopay" } };
+  if (method === "va" && channel === "mandiri") {
+    // Mandiri shows ten characters of a label, and thirty of its value.
+    return { payment_type: "echannel", echannel: { bill_info1: "Payment:", bill_info2: reference } };
+  }
+  if (method === "va") return { payment_type: "bank_transfer", bank_transfer: { bank: channel } };
+  if (method === "ewallet" && channel === "gopay")
+    return { payment_type: "gopay", gopay: { enable_callback: true, callback_url: finishUrl } };
+  if (method === "ewallet") return { payment_type: "shopeepay", shopeepay: { callback_url: finishUrl } };
+  throw new AcquirerRefused(`Midtrans' Core API takes no ${method}`);
+}
+
+/**
+ * The body of `POST /snap/v1/transactions`: a page of theirs that takes a card, with 3-D Secure, and nothing else. A page lives at least five
+ * minutes: one of a shorter payment begins in the past, so that it ends when the payment does.
+ */
+export function pageBody(
+  { orderId, amountMinor, currency, expiresAt, finishUrl, reference }: Order,
+  now: Micros,
+): object {
+  if (expiresAt <= now) throw new AcquirerRefused("the payment is over");
+  const minutes = Math.max(PAGE_MINUTES_MIN, Math.ceil((expiresAt - now) / MINUTE));
+  return {
+    transaction_details: { order_id: orderId, gross_amount: rupiah(amountMinor, currency) },
+    enabled_payments: ["credit_card"],
+    credit_card: { secure: true },
+    callbacks: { finish: finishUrl },
+    expiry: { start_time: jakartaTime(expiresAt - minutes * MINUTE), unit: "minutes", duration: minutes },
+    custom_field1: reference,
+  };
+}
+
+/** The body of `POST /v2/{id}/refund`. */
+export function refundBody(refundKey: string, amountMinor: Minor, currency: string): object {
+  return { refund_key: refundKey, amount: rupiah(amountMinor, currency), reason: "refund" };
+}
+
+/** Whole rupiah. Throws `AcquirerRefused` for what they do not know: nothing was sent. */
+function rupiah(amountMinor: Minor, currency: string): number {
+  if (currency !== "IDR") throw new AcquirerRefused(`Midtrans knows IDR, and no ${currency}`);
+  if (amountMinor % STEP_MINOR !== 0n) throw new AcquirerRefused("Midtrans knows whole rupiah only");
+  return Number(amountMinor / STEP_MINOR);
+}
+
+/** A time as they write it in requests: `2026-11-23 21:07:00 +0700`. */
+export function jakartaTime(at: Micros): string {
+  return `${wireTime(at + JAKARTA)
+    .slice(0, 19)
+    .replace("T", " ")} +0700`;
+}
+
+/** The headers of every request. Notifications about what it makes come to `notifyUrl`, whatever their dashboard says. */
+export function headersOf(
+  serverKey: string,
+  { idempotencyKey, notifyUrl }: { idempotencyKey?: string; notifyUrl?: string } = {},
+): Record<string, string> {
+  return {
+    accept: "application/json",
+    "content-type": "application/json",
+    authorization: `Basic ${Buffer.from(`${serverKey}:`).toString("base64")}`,
+    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+    ...(notifyUrl === undefined ? {} : { "x-override-notification": notifyUrl }),
+  };
+}
