@@ -14,10 +14,16 @@ import {
 } from "../../../test/xendit-fixtures.ts";
 import { disputeStatuses, readWebhook } from "./webhooks.ts";
 
+/** A notification without its words. */
+function read(body: Buffer) {
+  const { words: _, ...heard } = readWebhook(body);
+  return heard;
+}
+
 const look = (operationKey: string) => ({ kind: "reports", reports: [{ kind: "look", operationKey }] });
 
 test("captured money is reported with its transaction, and with Xendit's names for the payment", () => {
-  expect(readWebhook(event("payment.capture", payment()))).toEqual({
+  expect(read(event("payment.capture", payment()))).toEqual({
     kind: "reports",
     reports: [
       {
@@ -35,13 +41,13 @@ test("a refund that succeeded is reported, in one envelope or in two as the page
     kind: "reports",
     reports: [{ kind: "refund", operationKey: REFUND_KEY, status: "succeeded", providerIds: { refund: REFUND } }],
   };
-  expect(readWebhook(event("refund.succeeded", refund({ status: "SUCCEEDED" })))).toEqual(reported);
+  expect(read(event("refund.succeeded", refund({ status: "SUCCEEDED" })))).toEqual(reported);
   const inner = {
     event: "refund.succeeded",
     business_id: "5f27a14a9bf05c73dd040bc8",
     data: refund({ status: "SUCCEEDED" }),
   };
-  expect(readWebhook(event("refund.succeeded", inner))).toEqual(reported);
+  expect(read(event("refund.succeeded", inner))).toEqual(reported);
 });
 
 test.for<[string, Record<string, unknown>, string]>([
@@ -51,7 +57,7 @@ test.for<[string, Record<string, unknown>, string]>([
   ["payment_session.expired", session({ status: "EXPIRED" }), KEY],
   ["refund.failed", refund({ status: "FAILED", failure_code: "REFUND_FAILED" }), REFUND_KEY],
 ])("%s is inquired about before it is believed", ([name, data, key]) => {
-  expect(readWebhook(event(name, data))).toEqual(look(key));
+  expect(read(event(name, data))).toEqual(look(key));
 });
 
 test.for<[string, Buffer]>([
@@ -62,7 +68,7 @@ test.for<[string, Buffer]>([
   ["a dispute about another's payment", dispute({ reference_id: "ref-123456" })],
   ["a dispute about no payment", dispute({ reference_id: null })],
 ])("%s concerns nothing of ours, and is taken so that it is not sent again", ([, body]) => {
-  expect(readWebhook(body)).toEqual({ kind: "reply", reply: { status: 200, body: '{"received":true}' } });
+  expect(read(body)).toEqual({ kind: "reply", reply: { status: 200, body: '{"received":true}' } });
 });
 
 test.for<[string, Buffer, string]>([
@@ -82,8 +88,15 @@ test.for<[string, Buffer, string]>([
   expect(() => readWebhook(body)).toThrow(expect.objectContaining({ code }));
 });
 
+test("what was said is kept for people, without what names or reaches the payer", () => {
+  const { words } = readWebhook(event("payment.capture", payment()));
+  expect(words).toMatchObject({ about: "notification payment.capture", status: undefined });
+  expect(words?.text).toContain(PAYMENT_REQUEST);
+  for (const personal of ["John Doe", "2876783233"]) expect(words?.text).not.toContain(personal);
+});
+
 test("a dispute is reported with its amount and until when it can be answered", () => {
-  expect(readWebhook(dispute())).toEqual({
+  expect(read(dispute())).toEqual({
     kind: "reports",
     reports: [
       {
@@ -110,6 +123,6 @@ test.for([
   [{ status: "LOST", status_reason: "EXCEEDED_DEADLINE" }, "lost", "fraudulent"],
   [{ status: "LOST", status_reason: "WITHDRAWN" }, "lost", "fraudulent"],
 ] as const)("a dispute of %o is %s for a reason that is %s", ([change, status, reason]) => {
-  expect(readWebhook(dispute(change))).toMatchObject({ reports: [{ dispute: { status, reason } }] });
+  expect(read(dispute(change))).toMatchObject({ reports: [{ dispute: { status, reason } }] });
   expect(Object.keys(disputeStatuses)).toContain(change.status);
 });

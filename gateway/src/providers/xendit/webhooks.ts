@@ -5,6 +5,7 @@ import type { Heard, Report, ReportedDispute } from "../../acquirers/acquirer.ts
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { maskedBody } from "../mask.ts";
 import { readAmount } from "./amounts.ts";
 import { Unreadable, readReceipt } from "./answers.ts";
 
@@ -20,13 +21,17 @@ export function readWebhook(body: Buffer): Heard {
   const whole = objectOf(body);
   const envelope = envelopeSchema.safeParse(whole);
   if (!envelope.success) throw validationFault("event", whole.event, "must be the name of an event");
-  const { event } = envelope.data;
-  if (event.startsWith("dispute.")) return disputeOf(whole);
-  const data = innermost(envelope.data.data);
+  const { event, data } = envelope.data;
+  const about = `notification ${event.replaceAll(/[^\w.]/g, "?").slice(0, 60)}`;
+  const heard = event.startsWith("dispute.") ? disputeOf(whole) : eventOf(event, innermost(data));
+  return { ...heard, words: { about, status: undefined, text: maskedBody(body) } };
+}
+
+function eventOf(event: string, data: Record<string, unknown> | undefined): Heard {
   const reference = ourReference.safeParse(data);
   if (data === undefined || !reference.success) return taken;
-  const report = reportOf(event, data, reference.data.reference_id);
-  return report === undefined ? taken : { kind: "reports", reports: report };
+  const reports = reportOf(event, data, reference.data.reference_id);
+  return reports === undefined ? taken : { kind: "reports", reports };
 }
 
 function reportOf(event: string, data: Record<string, unknown>, operationKey: string): Report[] | undefined {
