@@ -4,7 +4,6 @@ import {
   KEY,
   PAYMENT,
   PAYMENT_REQUEST,
-  REFUND,
   REFUND_KEY,
   dispute,
   event,
