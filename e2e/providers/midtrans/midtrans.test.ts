@@ -192,6 +192,10 @@ describe("an answer that is lost", () => {
     await expect(ask(request)).rejects.toThrow("406");
     offset = 7 * 60 * SECOND;
     try {
+      // The inquiry uses the first fault up; the expiry meets the second.
+      control.fault("refuse");
+      control.fault("refuse");
+      await expect(ask(request)).rejects.toThrow("expiry with 400");
       expect(await ask(request)).toEqual({ known: false });
       expect(await standing({ ...request, providerIds: { order: request.operationKey } })).toBe("failed");
     } finally {
@@ -221,6 +225,15 @@ describe("a definite no", () => {
     const request = await opened();
     control.fault("key revoked");
     await expect(ask(request)).rejects.toThrow("401");
+  });
+
+  test("to what an inquiry completes is a promise when it is about the order, and none when it is about the moment", async () => {
+    // An inquiry is not refused: its fault is used up, and the next request meets the next one.
+    control.fault("refuse", 2);
+    expect(await ask(ordered())).toEqual({ known: false });
+    control.fault("refuse");
+    control.fault("key revoked");
+    await expect(ask(ordered())).rejects.toThrow("401");
   });
 
   test("comes also when they are not reached at all", async () => {
@@ -362,6 +375,15 @@ describe("a refund", () => {
     }
   });
 
+  test("that is not there is not given up while a key is refused: the first request may still be at work", async () => {
+    const request = (await paid())({});
+    control.fault("refuse");
+    control.fault("key revoked");
+    await expect(askRefund(request)).rejects.toThrow("401");
+    control.fault("refuse", 2);
+    expect(await askRefund(request)).toEqual({ known: false });
+  });
+
   test("that is repeated long after is known by its key, and not made twice", async () => {
     const request = (await paid())({ amountMinor: 5_000_000n });
     await refund(request);
@@ -386,6 +408,9 @@ describe("a refund", () => {
     await expect(refund(part)).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: true });
     expect(await askRefund(part)).toEqual({ known: false });
     const whole = of({ operationKey: `rfdwhole${count}.s1` });
+    // The first two faults change nothing of a refusal and of an inquiry; the cancellation meets the third.
+    for (const fault of ["wrong currency", "refuse", "unknown status"] as const) control.fault(fault);
+    await expect(refund(whole)).rejects.toThrow("Midtrans answered a cancellation");
     expect(await refund(whole)).toMatchObject({ status: "succeeded" });
     expect(await refund(whole)).toMatchObject({ status: "succeeded" });
     const settled = await paid({ method: "card" });
