@@ -77,6 +77,8 @@ class MidtransFake implements MidtransControl {
   private readonly answers = new Map<string, FakeAnswer>();
   private readonly effects = new Map<string, number>();
   private readonly decided = new Map<string, "succeeded" | "failed">();
+  /** Taken on once, whatever became of them. */
+  private readonly refundKeys = new Set<string>();
   private refundCount = 0;
 
   constructor(options: MidtransFakeOptions) {
@@ -309,7 +311,7 @@ class MidtransFake implements MidtransControl {
   private refund(order: FakeOrder, request: FakeRequest): FakeAnswer {
     const { refund_key: key, amount, reason = "" } = objectOf(request.body) ?? {};
     if (typeof key !== "string" || !/^[\w-]{1,255}$/.test(key)) return refused("400", "refund_key is invalid");
-    if (order.refunds.some(({ refund_key }) => refund_key === key)) return refused("406", "Duplicate refund ID");
+    if (this.refundKeys.has(key)) return refused("406", "Duplicate refund ID");
     const canRefund = ["credit_card", "gopay", "shopeepay", "qris"].includes(order.paymentType);
     if (!canRefund || !["settlement", "partial_refund"].includes(order.status))
       return refused("412", "Merchant cannot modify the status of the transaction");
@@ -339,6 +341,8 @@ class MidtransFake implements MidtransControl {
         : {}),
     };
     order.refunds.push(refund);
+    if (this.refundKeys.size >= ORDERS_MAX) this.refundKeys.clear();
+    this.refundKeys.add(key);
     order.status = refundedOf(order) === order.amount ? "refund" : "partial_refund";
     this.effects.set(key, (this.effects.get(key) ?? 0) + 1);
     const status_message = "Success, refund request is approved";

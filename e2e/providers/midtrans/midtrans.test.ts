@@ -203,6 +203,14 @@ describe("an answer that is lost", () => {
     }
   });
 
+  test("of a page whose payer has paid by then is no refusal", async () => {
+    const request = await opened({ method: "card" });
+    await control.pay(request.operationKey, { notify: false });
+    control.forget();
+    await expect(open(request)).rejects.toThrow("Midtrans answered a page with 400");
+    expect(await standing(request)).toBe("paid");
+  });
+
   test("of a payment that is over is not ordered again", async () => {
     const request = ordered({ expiresAt: systemClock.now() - 61 * SECOND });
     expect(await ask(request)).toEqual({ known: false });
@@ -400,6 +408,9 @@ describe("a refund", () => {
     const { providerIds } = await refund(late);
     await control.decideRefund(late.operationKey, "failed");
     expect(await askRefund({ ...late, providerIds })).toMatchObject({ known: true, status: "failed" });
+    // Whoever has not heard that it was taken on learns nothing from a key that is used and a list without it.
+    control.forget();
+    await expect(refund(late)).rejects.toThrow("knows the refund key");
   });
 
   test("of a card that is captured and not settled cancels the whole of it, and of a part waits", async () => {
