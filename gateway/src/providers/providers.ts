@@ -1,5 +1,6 @@
 // The providers that the service speaks to itself: a folder and a line each.
 import { midtrans } from "./midtrans/midtrans.ts";
 import type { Provider } from "./profile.ts";
+import { xendit } from "./xendit/xendit.ts";
 
-export const providers: readonly Provider[] = [midtrans];
+export const providers: readonly Provider[] = [midtrans, xendit];

@@ -1,0 +1,341 @@
+// What the cases of the exam work with: payments with keys of their own, calls with their outcomes, and a listener that hears the provider.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { type Server, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type Acquirer,
+  type AcquirerCalls,
+  AcquirerRefused,
+  type Bill,
+  type Known,
+  type KnownRefund,
+  type OpenRequest,
+  type Opened,
+  type ProviderIds,
+  type RefundRequest,
+  type Refunded,
+  type Report,
+} from "../../acquirers/acquirer.ts";
+import { SECOND, stopwatchMs, systemClock } from "../../ground/clock.ts";
+import { Fault } from "../../ground/fault.ts";
+import type { ExamControl } from "./control.ts";
+
+export type CallableAcquirer = Acquirer & { calls: AcquirerCalls };
+
+/** Who is examined. */
+export interface Subject {
+  acquirer: CallableAcquirer;
+  /** Absent where it is the provider's own sandbox: then only what does no harm there is asked. */
+  control?: ExamControl;
+  close(): Promise<void>;
+}
+
+/** What is not as it has to be. */
+export class Failed extends Error {
+  override name = "Failed";
+}
+
+/** The case says nothing of this subject, for this reason. */
+export class NotApplicable extends Error {
+  override name = "NotApplicable";
+}
+
+export function check(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Failed(what);
+}
+
+/** How a call ended: with an answer, as a definite no, or unknown. */
+export type Ended<T> = { kind: "answered"; answer: T } | { kind: "refused" | "unknown"; why: string };
+
+/** A message of the provider as it came, and what it was read as. */
+interface HeardMessage {
+  target: string;
+  rest: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+  reports: readonly Report[];
+}
+
+const BODY_MAX_BYTES = 65_536;
+const HEARD_MAX = 10_000;
+/** After so long a notification will not come any more. */
+const NOTIFIED_WITHIN_MS = 2_000;
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** 26 characters as our identities have them. */
+function randomName(): string {
+  return Array.from(randomBytes(26), (byte) => alphabet[byte % 32]).join("");
+}
+
+export interface ExamCase {
+  /** A sentence that has to be true. */
+  name: string;
+  /** True where it does no harm at a provider's own sandbox either. */
+  gentle?: boolean;
+  run(bench: Bench): Promise<void>;
+}
+
+export class Bench {
+  readonly heard: HeardMessage[] = [];
+  private subject: Subject | undefined;
+  private server: Server | undefined;
+  private readonly opened = new Map<string, { request: OpenRequest; answer: Opened | undefined }>();
+  private readonly refundIds = new Map<string, ProviderIds>();
+  private prefix = "";
+
+  /** Listens for the provider, and opens who is examined with the address that it listens at. */
+  async start(open: (callbackUrl: string) => Promise<Subject>): Promise<void> {
+    this.prefix = "/acquirers/examined/callbacks";
+    const server = createServer((incoming, response) => {
+      const parts: Buffer[] = [];
+      let size = 0;
+      incoming.on("data", (part: Buffer) => {
+        size += part.length;
+        if (size > BODY_MAX_BYTES) incoming.destroy();
+        else parts.push(part);
+      });
+      incoming.on("end", () => {
+        const { method = "", url: target = "", headers } = incoming;
+        const { status, headers: own = {}, body } = this.hear(method, target, headers, Buffer.concat(parts));
+        response.writeHead(status, { "content-type": "application/json", ...own }).end(body);
+      });
+    });
+    this.server = server;
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    this.subject = await open(this.callbackUrl);
+  }
+
+  async close(): Promise<void> {
+    await this.subject?.close();
+    this.server?.closeAllConnections();
+    this.server?.close();
+  }
+
+  get callbackUrl(): string {
+    const { port } = this.server?.address() as AddressInfo;
+    return `http://127.0.0.1:${port}${this.prefix}`;
+  }
+
+  get acquirer(): CallableAcquirer {
+    if (!this.subject) throw new Error("the bench has not started");
+    return this.subject.acquirer;
+  }
+
+  /** Throws `NotApplicable` where nothing can be made to happen. */
+  get control(): ExamControl {
+    const control = this.subject?.control;
+    if (!control) throw new NotApplicable("only with a fake can this be made to happen");
+    return control;
+  }
+
+  get isFake(): boolean {
+    return this.subject?.control !== undefined;
+  }
+
+  /** A payment that the provider takes, under a key of its own. */
+  payment(changes: Partial<OpenRequest> = {}): OpenRequest {
+    const wanted = changes.method;
+    const capability = this.acquirer.capabilities.find(({ method }) => wanted === undefined || method === wanted);
+    if (!capability) throw new NotApplicable("it does not take this method");
+    const reference = `pay_${randomName()}`;
+    const step = capability.stepMinor ?? 1n;
+    const usual = capability.minimumMinor > 1_500_000n ? capability.minimumMinor : 1_500_000n;
+    const most = usual < capability.maximumMinor ? usual : capability.maximumMinor;
+    return {
+      operationKey: `${reference.replace("_", "")}.${randomName()}.s1`,
+      reference,
+      amountMinor: most - (most % step),
+      currency: capability.currencies[0] ?? "",
+      method: capability.method,
+      merchantName: "Kopi Gerbang",
+      expiresAt: Math.floor(systemClock.now() / SECOND) * SECOND + 3600 * SECOND,
+      payUrl: "https://pay.example.com/pay/examined",
+      returnUrl: "https://shop.example.com/thanks",
+      callbackUrl: this.callbackUrl,
+      metadata: undefined,
+      round: 0,
+      providerIds: undefined,
+      ...changes,
+    };
+  }
+
+  /** A refund of a part of a payment, or of as much as is said. */
+  refundOf(payment: OpenRequest, amountMinor?: bigint): RefundRequest {
+    const step =
+      this.acquirer.capabilities.find(
+        ({ method, currencies }) => method === payment.method && currencies.includes(payment.currency),
+      )?.stepMinor ?? 1n;
+    const third = payment.amountMinor / 3n;
+    return {
+      operationKey: `rfd${randomName()}.${randomName()}.s1`,
+      paymentOperationKey: payment.operationKey,
+      paymentProviderIds: this.idsOf(payment.operationKey),
+      paymentAmountMinor: payment.amountMinor,
+      method: payment.method,
+      amountMinor: amountMinor ?? third - (third % step),
+      currency: payment.currency,
+      callbackUrl: payment.callbackUrl,
+      providerIds: undefined,
+    };
+  }
+
+  async open(request: OpenRequest): Promise<Ended<Opened>> {
+    if (!this.opened.has(request.operationKey)) this.opened.set(request.operationKey, { request, answer: undefined });
+    const ended = await this.call((calls, signal) =>
+      calls.open({ ...request, providerIds: this.idsOf(request.operationKey) }, signal),
+    );
+    if (ended.kind === "answered") this.opened.set(request.operationKey, { request, answer: ended.answer });
+    return ended;
+  }
+
+  /** Opens a payment that has to be taken. */
+  async take(request: OpenRequest): Promise<Opened> {
+    const ended = await this.open(request);
+    check(ended.kind === "answered", `a payment by ${request.method} was not taken: ${whyOf(ended)}`);
+    return ended.answer;
+  }
+
+  async ask(request: OpenRequest): Promise<Ended<Known>> {
+    const ended = await this.call((calls, signal) =>
+      calls.ask({ ...request, providerIds: this.idsOf(request.operationKey) }, signal),
+    );
+    if (ended.kind === "answered" && ended.answer.known) {
+      const { instructions, providerIds } = ended.answer;
+      const before = this.idsOf(request.operationKey);
+      this.opened.set(request.operationKey, { request, answer: { instructions, providerIds: providerIds ?? before } });
+    }
+    return ended;
+  }
+
+  async refund(request: RefundRequest): Promise<Ended<Refunded>> {
+    const ended = await this.call((calls, signal) => calls.refund(this.withIds(request), signal));
+    if (ended.kind === "answered" && ended.answer.providerIds)
+      this.refundIds.set(request.operationKey, ended.answer.providerIds);
+    return ended;
+  }
+
+  async askRefund(request: RefundRequest): Promise<Ended<KnownRefund>> {
+    const ended = await this.call((calls, signal) => calls.askRefund(this.withIds(request), signal));
+    if (ended.kind === "answered" && ended.answer.known && ended.answer.providerIds)
+      this.refundIds.set(request.operationKey, ended.answer.providerIds);
+    return ended;
+  }
+
+  /** Opens a payment, which the payer then pays. */
+  async paid(changes: Partial<OpenRequest> = {}): Promise<OpenRequest> {
+    const request = this.payment(changes);
+    await this.take(request);
+    await this.control.pay(request.operationKey);
+    return request;
+  }
+
+  /** A payment that was paid by a method whose money the provider can give back. Throws `NotApplicable` where it has none. */
+  async refundable(): Promise<OpenRequest> {
+    for (const { method } of this.acquirer.capabilities) {
+      const request = await this.paid({ method });
+      const part = this.refundOf(request);
+      const tried = await this.refund(part);
+      if (tried.kind === "answered" && tried.answer.status !== "failed") return this.paid({ method });
+    }
+    throw new NotApplicable("it gives no money back by any method");
+  }
+
+  /** What the provider has reported about a key so far, in the order in which it came. */
+  reportsOf(key: string): Report[] {
+    return this.heard
+      .flatMap(({ reports }) => reports)
+      .filter((report) => (report.kind === "dispute" ? report.paymentOperationKey : report.operationKey) === key);
+  }
+
+  /** The messages about a key; waits for the first one. */
+  async messagesOf(key: string): Promise<HeardMessage[]> {
+    const about = (): HeardMessage[] =>
+      this.heard.filter(({ reports }) =>
+        reports.some(
+          (report) => (report.kind === "dispute" ? report.paymentOperationKey : report.operationKey) === key,
+        ),
+      );
+    await until(() => about().length > 0, NOTIFIED_WITHIN_MS);
+    const found = about();
+    check(found.length > 0, "nothing was notified");
+    return found;
+  }
+
+  /** The code of the refusal of a message, or undefined when it is taken. */
+  refusalOf({ target, rest, headers, body }: Omit<HeardMessage, "reports">): string | undefined {
+    try {
+      this.acquirer.calls.receive({ method: "POST", target, rest, headers, body }, systemClock.now());
+      return undefined;
+    } catch (error) {
+      if (error instanceof Fault) return error.code;
+      throw error;
+    }
+  }
+
+  private idsOf(key: string): ProviderIds | undefined {
+    return this.opened.get(key)?.answer?.providerIds;
+  }
+
+  private withIds(request: RefundRequest): RefundRequest {
+    return {
+      ...request,
+      paymentProviderIds: this.idsOf(request.paymentOperationKey),
+      providerIds: this.refundIds.get(request.operationKey),
+    };
+  }
+
+  private async call<T>(work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>): Promise<Ended<T>> {
+    const { calls } = this.acquirer;
+    const limit = calls.deadlineMs * 2 + 1_000;
+    const begun = stopwatchMs();
+    try {
+      return { kind: "answered", answer: await work(calls, AbortSignal.timeout(calls.deadlineMs)) };
+    } catch (error) {
+      check(stopwatchMs() - begun < limit, "a call did not end with its deadline");
+      const why = error instanceof Error ? error.message : String(error);
+      return { kind: error instanceof AcquirerRefused ? "refused" : "unknown", why };
+    }
+  }
+
+  private hear(
+    method: string,
+    target: string,
+    headers: HeardMessage["headers"],
+    body: Buffer,
+  ): { status: number; headers?: Readonly<Record<string, string>>; body: string } {
+    const path = target.split("?", 1)[0] ?? "";
+    if (!path.startsWith(this.prefix)) return { status: 404, body: "" };
+    const rest = path.slice(this.prefix.length);
+    try {
+      const heard = this.acquirer.calls.receive({ method, target, rest, headers, body }, systemClock.now());
+      if (heard.kind === "reply") return heard.reply;
+      if (heard.kind === "bill") return heard.reply(this.billOf(heard.find));
+      if (this.heard.length < HEARD_MAX) this.heard.push({ target, rest, headers, body, reports: heard.reports });
+      return heard.reply?.("taken") ?? { status: 200, body: '{"received":true}' };
+    } catch (error) {
+      if (error instanceof Fault) return { status: 401, body: JSON.stringify({ error: error.code }) };
+      throw error;
+    }
+  }
+
+  private billOf(find: { operationKey: string } | { account: string }): Bill | undefined {
+    const found = [...this.opened.values()].find(({ request, answer }) =>
+      "account" in find ? answer?.providerIds?.account === find.account : request.operationKey === find.operationKey,
+    );
+    if (!found) return undefined;
+    const { amountMinor, currency, merchantName, expiresAt } = found.request;
+    const { instructions, providerIds } = found.answer ?? {};
+    return { amountMinor, currency, merchantName, expiresAt, payable: true, instructions, providerIds };
+  }
+}
+
+export function whyOf(ended: Ended<unknown>): string {
+  return ended.kind === "answered" ? "it was answered" : `${ended.kind}: ${ended.why}`;
+}
+
+async function until(holds: () => boolean, withinMs: number): Promise<void> {
+  const end = stopwatchMs() + withinMs;
+  while (!holds() && stopwatchMs() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+}

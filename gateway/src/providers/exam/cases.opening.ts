@@ -1,0 +1,199 @@
+// The exam's cases about opening a payment: once, a definite no, or unknown until it is asked about.
+import type { OpenRequest } from "../../acquirers/acquirer.ts";
+import { type Bench, type ExamCase, Failed, NotApplicable, check, whyOf } from "./bench.ts";
+import type { FaultName } from "./control.ts";
+
+const types = {
+  qris: ["qr_string"],
+  va: ["va_number"],
+  card: ["redirect"],
+  ewallet: ["redirect"],
+  bank_transfer: ["bank_account"],
+} as const;
+
+/** After an unknown outcome, asking finds the payment that was made: the same one, once. */
+async function isFound(bench: Bench, request: OpenRequest): Promise<void> {
+  const asked = await bench.ask(request);
+  check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
+  check(asked.answer.standing.status === "waiting", `it stands as ${asked.answer.standing.status}`);
+  check(asked.answer.instructions.value !== "", "it has no instructions");
+  const times = bench.control.opened(request.operationKey);
+  check(times === 1, `it was opened ${times} times`);
+}
+
+/** A request that meets this fault. */
+async function meeting(bench: Bench, fault: FaultName): Promise<{ request: OpenRequest; kind: string; why: string }> {
+  const request = bench.payment();
+  bench.control.fault(fault);
+  const ended = await bench.open(request);
+  return { request, kind: ended.kind, why: whyOf(ended) };
+}
+
+/** A lost answer: unknown, and found. */
+const lost = (fault: FaultName, name: string): ExamCase => ({
+  name,
+  async run(bench) {
+    const { request, kind, why } = await meeting(bench, fault);
+    check(kind === "unknown", `the outcome was told as ${why}`);
+    await isFound(bench, request);
+  },
+});
+
+/** An answer that says something else than was asked: it is not believed. */
+const misread = (fault: FaultName, name: string): ExamCase => ({
+  name,
+  async run(bench) {
+    const { request, kind, why } = await meeting(bench, fault);
+    check(kind !== "answered", "it was taken for an answer");
+    check(kind === "unknown", `the outcome was told as ${why}, while the payment is there`);
+    const times = bench.control.opened(request.operationKey);
+    check(times <= 1, `it was opened ${times} times`);
+  },
+});
+
+export const openingCases: readonly ExamCase[] = [
+  {
+    name: "every method that it takes gives the payer what the method needs",
+    gentle: true,
+    async run(bench) {
+      for (const { method, currencies } of bench.acquirer.capabilities) {
+        const request = bench.payment({ method, currency: currencies[0] ?? "" });
+        const { instructions } = await bench.take(request);
+        const wanted: readonly string[] = types[method];
+        check(wanted.includes(instructions.type), `${method} was answered with ${instructions.type}`);
+        check(instructions.value !== "" && instructions.expires_at !== "", `${method} has no value or no expiry`);
+        if (method === "qris") check(instructions.value.startsWith("000201"), "the QR code is no QRIS");
+        if (instructions.type === "redirect")
+          check(/^https:|^http:\/\/(localhost|127\.)/.test(instructions.value), `${method} leads to no https address`);
+      }
+    },
+  },
+  {
+    name: "the smallest and the largest amount are taken as they are",
+    async run(bench) {
+      for (const { method, currencies, minimumMinor, maximumMinor, stepMinor = 1n } of bench.acquirer.capabilities) {
+        const least =
+          minimumMinor % stepMinor === 0n ? minimumMinor : minimumMinor + stepMinor - (minimumMinor % stepMinor);
+        for (const amountMinor of [least, maximumMinor - (maximumMinor % stepMinor)]) {
+          const request = bench.payment({ method, currency: currencies[0] ?? "", amountMinor });
+          await bench.take(request);
+          await bench.control.pay(request.operationKey);
+          const asked = await bench.ask(request);
+          const standing = asked.kind === "answered" && asked.answer.known ? asked.answer.standing : undefined;
+          check(standing?.status === "paid", `${amountMinor} by ${method} is not paid: ${whyOf(asked)}`);
+          const { amountMinor: came } = standing.receipt;
+          check(came === amountMinor, `${amountMinor} by ${method} came as ${came}`);
+        }
+      }
+    },
+  },
+  {
+    name: "one key opens one payment, however often it is used",
+    gentle: true,
+    async run(bench) {
+      const request = bench.payment();
+      const first = await bench.take(request);
+      const again = await bench.open(request);
+      if (again.kind === "answered")
+        check(again.answer.instructions.value === first.instructions.value, "the second answer is another one");
+      if (again.kind === "refused")
+        throw new Failed("the second use was told as a definite no, while the payment is there");
+      if (bench.isFake) check(bench.control.opened(request.operationKey) === 1, "it was opened twice");
+    },
+  },
+  {
+    name: "ten uses of one key at once open one payment",
+    async run(bench) {
+      const request = bench.payment();
+      const all = await Promise.all(Array.from({ length: 10 }, () => bench.open(request)));
+      check(!all.some(({ kind }) => kind === "refused"), "one of them was told as a definite no");
+      await isFound(bench, request);
+    },
+  },
+  {
+    name: "a definite no is told as one, and leaves nothing",
+    async run(bench) {
+      const { request, kind, why } = await meeting(bench, "refuse");
+      check(kind === "refused", `it was told as ${why}`);
+      check(bench.control.opened(request.operationKey) === 0, "and yet it was opened");
+    },
+  },
+  {
+    name: "a provider that is down opens nothing, and nothing is told as done",
+    async run(bench) {
+      const { request, kind } = await meeting(bench, "unavailable");
+      check(kind !== "answered", "it was told as done");
+      check(bench.control.opened(request.operationKey) === 0, "it was opened");
+    },
+  },
+  {
+    name: "a key that is revoked opens nothing, and nothing is told as done",
+    async run(bench) {
+      const { request, kind } = await meeting(bench, "key revoked");
+      check(kind !== "answered", "it was told as done");
+      check(bench.control.opened(request.operationKey) === 0, "it was opened");
+    },
+  },
+  lost("silent after effect", "an answer that never comes is unknown, and asking finds what was done"),
+  lost("500 after effect", "an error after the work was done is unknown, and asking finds it"),
+  lost("half answer", "half an answer is unknown, and asking finds what was done"),
+  lost("huge answer", "an answer of ten megabytes is unknown, and asking finds what was done"),
+  {
+    name: "a request that never arrived is never told as done, and is done at most once",
+    async run(bench) {
+      const { request, kind, why } = await meeting(bench, "silent before effect");
+      check(kind === "unknown", `the outcome was told as ${why}`);
+      const asked = await bench.ask(request);
+      const times = bench.control.opened(request.operationKey);
+      const found = asked.kind === "answered" && asked.answer.known;
+      check(times === (found ? 1 : 0), `it is ${found ? "" : "not "}known, and was opened ${times} times`);
+      if (asked.kind !== "answered" || asked.answer.known) return;
+      // It promised that this will never be there.
+      check((await bench.open(request)).kind !== "answered", "it was told to be absent for ever, and then taken");
+    },
+  },
+  {
+    name: "a page in place of an answer is not taken for one",
+    async run(bench) {
+      const { request, kind } = await meeting(bench, "html");
+      check(kind === "unknown", `it was told as ${kind}`);
+      check(bench.control.opened(request.operationKey) === 0, "it was opened");
+    },
+  },
+  {
+    name: "a redirect is not followed",
+    async run(bench) {
+      const { request, kind } = await meeting(bench, "redirect");
+      check(kind !== "answered", "it was followed");
+      check(bench.control.opened(request.operationKey) === 0, "it was opened");
+    },
+  },
+  misread("wrong amount", "an answer about another amount is not believed"),
+  misread("wrong currency", "an answer in another currency is not believed"),
+  {
+    name: "a status that nobody knows is neither money nor a failure",
+    async run(bench) {
+      const request = bench.payment();
+      await bench.take(request);
+      bench.control.fault("unknown status");
+      const asked = await bench.ask(request);
+      if (asked.kind !== "answered") return;
+      check(asked.answer.known, "it was told to be absent");
+      const { status } = asked.answer.standing;
+      check(status === "waiting" || status === "processing", `it was told as ${status}`);
+    },
+  },
+  {
+    name: "a key that was never used is not found",
+    gentle: true,
+    async run(bench) {
+      const request = bench.payment();
+      const asked = await bench.ask(request);
+      if (asked.kind === "refused") throw new Failed("an inquiry was told as a definite no");
+      if (asked.kind === "answered" && asked.answer.known) {
+        if (!bench.isFake) throw new NotApplicable("it completes what it does not find");
+        check(bench.control.opened(request.operationKey) === 1, "it was told as known, and is not there");
+      }
+    },
+  },
+];

@@ -1,0 +1,129 @@
+// The exam's cases about refunds: once, a definite no, or unknown until it is asked about.
+import type { RefundRequest } from "../../acquirers/acquirer.ts";
+import { type Bench, type ExamCase, check, whyOf } from "./bench.ts";
+import type { FaultName } from "./control.ts";
+
+/** How asking says that a refund stands. */
+async function statusOf(bench: Bench, request: RefundRequest): Promise<string> {
+  const asked = await bench.askRefund(request);
+  check(asked.kind === "answered", `asking was ${whyOf(asked)}`);
+  return asked.answer.known ? asked.answer.status : "absent";
+}
+
+const lost = (fault: FaultName, name: string): ExamCase => ({
+  name,
+  async run(bench) {
+    const request = bench.refundOf(await bench.refundable());
+    bench.control.fault(fault);
+    const ended = await bench.refund(request);
+    check(ended.kind === "unknown", `the outcome was told as ${whyOf(ended)}`);
+    const status = await statusOf(bench, request);
+    check(status === "pending" || status === "succeeded", `asking says ${status}`);
+    const times = bench.control.refunded(request.operationKey);
+    check(times === 1, `it was refunded ${times} times`);
+  },
+});
+
+export const refundCases: readonly ExamCase[] = [
+  {
+    name: "one key refunds once, however often it is used, and its end is told",
+    async run(bench) {
+      const request = bench.refundOf(await bench.refundable());
+      const first = await bench.refund(request);
+      check(first.kind === "answered" && first.answer.status !== "failed", `it was ${whyOf(first)}`);
+      const again = await bench.refund(request);
+      check(again.kind !== "refused", "the second use was told as a definite no, while the refund is there");
+      check(bench.control.refunded(request.operationKey) === 1, "it was refunded twice");
+      if (first.answer.status === "pending") await bench.control.decideRefund(request.operationKey, "succeeded");
+      const status = await statusOf(bench, request);
+      check(status === "succeeded", `it stands as ${status}`);
+    },
+  },
+  {
+    name: "all of a payment can be given back",
+    async run(bench) {
+      const payment = await bench.refundable();
+      const request = bench.refundOf(payment, payment.amountMinor);
+      const ended = await bench.refund(request);
+      check(ended.kind === "answered" && ended.answer.status !== "failed", `it was ${whyOf(ended)}`);
+      check(bench.control.refunded(request.operationKey) === 1, "it was not refunded once");
+    },
+  },
+  lost("silent after effect", "a refund whose answer never comes is unknown, and asking finds it"),
+  lost("500 after effect", "a refund with an error after the work is unknown, and asking finds it"),
+  {
+    name: "a refund that never arrived is never told as done, and is done at most once",
+    async run(bench) {
+      const request = bench.refundOf(await bench.refundable());
+      bench.control.fault("silent before effect");
+      const ended = await bench.refund(request);
+      check(ended.kind === "unknown", `the outcome was told as ${whyOf(ended)}`);
+      const asked = await bench.askRefund(request);
+      const found = asked.kind === "answered" && asked.answer.known;
+      const times = bench.control.refunded(request.operationKey);
+      check(times === (found ? 1 : 0), `it is ${found ? "" : "not "}known, and was refunded ${times} times`);
+    },
+  },
+  {
+    name: "more than was paid is not given back",
+    async run(bench) {
+      const payment = await bench.refundable();
+      const request = bench.refundOf(payment, payment.amountMinor + 100n);
+      const ended = await bench.refund(request);
+      const failed = ended.kind === "answered" && ended.answer.status === "failed";
+      check(ended.kind === "refused" || failed, `it was told as ${whyOf(ended)}`);
+      check(bench.control.refunded(request.operationKey) === 0, "and yet it was refunded");
+    },
+  },
+  {
+    name: "two refunds that are more than the payment together are not both given back",
+    async run(bench) {
+      const payment = await bench.refundable();
+      const step = bench.refundOf(payment).amountMinor;
+      const large = payment.amountMinor - step + 100n;
+      const first = bench.refundOf(payment, large - (large % 100n));
+      const second = bench.refundOf(payment, large - (large % 100n));
+      await bench.refund(first);
+      await bench.refund(second);
+      const { control } = bench;
+      const both = control.refunded(first.operationKey) + control.refunded(second.operationKey);
+      check(both <= 1, "both were given back");
+    },
+  },
+  {
+    name: "what was not paid is not given back",
+    async run(bench) {
+      const { method } = await bench.refundable();
+      const payment = bench.payment({ method });
+      await bench.take(payment);
+      const request = bench.refundOf(payment);
+      const ended = await bench.refund(request);
+      const failed = ended.kind === "answered" && ended.answer.status === "failed";
+      check(ended.kind !== "answered" || failed, "it was told as done");
+      check(bench.control.refunded(request.operationKey) === 0, "it was refunded");
+    },
+  },
+  {
+    name: "a refund that is refused is told as a definite no, and leaves nothing",
+    async run(bench) {
+      const request = bench.refundOf(await bench.refundable());
+      bench.control.fault("refuse");
+      const ended = await bench.refund(request);
+      const failed = ended.kind === "answered" && ended.answer.status === "failed";
+      check(ended.kind === "refused" || failed, `it was told as ${whyOf(ended)}`);
+      check(bench.control.refunded(request.operationKey) === 0, "and yet it was refunded");
+    },
+  },
+  {
+    name: "a refund that fails later is told as failed",
+    async run(bench) {
+      const request = bench.refundOf(await bench.refundable());
+      const first = await bench.refund(request);
+      check(first.kind === "answered", `it was ${whyOf(first)}`);
+      if (first.answer.status !== "pending") return;
+      await bench.control.decideRefund(request.operationKey, "failed");
+      const status = await statusOf(bench, request);
+      check(status === "failed", `it stands as ${status}`);
+    },
+  },
+];

@@ -1,0 +1,32 @@
+// Xendit writes amounts in whole units with decimals after them, as JSON numbers, and in disputes as text. Here they become minor units
+// and back, exactly: nothing is rounded.
+import { type Minor, exponentOf, isCurrency } from "../../ground/money.ts";
+
+/** In IDR Xendit is given whole rupiah only. Amounts of other currencies have their own decimals. */
+export const RUPIAH: Minor = 100n;
+
+/** An amount in minor units as the number that Xendit reads; undefined where it is not a whole number of rupiah. */
+export function majorOf(amountMinor: Minor, currency: string): number | undefined {
+  if (currency === "IDR" && amountMinor % RUPIAH !== 0n) return undefined;
+  const unit = 10n ** BigInt(exponentOf(currency));
+  const fraction = amountMinor % unit;
+  const text = `${amountMinor / unit}.${fraction.toString().padStart(exponentOf(currency), "0")}`;
+  const number = Number(text);
+  return readAmount(number, currency) === amountMinor ? number : undefined;
+}
+
+/**
+ * An amount of Xendit's in minor units; undefined where it is none, or has more decimals than its currency. Takes a number, a text, and
+ * the symbol that `parseObject` makes of a number such as 10000.00.
+ */
+export function readAmount(value: unknown, currency: unknown): Minor | undefined {
+  if (typeof currency !== "string" || !isCurrency(currency)) return undefined;
+  const text = typeof value === "symbol" ? value.description : typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string") return undefined;
+  const parts = /^(\d{1,15})(?:\.(\d{1,8}))?$/.exec(text);
+  if (!parts) return undefined;
+  const exponent = exponentOf(currency);
+  const decimals = (parts[2] ?? "").padEnd(exponent, "0");
+  if (!/^0*$/.test(decimals.slice(exponent))) return undefined;
+  return BigInt((parts[1] ?? "") + decimals.slice(0, exponent));
+}

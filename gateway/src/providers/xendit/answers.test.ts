@@ -1,0 +1,222 @@
+// Goal: an answer is believed only where it is whole and about what was asked. Method: documented answers, and each mistake by itself.
+import { expect, test } from "vitest";
+import {
+  Unreadable,
+  instructionsOf,
+  readList,
+  readPaymentRequest,
+  readReceipt,
+  readRefund,
+  readSession,
+  refundStatuses,
+  requestStands,
+  sessionStands,
+} from "./answers.ts";
+import {
+  KEY,
+  PAYMENT,
+  PAYMENT_REQUEST,
+  REFUND,
+  SESSION,
+  opening,
+  payment,
+  paymentRequest,
+  refund,
+  refunding,
+  session,
+} from "../../../test/xendit-fixtures.ts";
+
+test("a payment request is read with its name, its standing and what the payer needs", () => {
+  expect(readPaymentRequest(paymentRequest({ latest_payment_id: PAYMENT }), opening())).toMatchObject({
+    stand: "waiting",
+    paymentRequestId: PAYMENT_REQUEST,
+    paymentId: PAYMENT,
+  });
+  // The guide for migrating calls it `id`.
+  const { payment_request_id: id, ...rest } = paymentRequest();
+  expect(readPaymentRequest({ ...rest, id }, opening()).paymentRequestId).toBe(PAYMENT_REQUEST);
+});
+
+test.for<[string, Record<string, unknown>]>([
+  ["reference_id is another one", { reference_id: "pay2" }],
+  ["reference_id", { reference_id: undefined }],
+  ["currency is another one", { currency: "USD" }],
+  ["request_amount is another one", { request_amount: 10_001 }],
+  ["request_amount is another one", { request_amount: "ten" }],
+  ["request_amount is another one", { request_amount: undefined }],
+  ["payment_request_id is missing", { payment_request_id: null }],
+  ["payment_request_id: is no id", { payment_request_id: "" }],
+  ["payment_request_id: is no id", { payment_request_id: "pr 1" }],
+  ["status SETTLED is unknown", { status: "SETTLED" }],
+  ["status constructor is unknown", { status: "constructor" }],
+  ["status", { status: undefined }],
+  ["actions", { actions: "none" }],
+])("a payment request is not believed: %s", ([why, change]) => {
+  const read = () => readPaymentRequest(paymentRequest(change), opening());
+  expect(read).toThrow(Unreadable);
+  expect(read).toThrow(why);
+});
+
+test.for([[undefined], [null], [{}], ["<html>"], [[]]])("%s is no payment request", ([body]) => {
+  expect(() => readPaymentRequest(body, opening())).toThrow(Unreadable);
+  expect(() => readSession(body, opening())).toThrow(Unreadable);
+  expect(() => readReceipt(body, undefined)).toThrow(Unreadable);
+  expect(() => readRefund(body, refunding())).toThrow(Unreadable);
+  expect(() => readList(body, KEY)).toThrow(Unreadable);
+});
+
+test("every documented status is known, and means this", () => {
+  expect(requestStands).toEqual({
+    ACCEPTING_PAYMENTS: "waiting",
+    REQUIRES_ACTION: "waiting",
+    PENDING: "processing",
+    AUTHORIZED: "processing",
+    SUCCEEDED: "paid",
+    FAILED: "failed",
+    CANCELED: "failed",
+    EXPIRED: "failed",
+  });
+  expect(sessionStands).toEqual({ ACTIVE: "waiting", COMPLETED: "paid", EXPIRED: "failed", CANCELED: "failed" });
+  expect(refundStatuses).toEqual({ PENDING: "pending", SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "failed" });
+});
+
+test("a card page is read, and held against the payment", () => {
+  expect(readSession(session(), opening({ method: "card" }))).toMatchObject({ stand: "waiting", sessionId: SESSION });
+  const paid = session({ status: "COMPLETED", payment_request_id: PAYMENT_REQUEST, payment_id: PAYMENT });
+  expect(readSession(paid, opening())).toMatchObject({
+    stand: "paid",
+    paymentId: PAYMENT,
+    paymentRequestId: PAYMENT_REQUEST,
+  });
+  expect(() => readSession(session({ amount: 9_999 }), opening())).toThrow("amount is another one");
+  expect(() => readSession(session({ currency: "PHP" }), opening())).toThrow("currency is another one");
+  expect(() => readSession(session({ reference_id: "x" }), opening())).toThrow("reference_id is another one");
+  expect(() => readSession(session({ status: "DONE" }), opening())).toThrow("status DONE is unknown");
+});
+
+test("the money that came is what was captured", () => {
+  expect(readReceipt(payment(), PAYMENT_REQUEST)).toEqual({
+    transactionId: PAYMENT,
+    amountMinor: 1_000_000n,
+    currency: "IDR",
+  });
+  const two = payment({ captures: [{ capture_amount: 4_000 }, { capture_amount: 5_000.5 }] });
+  expect(readReceipt(two, undefined).amountMinor).toBe(900_050n);
+  // As the documentation's example of a virtual account: without captures.
+  expect(readReceipt(payment({ captures: undefined }), undefined).amountMinor).toBe(1_000_000n);
+  expect(readReceipt(payment({ captures: [], request_amount: 7 }), undefined).amountMinor).toBe(700n);
+});
+
+test.for<[string, Record<string, unknown>]>([
+  ["status is PENDING, not SUCCEEDED", { status: "PENDING" }],
+  ["payment_request_id is another one", { payment_request_id: "pr-2" }],
+  ["an amount is none", { captures: [{ capture_amount: "10000.001" }] }],
+  ["captures.0.capture_amount", { captures: [{}] }],
+  ["an amount is none", { currency: "XXX" }],
+  ["its amount is nothing", { captures: [{ capture_amount: 0 }] }],
+  ["payment_id", { payment_id: undefined }],
+  ["payment_id", { payment_id: "x".repeat(65) }],
+])("a payment is not believed: %s", ([why, change]) => {
+  expect(() => readReceipt(payment(change), PAYMENT_REQUEST)).toThrow(why);
+});
+
+test("a refund is read, and held against ours", () => {
+  expect(readRefund(refund(), refunding())).toEqual({ id: REFUND, status: "pending" });
+  expect(readRefund(refund({ status: "CANCELLED" }), refunding()).status).toBe("failed");
+  for (const [why, change] of [
+    ["reference_id is another one", { reference_id: null }],
+    ["currency is another one", { currency: "PHP" }],
+    ["amount is another one", { amount: 10_000 }],
+    ["status REFUNDED is unknown", { status: "REFUNDED" }],
+  ] as const)
+    expect(() => readRefund(refund(change), refunding())).toThrow(why);
+});
+
+test("of a list only what carries our key counts, also where a filter was not understood", () => {
+  const list = { data: [paymentRequest({ reference_id: "other" }), "?", paymentRequest()], has_more: true };
+  expect(readList(list, KEY).matching).toEqual([paymentRequest()]);
+  expect(readList({ data: [refund({ reference_id: "other" })], has_more: true }, KEY)).toEqual({
+    matching: [],
+    more: true,
+    lastId: REFUND,
+  });
+  expect(readList({ data: [] }, KEY)).toEqual({ matching: [], more: false, lastId: undefined });
+});
+
+const told = (change: Record<string, unknown>, request: Parameters<typeof opening>[0], channel?: string) =>
+  instructionsOf(opening(request), channel, readPaymentRequest(paymentRequest(change), opening(request)), false);
+const expires_at = "2026-11-23T10:00:00Z";
+
+test("the payer is told how to pay, by each method", () => {
+  const value = "00020101021226650013ID.CO.QRIS.WWW6304A1B2";
+  expect(told({}, {})).toEqual({ type: "qr_string", value, expires_at, qr_string: value });
+  const account = [{ type: "PRESENT_TO_CUSTOMER", descriptor: "VIRTUAL_ACCOUNT_NUMBER", value: "8881761038089006" }];
+  expect(told({ actions: account }, { method: "va" }, "bca")).toEqual({
+    type: "va_number",
+    value: "8881761038089006",
+    expires_at,
+    bank_name: "Bank Central Asia",
+    bank_code: "014",
+    account_number: "8881761038089006",
+    account_name: "Toko Rimba",
+  });
+  const redirects = [
+    { type: "REDIRECT_CUSTOMER", descriptor: "DEEPLINK_URL", value: "shopeeid://pay" },
+    { type: "REDIRECT_CUSTOMER", descriptor: "DEEPLINK_URL", value: "https://wsa.shopee.example/app" },
+    { type: "REDIRECT_CUSTOMER", descriptor: "WEB_URL", value: "https://redirect.partner.example/web" },
+  ];
+  const page = "https://redirect.partner.example/web";
+  expect(told({ actions: redirects }, { method: "ewallet" }, "shopeepay")).toEqual({
+    type: "redirect",
+    value: page,
+    expires_at,
+    redirect_url: page,
+  });
+  const card = opening({ method: "card" });
+  expect(instructionsOf(card, undefined, readSession(session(), card), false)).toMatchObject({
+    type: "redirect",
+    redirect_url: "https://xen.to/kGxPCi60",
+  });
+});
+
+test.for<[string, Record<string, unknown>, Parameters<typeof opening>[0], string?]>([
+  ["QR_STRING", { actions: [] }, {}],
+  ["QR_STRING", { actions: null }, {}],
+  ["QR_STRING", { actions: [{ type: "PRESENT_TO_CUSTOMER", descriptor: "QR_STRING", value: "" }] }, {}],
+  ["VIRTUAL_ACCOUNT_NUMBER", {}, { method: "va" }, "bca"],
+  [
+    "VIRTUAL_ACCOUNT_NUMBER",
+    { actions: [{ type: "PRESENT_TO_CUSTOMER", descriptor: "VIRTUAL_ACCOUNT_NUMBER", value: "88x" }] },
+    { method: "va" },
+    "bca",
+  ],
+  ["WEB_URL", {}, { method: "ewallet" }, "ovo"],
+  [
+    "WEB_URL",
+    { actions: [{ type: "REDIRECT_CUSTOMER", descriptor: "WEB_URL", value: "javascript:alert(1)" }] },
+    { method: "ewallet" },
+    "ovo",
+  ],
+  [
+    "is no https address",
+    { actions: [{ type: "REDIRECT_CUSTOMER", descriptor: "WEB_URL", value: "http://partner.example/" }] },
+    { method: "ewallet" },
+    "ovo",
+  ],
+  [
+    "has a user name in it",
+    { actions: [{ type: "REDIRECT_CUSTOMER", descriptor: "WEB_URL", value: "https://a@partner.example/" }] },
+    { method: "ewallet" },
+    "ovo",
+  ],
+])("a payment that waits is not believed without %s", ([why, change, request, channel]) => {
+  expect(() => told(change, request, channel)).toThrow(why);
+});
+
+test("once a payment waits no longer, the payer's page stands in for what Xendit tells no more", () => {
+  expect(told({ actions: [], status: "SUCCEEDED" }, { method: "ewallet" }, "ovo")).toMatchObject({
+    type: "redirect",
+    redirect_url: "https://pay.rimba.example/pay/abc",
+  });
+  expect(told({ actions: null, status: "EXPIRED" }, {}).value).toBe("https://pay.rimba.example/pay/abc");
+});

@@ -1,0 +1,273 @@
+// Xendit's words to us, read no further than they are certain: each field that decides about money is compared with what was asked for.
+import { z } from "zod";
+import type { Instructions, OpenRequest, Receipt, RefundRequest, RefundStatus } from "../../acquirers/acquirer.ts";
+import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { wireTime } from "../../ground/clock.ts";
+import { readAmount } from "./amounts.ts";
+import { banks, isBank } from "./channels.ts";
+import { displayName } from "./requests.ts";
+
+/** An answer that cannot be believed. What it is about is unknown. */
+export class Unreadable extends Error {
+  override name = "Unreadable";
+
+  constructor(what: string, why: string) {
+    super(`Xendit answered with ${what} that cannot be read (${why})`);
+  }
+}
+
+/** Xendit's names for things. Printable, and short enough to be kept. */
+const id = z.string().regex(/^[\x21-\x7e]{1,64}$/, "is no id");
+const idIfAny = id.nullish();
+
+const actionSchema = z.object({ type: z.string(), descriptor: z.string().nullish(), value: z.string().nullish() });
+type Action = z.infer<typeof actionSchema>;
+
+// Answers may gain fields: what is not named here is not looked at.
+const paymentRequestSchema = z.object({
+  payment_request_id: idIfAny,
+  /** What the guide for migrating calls it. */
+  id: idIfAny,
+  reference_id: z.string(),
+  latest_payment_id: idIfAny,
+  currency: z.string(),
+  request_amount: z.unknown(),
+  status: z.string(),
+  actions: z.array(actionSchema).max(50).nullish(),
+});
+const paymentSchema = z.object({
+  payment_id: id,
+  payment_request_id: idIfAny,
+  currency: z.string(),
+  request_amount: z.unknown(),
+  status: z.string(),
+  captures: z
+    .array(z.object({ capture_amount: z.unknown() }))
+    .max(50)
+    .nullish(),
+});
+const sessionSchema = z.object({
+  payment_session_id: id,
+  reference_id: z.string(),
+  currency: z.string(),
+  amount: z.unknown(),
+  status: z.string(),
+  payment_link_url: z.string().nullish(),
+  payment_request_id: idIfAny,
+  payment_id: idIfAny,
+});
+const refundSchema = z.object({
+  id,
+  reference_id: z.string().nullish(),
+  payment_request_id: idIfAny,
+  currency: z.string(),
+  amount: z.unknown(),
+  status: z.string(),
+});
+const listSchema = z.object({ data: z.array(z.unknown()).max(1000), has_more: z.boolean().nullish() });
+
+/** How a payment request or a card page stands. `paid` is said only together with the payment that paid it. */
+export type Stand = "waiting" | "processing" | "failed" | "paid";
+
+/** Pages: create-payment-request and pay-one-off-payment, which alone knows PENDING. */
+export const requestStands: Readonly<Record<string, Stand>> = {
+  ACCEPTING_PAYMENTS: "waiting",
+  REQUIRES_ACTION: "waiting",
+  PENDING: "processing",
+  AUTHORIZED: "processing",
+  SUCCEEDED: "paid",
+  FAILED: "failed",
+  CANCELED: "failed",
+  EXPIRED: "failed",
+};
+/** Page: get-session. */
+export const sessionStands: Readonly<Record<string, Stand>> = {
+  ACTIVE: "waiting",
+  COMPLETED: "paid",
+  EXPIRED: "failed",
+  CANCELED: "failed",
+};
+/** Page: refund-payment-request. */
+export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
+  PENDING: "pending",
+  SUCCEEDED: "succeeded",
+  FAILED: "failed",
+  CANCELLED: "failed",
+};
+
+/** What an answer about a payment is held against. */
+export type Order = Pick<OpenRequest, "operationKey" | "amountMinor" | "currency">;
+
+/** What we need to know of a payment request or a card page. */
+export interface Stood {
+  stand: Stand;
+  paymentRequestId: string | undefined;
+  sessionId: string | undefined;
+  paymentId: string | undefined;
+  actions: readonly Action[];
+  /** The address of the card page. */
+  page: string | undefined;
+}
+
+/** Throws `Unreadable` unless it is whole and about this request. */
+export function readPaymentRequest(body: unknown, request: Order): Stood {
+  const what = "a payment request";
+  const read = parse(paymentRequestSchema, body, what);
+  const paymentRequestId = read.payment_request_id ?? read.id ?? undefined;
+  if (paymentRequestId === undefined) throw new Unreadable(what, "payment_request_id is missing");
+  sameOrder(what, read.reference_id, request.operationKey);
+  sameMoney(what, { field: "request_amount", amount: read.request_amount, currency: read.currency }, request);
+  return {
+    stand: known(requestStands, read.status, what),
+    paymentRequestId,
+    sessionId: undefined,
+    paymentId: read.latest_payment_id ?? undefined,
+    actions: read.actions ?? [],
+    page: undefined,
+  };
+}
+
+export function readSession(body: unknown, request: Order): Stood {
+  const what = "a card page";
+  const read = parse(sessionSchema, body, what);
+  sameOrder(what, read.reference_id, request.operationKey);
+  sameMoney(what, { field: "amount", amount: read.amount, currency: read.currency }, request);
+  return {
+    stand: known(sessionStands, read.status, what),
+    paymentRequestId: read.payment_request_id ?? undefined,
+    sessionId: read.payment_session_id,
+    paymentId: read.payment_id ?? undefined,
+    actions: [],
+    page: read.payment_link_url ?? undefined,
+  };
+}
+
+/** The money that came by a payment of Xendit's. Its amount is what was captured, which need not be what was asked for. */
+export function readReceipt(body: unknown, paymentRequestId: string | undefined): Receipt {
+  const what = "a payment";
+  const { payment_id, status, currency, captures, request_amount, ...read } = parse(paymentSchema, body, what);
+  if (status !== "SUCCEEDED") throw new Unreadable(what, `status is ${printable(status)}, not SUCCEEDED`);
+  if (paymentRequestId !== undefined && read.payment_request_id && read.payment_request_id !== paymentRequestId)
+    throw new Unreadable(what, "payment_request_id is another one");
+  // Some channels report no captures: then all was captured at once.
+  const parts = captures && captures.length > 0 ? captures.map((part) => part.capture_amount) : [request_amount];
+  let amountMinor = 0n;
+  for (const part of parts) {
+    const minor = readAmount(part, currency);
+    if (minor === undefined) throw new Unreadable(what, "an amount is none");
+    amountMinor += minor;
+  }
+  if (amountMinor === 0n) throw new Unreadable(what, "its amount is nothing");
+  return { transactionId: payment_id, amountMinor, currency };
+}
+
+export interface ReadRefund {
+  id: string;
+  status: RefundStatus;
+}
+
+export function readRefund(body: unknown, request: RefundRequest): ReadRefund {
+  const what = "a refund";
+  const read = parse(refundSchema, body, what);
+  sameOrder(what, read.reference_id ?? undefined, request.operationKey);
+  sameMoney(what, { field: "amount", amount: read.amount, currency: read.currency }, request);
+  return { id: read.id, status: known(refundStatuses, read.status, what) };
+}
+
+/** A list of Xendit's: what of it carries our reference, and whether it goes on, after which id. */
+export function readList(
+  body: unknown,
+  reference: string,
+): { matching: unknown[]; more: boolean; lastId: string | undefined } {
+  const { data, has_more } = parse(listSchema, body, "a list");
+  const last = z.object({ id }).safeParse(data.at(-1));
+  return {
+    // A filter that was not understood would give others' things: each is looked at.
+    matching: data.filter((item) => z.object({ reference_id: z.literal(reference) }).safeParse(item).success),
+    more: has_more === true,
+    lastId: last.data?.id,
+  };
+}
+
+/**
+ * What the payer is told. Throws `Unreadable` where that is missing though the payment waits. Once it waits no longer Xendit may tell
+ * nothing any more: then the payer's own page stands in, which says what became of it.
+ */
+export function instructionsOf(
+  request: OpenRequest,
+  channel: string | undefined,
+  stood: Stood,
+  plainOnLoopback: boolean,
+): Instructions {
+  const expires_at = wireTime(request.expiresAt);
+  const told = (descriptor: string): string | undefined =>
+    stood.actions.find((action) => action.type === "PRESENT_TO_CUSTOMER" && action.descriptor === descriptor)?.value ??
+    undefined;
+  const need = (value: string | undefined, what: string, form: RegExp): string => {
+    if (value !== undefined && form.test(value)) return value;
+    if (value === undefined && stood.stand !== "waiting") return request.payUrl;
+    throw new Unreadable("a payment request", `${what} is missing, or none`);
+  };
+  if (request.method === "qris") {
+    const value = need(told("QR_STRING"), "QR_STRING", /^[\x20-\x7e]{1,1024}$/);
+    return { type: "qr_string", value, expires_at, qr_string: value };
+  }
+  if (request.method === "va") {
+    const value = need(told("VIRTUAL_ACCOUNT_NUMBER"), "VIRTUAL_ACCOUNT_NUMBER", /^\d{6,30}$/);
+    const bank = channel !== undefined && isBank(channel) ? banks[channel] : undefined;
+    if (bank === undefined) throw new Unreadable("a payment request", "its bank is none of ours");
+    return {
+      type: "va_number",
+      value,
+      expires_at,
+      bank_name: bank.name,
+      bank_code: bank.bankCode,
+      account_number: value,
+      account_name: displayName(request.merchantName),
+    };
+  }
+  const value = need(request.method === "card" ? stood.page : webPage(stood.actions), "WEB_URL", /^https?:/);
+  const instructions: Instructions = { type: "redirect", value, expires_at, redirect_url: value };
+  if (value === request.payUrl) return instructions;
+  const objection = objectionToAddresses(instructions, plainOnLoopback);
+  if (objection !== undefined) throw new Unreadable("a payment request", objection);
+  return instructions;
+}
+
+/** Where a wallet's page is: the page for any browser, before one for phones only. */
+function webPage(actions: readonly Action[]): string | undefined {
+  const redirects = actions.filter(({ type, value }) => type === "REDIRECT_CUSTOMER" && /^https?:/.test(value ?? ""));
+  return (redirects.find(({ descriptor }) => descriptor === "WEB_URL") ?? redirects[0])?.value ?? undefined;
+}
+
+function sameOrder(what: string, reference: string | undefined, expected: string): void {
+  if (reference !== expected) throw new Unreadable(what, "reference_id is another one");
+}
+
+function sameMoney(
+  what: string,
+  theirs: { field: string; amount: unknown; currency: string },
+  ours: { amountMinor: bigint; currency: string },
+): void {
+  if (theirs.currency !== ours.currency) throw new Unreadable(what, "currency is another one");
+  if (readAmount(theirs.amount, theirs.currency) !== ours.amountMinor)
+    throw new Unreadable(what, `${theirs.field} is another one`);
+}
+
+function known<Value>(table: Readonly<Record<string, Value>>, status: string, what: string): Value {
+  const value = Object.hasOwn(table, status) ? table[status] : undefined;
+  if (value === undefined) throw new Unreadable(what, `status ${printable(status)} is unknown`);
+  return value;
+}
+
+function parse<Value>(schema: z.ZodType<Value>, body: unknown, what: string): Value {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Unreadable(what, issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);
+}
+
+/** Somebody else's word, as far as an error takes it. */
+function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60);
+}

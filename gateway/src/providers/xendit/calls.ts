@@ -1,0 +1,302 @@
+// What passes between Xendit and us: orders, which are repeated only under their own key, inquiries, and notifications.
+import {
+  type AcquirerCalls,
+  AcquirerRefused,
+  type Checked,
+  type Known,
+  type KnownRefund,
+  type OpenRequest,
+  type Opened,
+  type ProviderIds,
+  type RefundRequest,
+  type Refunded,
+  type Standing,
+  type Tell,
+} from "../../acquirers/acquirer.ts";
+import type { Clock } from "../../ground/clock.ts";
+import { Caller, type ProviderAnswer } from "../caller.ts";
+import { channelOf } from "../profile.ts";
+import { type Secret, openSecret } from "../secrets.ts";
+import {
+  type ReadRefund,
+  type Stood,
+  instructionsOf,
+  readList,
+  readPaymentRequest,
+  readReceipt,
+  readRefund,
+  readSession,
+} from "./answers.ts";
+import { checkedOf } from "./check.ts";
+import { type Asked, refusalOf } from "./errors.ts";
+import type { XenditProfile } from "./profile.ts";
+import { type Ask, inquiries, openingOf, refundOf } from "./requests.ts";
+import { authorization, checkToken } from "./signature.ts";
+import { readWebhook } from "./webhooks.ts";
+
+/** One address for both environments: the key says which it is. */
+const ADDRESS = "https://api.xendit.co";
+/** So many pages of a payment's refunds are read, of 50 each. */
+const PAGES_MAX = 5;
+
+export class XenditCalls implements AcquirerCalls {
+  readonly deadlineMs: number;
+  private readonly profile: XenditProfile;
+  private readonly clock: Clock;
+  private readonly caller: Caller;
+  private readonly key: Secret;
+  private readonly token: Secret;
+
+  constructor(profile: XenditProfile, clock: Clock) {
+    this.profile = profile;
+    this.clock = clock;
+    this.deadlineMs = profile.deadline_ms;
+    this.key = openSecret(profile.secret_key);
+    this.token = openSecret(profile.callback_token);
+    this.secretKey();
+    this.caller = new Caller({
+      code: profile.code,
+      baseUrl: profile.url ?? ADDRESS,
+      deadlineMs: profile.deadline_ms,
+      connections: profile.connections,
+    });
+  }
+
+  close(): Promise<void> {
+    return this.caller.close();
+  }
+
+  async open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened> {
+    const channel = this.channelOf(request);
+    const opening = openingOf(request, channel, { qrisExpiry: this.profile.qris_expiry });
+    const answer = await this.order(opening, this.limit(signal), tell);
+    if (answer.status !== 200 && answer.status !== 201)
+      throw this.notDone(request.method === "card" ? "card page" : "payment", answer, opening);
+    const stood = readStood(answer.body, request);
+    // A payment that has already failed there takes no money any more.
+    if (stood.stand === "failed") throw new AcquirerRefused(`${this.profile.code} ended the payment at once`);
+    return this.opened(request, channel, stood);
+  }
+
+  async ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known> {
+    const limit = this.limit(signal);
+    const stood = await this.find(request, limit, tell);
+    if (stood !== undefined) return this.known(request, stood, limit, tell);
+    if (request.expiresAt <= this.clock.now()) throw new Error(`${this.profile.code} does not show the payment`);
+    // Nobody was shown anything of it, so nobody can pay it, and Xendit keeps the key: the same request once more makes one payment.
+    const opened = await refusedForGood(this.open(request, limit, tell));
+    return opened === undefined ? { known: false } : { known: true, standing: { status: "waiting" }, ...opened };
+  }
+
+  async refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded> {
+    const limit = this.limit(signal);
+    return this.orderRefund(request, await this.paymentRequestOf(request, limit, tell), limit, tell);
+  }
+
+  async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
+    const limit = this.limit(signal);
+    const own = request.providerIds?.refund;
+    if (own !== undefined) {
+      const answer = await this.inquire(inquiries.refund(own), limit, tell);
+      return { known: true, ...refundedOf(readRefund(answer.body, request)) };
+    }
+    const paymentRequest = await this.paymentRequestOf(request, limit, tell);
+    const found = await this.findRefund(request, paymentRequest, limit, tell);
+    if (found !== undefined) return { known: true, ...refundedOf(found) };
+    // Xendit keeps the key of a refund: the same request once more refunds once.
+    const refunded = await refusedForGood(this.orderRefund(request, paymentRequest, limit, tell));
+    return refunded === undefined ? { known: false } : { known: true, ...refunded };
+  }
+
+  receive({ headers, body }: Parameters<AcquirerCalls["receive"]>[0]): ReturnType<AcquirerCalls["receive"]> {
+    checkToken(headers, this.token.accepted());
+    return readWebhook(body);
+  }
+
+  check(signal: AbortSignal, tell?: Tell): Promise<Checked> {
+    const limit = this.limit(signal);
+    return checkedOf((ask) => this.call(ask, limit, tell), this.clock);
+  }
+
+  /** One deadline for all requests of a call. */
+  private limit(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, AbortSignal.timeout(this.deadlineMs)]);
+  }
+
+  /** The bank or wallet of a payment: as it was opened, else as it is chosen now. */
+  private channelOf(request: OpenRequest): string | undefined {
+    return request.providerIds?.channel ?? channelOf(this.profile.methods, request);
+  }
+
+  private opened(request: OpenRequest, channel: string | undefined, stood: Stood): Opened {
+    const plainOnLoopback = this.profile.url?.startsWith("http:") === true;
+    const instructions = instructionsOf(request, channel, stood, plainOnLoopback);
+    const named = channel === undefined ? {} : { channel };
+    return { instructions, providerIds: { ...request.providerIds, ...named, ...idsOf(stood) } };
+  }
+
+  /** What Xendit has under our key; undefined when it shows nothing. */
+  private async find(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<Stood | undefined> {
+    const { session, payment_request: paymentRequest } = request.providerIds ?? {};
+    if (request.method === "card") {
+      // Pages are not listed: without its name one is found by nothing but its key.
+      if (session === undefined) return undefined;
+      return readSession((await this.inquire(inquiries.session(session), limit, tell)).body, request);
+    }
+    if (paymentRequest !== undefined)
+      return readPaymentRequest(
+        (await this.inquire(inquiries.paymentRequest(paymentRequest), limit, tell)).body,
+        request,
+      );
+    const { operationKey } = request;
+    const { body } = await this.inquire(inquiries.paymentRequests(operationKey), limit, tell);
+    const found = readList(body, operationKey).matching.map((item) => readPaymentRequest(item, request));
+    return found.find(({ stand }) => stand === "paid") ?? found[0];
+  }
+
+  private async known(request: OpenRequest, stood: Stood, limit: AbortSignal, tell?: Tell): Promise<Known> {
+    const standing = await this.standing(stood, limit, tell);
+    const channel = this.channelOf(request);
+    const { instructions, providerIds } = this.opened(request, channel, stood);
+    const payment = standing.status === "paid" ? { payment: standing.receipt.transactionId } : {};
+    return { known: true, standing, instructions, providerIds: { ...providerIds, ...payment } };
+  }
+
+  private async standing(
+    { stand, paymentId, paymentRequestId }: Stood,
+    limit: AbortSignal,
+    tell?: Tell,
+  ): Promise<Standing> {
+    if (stand !== "paid") return { status: stand };
+    if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
+    const { body } = await this.inquire(inquiries.payment(paymentId), limit, tell);
+    return { status: "paid", receipt: readReceipt(body, paymentRequestId) };
+  }
+
+  /** Xendit's name for the payment of a refund. A card page tells it only once it is paid. */
+  private async paymentRequestOf(request: RefundRequest, limit: AbortSignal, tell?: Tell): Promise<string> {
+    const { payment_request: known, session } = request.paymentProviderIds ?? {};
+    if (known !== undefined) return known;
+    const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, currency } = request;
+    const payment = { operationKey, amountMinor, currency };
+    const found =
+      session === undefined
+        ? readList((await this.inquire(inquiries.paymentRequests(operationKey), limit, tell)).body, operationKey)
+            .matching.map((item) => readPaymentRequest(item, payment))
+            .find(({ stand }) => stand === "paid")
+        : readSession((await this.inquire(inquiries.session(session), limit, tell)).body, payment);
+    if (found?.paymentRequestId === undefined)
+      throw new Error(`${this.profile.code} does not name the payment that is to be refunded`);
+    return found.paymentRequestId;
+  }
+
+  private async orderRefund(
+    request: RefundRequest,
+    paymentRequest: string,
+    limit: AbortSignal,
+    tell?: Tell,
+  ): Promise<Refunded> {
+    const asked = refundOf(request, paymentRequest);
+    const answer = await this.order(asked, limit, tell);
+    if (answer.status === 200 || answer.status === 201) return refundedOf(readRefund(answer.body, request));
+    if (refusalOf("refund", answer.status, answer.body?.error_code)?.lookFirst === true) {
+      const found = await this.findRefund(request, paymentRequest, limit, tell);
+      if (found !== undefined) return refundedOf(found);
+    }
+    throw this.notDone("refund", answer, asked);
+  }
+
+  /** The refund that carries our key, among those of its payment. Throws when there are more than are read. */
+  private async findRefund(
+    request: RefundRequest,
+    paymentRequest: string,
+    limit: AbortSignal,
+    tell?: Tell,
+  ): Promise<ReadRefund | undefined> {
+    let after: string | undefined;
+    for (let page = 0; page < PAGES_MAX; page++) {
+      const { body } = await this.inquire(inquiries.refunds(paymentRequest, after), limit, tell);
+      const { matching, more, lastId } = readList(body, request.operationKey);
+      if (matching.length > 0) return readRefund(matching[0], request);
+      if (!more) return undefined;
+      if (lastId === undefined) break;
+      after = lastId;
+    }
+    throw new Error(`${this.profile.code} has more refunds of the payment than are read`);
+  }
+
+  private async inquire(ask: Ask, limit: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
+    const answer = await this.call(ask, limit, tell);
+    if (answer.status !== 200) throw this.unexpected(answer, ask);
+    return answer;
+  }
+
+  private call(ask: Ask, limit: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
+    return this.caller.call(this.written(ask), limit, tell);
+  }
+
+  private order(ask: Ask, limit: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
+    return this.caller.order(this.written(ask), limit, tell);
+  }
+
+  private written({ method, path, headers, body }: Ask): Parameters<Caller["call"]>[0] {
+    const authorized = { ...headers, authorization: authorization(this.secretKey()) };
+    if (body === undefined) return { method, path, headers: authorized };
+    return { method, path, headers: { ...authorized, "content-type": "application/json" }, body: JSON.stringify(body) };
+  }
+
+  /** A key of the other environment would move real money in a test, or none in earnest. */
+  private secretKey(): string {
+    const key = this.key.current();
+    const other = this.profile.environment === "production" ? "xnd_development_" : "xnd_production_";
+    if (key.startsWith(other) || key.startsWith("xnd_public_"))
+      throw new AcquirerRefused(
+        `${this.profile.code}: secret_key is no secret key of the ${this.profile.environment} environment`,
+        { unavailable: true },
+      );
+    return key;
+  }
+
+  /** A definite no where their documentation calls it one, else an unknown outcome. */
+  private notDone(asked: Asked, answer: ProviderAnswer, ask: Ask): Error {
+    const refusal = refusalOf(asked, answer.status, answer.body?.error_code);
+    if (refusal === undefined) return this.unexpected(answer, ask);
+    return new AcquirerRefused(`${this.profile.code} refused: ${refusal.code}`, { unavailable: refusal.unavailable });
+  }
+
+  private unexpected({ status, body }: ProviderAnswer, { method, path }: Ask): Error {
+    const code =
+      typeof body?.error_code === "string" ? ` ${body.error_code.replaceAll(/[^\w ]/g, "?").slice(0, 60)}` : "";
+    return new Error(`${this.profile.code} answered ${method} ${path.split("?", 1)[0] ?? ""} with ${status}${code}`);
+  }
+}
+
+/**
+ * What a repeated order brought; undefined where it is refused for what it says, so that the first one was refused as well. A refusal that
+ * may pass says nothing about the first one: the outcome stays unknown.
+ */
+async function refusedForGood<Value>(order: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await order;
+  } catch (error) {
+    if (!(error instanceof AcquirerRefused)) throw error;
+    if (!error.unavailable) return undefined;
+    throw new Error(`not found, and not to be had now: ${error.message}`, { cause: error });
+  }
+}
+
+function readStood(body: unknown, request: OpenRequest): Stood {
+  return request.method === "card" ? readSession(body, request) : readPaymentRequest(body, request);
+}
+
+function refundedOf({ id, status }: ReadRefund): Refunded {
+  return { status, providerIds: { refund: id } };
+}
+
+function idsOf({ paymentRequestId, sessionId, paymentId }: Stood): ProviderIds {
+  return {
+    ...(sessionId === undefined ? {} : { session: sessionId }),
+    ...(paymentRequestId === undefined ? {} : { payment_request: paymentRequestId }),
+    ...(paymentId === undefined ? {} : { payment: paymentId }),
+  };
+}

@@ -1,0 +1,52 @@
+// The banks and wallets that Xendit calls channels, as far as we offer them, with what its pages say of each. Data, read on 2026-11-23.
+
+export interface Bank {
+  /** Xendit's `channel_code`. */
+  code: string;
+  name: string;
+  /** Bank Indonesia's number of the bank, for the payer who has to choose one. */
+  bankCode: string;
+}
+
+export interface Wallet {
+  code: string;
+  name: string;
+}
+
+/** Xendit's one channel for QR codes, and its one for cards. */
+export const QRIS = "QRIS";
+export const CARDS = "CARDS";
+
+/** Virtual accounts, by the name under which a merchant asks for them. None can be refunded. */
+export const banks = {
+  bca: { code: "BCA_VIRTUAL_ACCOUNT", name: "Bank Central Asia", bankCode: "014" },
+  bni: { code: "BNI_VIRTUAL_ACCOUNT", name: "Bank Negara Indonesia", bankCode: "009" },
+  bri: { code: "BRI_VIRTUAL_ACCOUNT", name: "Bank Rakyat Indonesia", bankCode: "002" },
+  mandiri: { code: "MANDIRI_VIRTUAL_ACCOUNT", name: "Bank Mandiri", bankCode: "008" },
+  permata: { code: "PERMATA_VIRTUAL_ACCOUNT", name: "Bank Permata", bankCode: "013" },
+  bsi: { code: "BSI_VIRTUAL_ACCOUNT", name: "Bank Syariah Indonesia", bankCode: "451" },
+  bjb: { code: "BJB_VIRTUAL_ACCOUNT", name: "Bank BJB", bankCode: "110" },
+  bnc: { code: "BNC_VIRTUAL_ACCOUNT", name: "Bank Neo Commerce", bankCode: "490" },
+  muamalat: { code: "MUAMALAT_VIRTUAL_ACCOUNT", name: "Bank Muamalat", bankCode: "147" },
+} as const satisfies Record<string, Bank>;
+
+/** Each takes the payer to its own page. OVO refunds no one-off payment, LinkAja refunds whole payments only. */
+export const wallets = {
+  ovo: { code: "OVO", name: "OVO" },
+  dana: { code: "DANA", name: "DANA" },
+  linkaja: { code: "LINKAJA", name: "LinkAja" },
+  shopeepay: { code: "SHOPEEPAY", name: "ShopeePay" },
+} as const satisfies Record<string, Wallet>;
+
+export type BankName = keyof typeof banks;
+export type WalletName = keyof typeof wallets;
+export const bankNames = Object.keys(banks) as [BankName, ...BankName[]];
+export const walletNames = Object.keys(wallets) as [WalletName, ...WalletName[]];
+
+export function isBank(name: string): name is BankName {
+  return Object.hasOwn(banks, name);
+}
+
+export function isWallet(name: string): name is WalletName {
+  return Object.hasOwn(wallets, name);
+}

@@ -1,0 +1,33 @@
+// What the keys can do, found out by asking for things that do not exist: nothing is made, and nothing is changed.
+import type { Checked } from "../../acquirers/acquirer.ts";
+import type { Clock } from "../../ground/clock.ts";
+import type { ProviderAnswer } from "../caller.ts";
+import { type Ask, inquiries } from "./requests.ts";
+
+const NOBODY = "00000000-0000-0000-0000-000000000000";
+const things: readonly { name: string; ask: Ask }[] = [
+  { name: "payment requests", ask: inquiries.paymentRequest(`pr-${NOBODY}`) },
+  { name: "refunds", ask: inquiries.refund(`rfd-${NOBODY}`) },
+  { name: "card pages", ask: inquiries.session("ps-000000000000000000000000") },
+];
+
+/** Asks once for each kind of thing. A key that may read it is told that there is none of that name. */
+export async function checkedOf(call: (ask: Ask) => Promise<ProviderAnswer>, clock: Clock): Promise<Checked> {
+  const findings: { well: boolean; text: string }[] = [];
+  let clockDifferenceMs: number | undefined;
+  for (const { name, ask } of things) {
+    const { status, body, headers } = await call(ask);
+    const code =
+      typeof body?.error_code === "string" ? ` ${body.error_code.replaceAll(/[^\w ]/g, "?").slice(0, 60)}` : "";
+    const well = status === 404 || status === 200;
+    findings.push({ well, text: well ? `The key reads ${name}.` : `The key reads no ${name}: ${status}${code}.` });
+    const theirs = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
+    // Dates of HTTP have whole seconds: what is meant lies in the middle.
+    if (!Number.isNaN(theirs)) clockDifferenceMs = Math.round(theirs + 500 - clock.now() / 1_000);
+  }
+  findings.push({
+    well: true,
+    text: "The webhook token is compared when the first notification comes: Xendit has no call that shows it.",
+  });
+  return { findings, clockDifferenceMs };
+}

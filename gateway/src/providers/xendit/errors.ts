@@ -1,0 +1,60 @@
+// What Xendit's documentation calls a definite no, line by line. Whatever is not here is unknown, and is asked about.
+
+/** The calls that can be refused. */
+export type Asked = "payment" | "card page" | "refund";
+
+interface Refusal {
+  asked: Asked;
+  status: number;
+  code: string;
+  /** True where the same may go well later, or with another acquirer: it cannot take anything now. */
+  unavailable: boolean;
+  /** True where an earlier try of ours under the same key may be the reason: what is there is looked up before the no is believed. */
+  lookFirst: boolean;
+}
+
+const no = (asked: Asked, status: number, codes: string, as: Partial<Refusal> = {}): Refusal[] =>
+  codes.split(" ").map((code) => ({ asked, status, code, unavailable: false, lookFirst: false, ...as }));
+const later = { unavailable: true };
+const perhapsOurs = { lookFirst: true };
+
+/**
+ * Pages: create-payment-request, create-session, refund-payment-request, rate-limits. Left out on purpose: 500 SERVER_ERROR; 409, which says
+ * that our reference is there already; a refund's 503 and REFUND_IN_PROGRESS, after which the refund may be there all the same.
+ */
+export const refusals: readonly Refusal[] = [
+  ...no("payment", 400, "INVALID_VALUE_ERROR API_VALIDATION_ERROR CARD_EXPIRED INVALID_PAYMENT_DETAILS INVALID_TOKEN"),
+  ...no("payment", 400, "PAYMENT_REQUEST_RATE_LIMITED", later),
+  ...no("payment", 403, "SKIP_3DS_FORBIDDEN INVALID_MERCHANT_SETTINGS ACCOUNT_ACCESS_BLOCKED"),
+  ...no("payment", 503, "CHANNEL_UNAVAILABLE ISSUER_UNAVAILABLE", later),
+  ...no(
+    "card page",
+    400,
+    "API_VALIDATION_ERROR INVALID_AMOUNT INVALID_PAYMENT_CHANNEL INVALID_PRIMARY_PAYMENT_CHANNEL INVALID_METADATA " +
+      "INVALID_ITEM_METADATA INVALID_CURRENCY INVALID_COUNTRY INVALID_CUSTOMER_ID INVALID_URL MISSING_CUSTOMER " +
+      "DISALLOWED_CAPTURE_METHOD INVALID_EXPIRY_DATE ITEMS_NOT_SUPPORTED SESSION_TYPE_NOT_SUPPORTED MODE_NOT_SUPPORTED",
+  ),
+  ...no("refund", 400, "INVALID_VALUE_ERROR API_VALIDATION_ERROR INSUFFICIENT_BALANCE"),
+  ...no("refund", 400, "TEMPORARILY_UNAVAILABLE", later),
+  ...no(
+    "refund",
+    400,
+    "REFUND_AMOUNT_EXCEEDED INELIGIBLE_TRANSACTION_STATUS PARTIAL_REFUND_COUNTS_EXCEEDED",
+    perhapsOurs,
+  ),
+  ...no(
+    "refund",
+    403,
+    "SKIP_3DS_FORBIDDEN INVALID_MERCHANT_SETTINGS REFUND_NOT_SUPPORTED PARTIAL_REFUND_NOT_SUPPORTED",
+  ),
+  ...no("refund", 404, "DATA_NOT_FOUND"),
+  ...(["payment", "card page", "refund"] as const).flatMap((asked) => [
+    ...no(asked, 401, "INVALID_API_KEY", later),
+    ...no(asked, 429, "RATE_LIMIT_EXCEEDED", later),
+  ]),
+];
+
+/** The line that an answer stands for; undefined when their documentation knows no such no. */
+export function refusalOf(asked: Asked, status: number, code: unknown): Refusal | undefined {
+  return refusals.find((line) => line.asked === asked && line.status === status && line.code === code);
+}

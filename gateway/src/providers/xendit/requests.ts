@@ -1,0 +1,158 @@
+// Our words to Xendit: what is asked of it for a payment, a card page and a refund. Pure; the same request always gives the same bytes, so
+// that it can be repeated under the same key.
+import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
+import { AcquirerRefused } from "../../acquirers/acquirer.ts";
+import { wireTime } from "../../ground/clock.ts";
+import { majorOf } from "./amounts.ts";
+import { CARDS, QRIS, banks, isBank, isWallet, wallets } from "./channels.ts";
+
+/** The version of the payment requests that is spoken here. */
+export const API_VERSION = "2024-11-11";
+
+export interface Ask {
+  method: "GET" | "POST";
+  /** With its query. */
+  path: string;
+  headers: Record<string, string>;
+  body?: Record<string, unknown>;
+}
+
+/** What of a profile decides how a request looks. */
+export interface RequestOptions {
+  /** Whether QR codes are given our expiry. Xendit's page on QRIS says that it cannot be set, other pages set it. */
+  qrisExpiry: boolean;
+}
+
+const versioned = { "api-version": API_VERSION };
+const country = "ID";
+
+/**
+ * Opens a payment. `channel` is the bank or wallet, undefined for methods that have none. Throws `AcquirerRefused` for what Xendit cannot be
+ * asked for, before anything is sent.
+ */
+export function openingOf(request: OpenRequest, channel: string | undefined, options: RequestOptions): Ask {
+  const amount = amountOf(request);
+  const { operationKey, currency } = request;
+  if (request.method === "card") return cardPage(request, amount);
+  const { code, properties } = channelOf(request, channel, options);
+  return {
+    method: "POST",
+    path: "/v3/payment_requests",
+    headers: { ...versioned, "idempotency-key": operationKey },
+    body: {
+      reference_id: operationKey,
+      type: "PAY",
+      country,
+      currency,
+      request_amount: amount,
+      capture_method: "AUTOMATIC",
+      channel_code: code,
+      channel_properties: properties,
+      description: descriptionOf(request),
+      metadata: { reference: request.reference },
+    },
+  };
+}
+
+/** Xendit's own page for cards: no card number ever comes near us. */
+function cardPage(request: OpenRequest, amount: number): Ask {
+  const { operationKey, currency } = request;
+  return {
+    method: "POST",
+    path: "/sessions",
+    headers: { "idempotency-key": operationKey },
+    body: {
+      reference_id: operationKey,
+      session_type: "PAY",
+      mode: "PAYMENT_LINK",
+      allow_save_payment_method: "DISABLED",
+      country,
+      currency,
+      amount,
+      capture_method: "AUTOMATIC",
+      allowed_payment_channels: [CARDS],
+      expires_at: wireTime(request.expiresAt),
+      success_return_url: returnUrlOf(request),
+      cancel_return_url: returnUrlOf(request),
+      description: descriptionOf(request),
+      metadata: { reference: request.reference },
+    },
+  };
+}
+
+function channelOf(
+  request: OpenRequest,
+  channel: string | undefined,
+  { qrisExpiry }: RequestOptions,
+): { code: string; properties: Record<string, unknown> } {
+  const expires_at = wireTime(request.expiresAt);
+  if (request.method === "qris")
+    return { code: QRIS, properties: { qr_string_type: "DYNAMIC", ...(qrisExpiry ? { expires_at } : {}) } };
+  if (request.method === "va" && channel !== undefined && isBank(channel))
+    return { code: banks[channel].code, properties: { display_name: displayName(request.merchantName), expires_at } };
+  if (request.method === "ewallet" && channel !== undefined && isWallet(channel))
+    return { code: wallets[channel].code, properties: { success_return_url: returnUrlOf(request) } };
+  throw new AcquirerRefused(`Xendit has no ${request.method} of that name`);
+}
+
+export function refundOf(request: RefundRequest, paymentRequestId: string): Ask {
+  return {
+    method: "POST",
+    path: "/refunds",
+    headers: { "idempotency-key": request.operationKey },
+    // In the order in which Xendit's own client writes them.
+    body: {
+      payment_request_id: paymentRequestId,
+      reference_id: request.operationKey,
+      amount: amountOf(request),
+      currency: request.currency,
+      reason: "REQUESTED_BY_CUSTOMER",
+    },
+  };
+}
+
+/** Inquiries. Ids are Xendit's own, and are written into a path as text. */
+export const inquiries = {
+  paymentRequest: (id: string): Ask => get(`/v3/payment_requests/${encodeURIComponent(id)}`, versioned),
+  /** Every payment request that carries our key. */
+  paymentRequests: (key: string): Ask => get(`/v3/payment_requests?reference_id=${key}&limit=10`, versioned),
+  payment: (id: string): Ask => get(`/v3/payments/${encodeURIComponent(id)}`, versioned),
+  session: (id: string): Ask => get(`/sessions/${encodeURIComponent(id)}`),
+  refund: (id: string): Ask => get(`/refunds/${encodeURIComponent(id)}`),
+  /** The refunds of a payment, a page at a time. */
+  refunds: (paymentRequestId: string, afterId: string | undefined): Ask => {
+    const after = afterId === undefined ? "" : `&after_id=${encodeURIComponent(afterId)}`;
+    return get(`/refunds?payment_request_id=${encodeURIComponent(paymentRequestId)}&limit=50${after}`);
+  },
+};
+
+function get(path: string, headers: Record<string, string> = {}): Ask {
+  return { method: "GET", path, headers };
+}
+
+function amountOf({ amountMinor, currency }: { amountMinor: bigint; currency: string }): number {
+  const amount = majorOf(amountMinor, currency);
+  if (amount === undefined) throw new AcquirerRefused("Xendit takes whole rupiah only");
+  return amount;
+}
+
+/** At most 255 characters and https are Xendit's rule: what the merchant named, where it fits, else the payer's page. */
+function returnUrlOf({ returnUrl, payUrl }: OpenRequest): string {
+  return returnUrl !== undefined && returnUrl.length <= 255 ? returnUrl : payUrl;
+}
+
+function descriptionOf({ merchantName, reference }: OpenRequest): string {
+  return `${merchantName}: ${reference}`.slice(0, 1000);
+}
+
+/** Banks show letters, digits and spaces; other characters have made them refuse. */
+export function displayName(merchantName: string): string {
+  const plain = merchantName
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[^A-Za-z0-9]+/g, " ")
+    .trim()
+    .slice(0, 40)
+    .trim();
+  return plain === "" ? "Pembayaran" : plain;
+}

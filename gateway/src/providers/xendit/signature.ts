@@ -1,0 +1,29 @@
+// How Xendit and we show each other who we are: our secret key in each request, and its webhook token in each notification.
+import { sameText } from "../../ground/crypto.ts";
+import { Fault } from "../../ground/fault.ts";
+
+/** Where Xendit puts its token. */
+const TOKEN = "x-callback-token";
+
+/** HTTP basic authentication with the secret key as user name and no password. */
+export function authorization(secretKey: string): string {
+  return `Basic ${Buffer.from(`${secretKey}:`).toString("base64")}`;
+}
+
+/**
+ * Throws SIGNATURE_MISSING or SIGNATURE_INVALID unless the token of a notification is one of `accepted`. Each is compared, in constant
+ * time. The token says who sends, and signs nothing: a body is believed as far as Xendit keeps the token to itself.
+ */
+export function checkToken(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  accepted: readonly string[],
+): void {
+  const token = headers[TOKEN];
+  if (token === undefined) throw new Fault("SIGNATURE_MISSING", { message: "Send X-Callback-Token." });
+  const matches = accepted.map((secret) => secret !== "" && typeof token === "string" && sameText(token, secret));
+  if (!matches.includes(true)) {
+    throw new Fault("SIGNATURE_INVALID", {
+      message: "X-Callback-Token is not the webhook verification token of this account.",
+    });
+  }
+}

@@ -1,0 +1,115 @@
+// Goal: a notification says what happened and nothing more. Method: documented ones, each mistake by itself, and what is not ours.
+import { expect, test } from "vitest";
+import {
+  KEY,
+  PAYMENT,
+  PAYMENT_REQUEST,
+  REFUND,
+  REFUND_KEY,
+  dispute,
+  event,
+  payment,
+  refund,
+  session,
+} from "../../../test/xendit-fixtures.ts";
+import { disputeStatuses, readWebhook } from "./webhooks.ts";
+
+const look = (operationKey: string) => ({ kind: "reports", reports: [{ kind: "look", operationKey }] });
+
+test("captured money is reported with its transaction, and with Xendit's names for the payment", () => {
+  expect(readWebhook(event("payment.capture", payment()))).toEqual({
+    kind: "reports",
+    reports: [
+      {
+        kind: "payment",
+        operationKey: KEY,
+        standing: { status: "paid", receipt: { transactionId: PAYMENT, amountMinor: 1_000_000n, currency: "IDR" } },
+        providerIds: { payment_request: PAYMENT_REQUEST, payment: PAYMENT },
+      },
+    ],
+  });
+});
+
+test("a refund that succeeded is reported, in one envelope or in two as the page shows it", () => {
+  const reported = {
+    kind: "reports",
+    reports: [{ kind: "refund", operationKey: REFUND_KEY, status: "succeeded", providerIds: { refund: REFUND } }],
+  };
+  expect(readWebhook(event("refund.succeeded", refund({ status: "SUCCEEDED" })))).toEqual(reported);
+  const inner = {
+    event: "refund.succeeded",
+    business_id: "5f27a14a9bf05c73dd040bc8",
+    data: refund({ status: "SUCCEEDED" }),
+  };
+  expect(readWebhook(event("refund.succeeded", inner))).toEqual(reported);
+});
+
+test.for<[string, Record<string, unknown>, string]>([
+  ["payment.failure", payment({ status: "FAILED", failure_code: "INSUFFICIENT_BALANCE" }), KEY],
+  ["payment.authorization", payment({ status: "AUTHORIZED", channel_code: "CARDS" }), KEY],
+  ["payment_session.completed", session({ status: "COMPLETED", payment_id: PAYMENT }), KEY],
+  ["payment_session.expired", session({ status: "EXPIRED" }), KEY],
+  ["refund.failed", refund({ status: "FAILED", failure_code: "REFUND_FAILED" }), REFUND_KEY],
+])("%s is inquired about before it is believed", ([name, data, key]) => {
+  expect(readWebhook(event(name, data))).toEqual(look(key));
+});
+
+test.for<[string, Buffer]>([
+  ["an event that is not known", event("payment_token.activation", payment())],
+  ["a reference of another form", event("payment.capture", payment({ reference_id: "90392F42-d98a" }))],
+  ["no reference", event("payment.capture", payment({ reference_id: undefined }))],
+  ["no data", Buffer.from('{"event":"payment.capture"}')],
+  ["a dispute about another's payment", dispute({ reference_id: "ref-123456" })],
+  ["a dispute about no payment", dispute({ reference_id: null })],
+])("%s concerns nothing of ours, and is taken so that it is not sent again", ([, body]) => {
+  expect(readWebhook(body)).toEqual({ kind: "reply", reply: { status: 200, body: '{"received":true}' } });
+});
+
+test.for<[string, Buffer, string]>([
+  ["MALFORMED_JSON", Buffer.from("<html>"), "no JSON"],
+  ["MALFORMED_JSON", Buffer.from("[]"), "no object"],
+  ["MALFORMED_JSON", Buffer.from('{"event":"a","event":"b"}'), "a field twice"],
+  ["VALIDATION_ERROR", Buffer.from("{}"), "no event"],
+  ["VALIDATION_ERROR", Buffer.from('{"event":7}'), "an event that is no text"],
+  ["VALIDATION_ERROR", event("payment.capture", payment({ status: "FAILED" })), "captured, and failed"],
+  ["VALIDATION_ERROR", event("payment.capture", payment({ currency: undefined })), "no currency"],
+  ["VALIDATION_ERROR", event("payment.capture", payment({ captures: [{ capture_amount: -1 }] })), "a negative amount"],
+  ["VALIDATION_ERROR", event("payment.capture", payment({ payment_id: null })), "no transaction"],
+  ["VALIDATION_ERROR", dispute({ status: "REOPENED" }), "a status that is not known"],
+  ["VALIDATION_ERROR", dispute({ amount: { initial: "ten" } }), "no amount"],
+  ["VALIDATION_ERROR", dispute({ id: "" }), "no id"],
+])("%s: %s", ([code, body]) => {
+  expect(() => readWebhook(body)).toThrow(expect.objectContaining({ code }));
+});
+
+test("a dispute is reported with its amount and until when it can be answered", () => {
+  expect(readWebhook(dispute())).toEqual({
+    kind: "reports",
+    reports: [
+      {
+        kind: "dispute",
+        paymentOperationKey: KEY,
+        dispute: {
+          id: "mi-dspt-f44d259f-fd9d-4de9-80de-1eef3f1506b7",
+          status: "open",
+          amountMinor: 1_000_000n,
+          currency: "IDR",
+          reason: "fraudulent",
+          respondBy: Date.UTC(2026, 2, 15, 19, 50, 51, 724) * 1_000,
+        },
+      },
+    ],
+  });
+});
+
+test.for([
+  [{ status: "ACTION_REQUIRED" }, "open", "fraudulent"],
+  [{ status: "UNDER_REVIEW", category: null }, "open", "general"],
+  [{ status: "WON", status_reason: "CHALLENGED" }, "won", "fraudulent"],
+  [{ status: "WON", status_reason: "WITHDRAWN", category: { name: "not_received" } }, "withdrawn", "general"],
+  [{ status: "LOST", status_reason: "EXCEEDED_DEADLINE" }, "lost", "fraudulent"],
+  [{ status: "LOST", status_reason: "WITHDRAWN" }, "lost", "fraudulent"],
+] as const)("a dispute of %o is %s for a reason that is %s", ([change, status, reason]) => {
+  expect(readWebhook(dispute(change))).toMatchObject({ reports: [{ dispute: { status, reason } }] });
+  expect(Object.keys(disputeStatuses)).toContain(change.status);
+});

@@ -1,0 +1,136 @@
+// Xendit's notifications, read into reports. They may come late, twice or in another order. Money that came is taken at its word; whatever
+// would end a payment or give a refund back is inquired about first. Pure.
+import { z } from "zod";
+import type { Heard, Report, ReportedDispute } from "../../acquirers/acquirer.ts";
+import { type Micros, SECOND } from "../../ground/clock.ts";
+import { Fault, validationFault } from "../../ground/fault.ts";
+import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { readAmount } from "./amounts.ts";
+import { Unreadable, readReceipt } from "./answers.ts";
+
+const envelopeSchema = z.object({ event: z.string().max(100), data: z.record(z.string(), z.unknown()).optional() });
+/** Our keys look like this. What carries another reference belongs to somebody else's use of the same account. */
+const ourReference = z.object({ reference_id: z.string().regex(/^[a-z0-9.]{1,64}$/) });
+const idSchema = z.string().regex(/^[\x21-\x7e]{1,64}$/);
+
+const taken: Heard = { kind: "reply", reply: { status: 200, body: '{"received":true}' } };
+
+/** What a notification means. Throws MALFORMED_JSON, or VALIDATION_ERROR with the field that cannot be read. */
+export function readWebhook(body: Buffer): Heard {
+  const whole = objectOf(body);
+  const envelope = envelopeSchema.safeParse(whole);
+  if (!envelope.success) throw validationFault("event", whole.event, "must be the name of an event");
+  const { event } = envelope.data;
+  if (event.startsWith("dispute.")) return disputeOf(whole);
+  const data = innermost(envelope.data.data);
+  const reference = ourReference.safeParse(data);
+  if (data === undefined || !reference.success) return taken;
+  const report = reportOf(event, data, reference.data.reference_id);
+  return report === undefined ? taken : { kind: "reports", reports: report };
+}
+
+function reportOf(event: string, data: Record<string, unknown>, operationKey: string): Report[] | undefined {
+  switch (event) {
+    case "payment.capture":
+      return [{ kind: "payment", operationKey, ...paidBy(data) }];
+    case "refund.succeeded":
+      return [{ kind: "refund", operationKey, status: "succeeded", ...idsOf({ refund: data.id }) }];
+    // A card may be tried again on the same page, and a failure gives money back: neither is believed without an inquiry.
+    case "payment.failure":
+    case "payment.authorization":
+    case "payment_session.completed":
+    case "payment_session.expired":
+    case "refund.failed":
+      return [{ kind: "look", operationKey }];
+    default:
+      return undefined;
+  }
+}
+
+function paidBy(data: Record<string, unknown>): Pick<Extract<Report, { kind: "payment" }>, "standing" | "providerIds"> {
+  try {
+    const receipt = readReceipt(data, undefined);
+    const ids = idsOf({ payment_request: data.payment_request_id, payment: receipt.transactionId });
+    return { standing: { status: "paid", receipt }, ...ids };
+  } catch (error) {
+    if (error instanceof Unreadable) throw validationFault("data", data.status ?? null, error.message);
+    throw error;
+  }
+}
+
+/** Xendit's own names, as far as they can be kept. */
+function idsOf(ids: Record<string, unknown>): { providerIds?: Record<string, string> } {
+  const kept = Object.entries(ids).flatMap(([name, value]) => {
+    const read = idSchema.safeParse(value);
+    return read.success ? [[name, read.data] as const] : [];
+  });
+  return kept.length === 0 ? {} : { providerIds: Object.fromEntries(kept) };
+}
+
+/** The page on refund notifications shows an envelope inside the envelope; its schema and the other pages show one. */
+function innermost(data: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+  const inner = z.object({ event: z.string(), data: z.record(z.string(), z.unknown()) }).safeParse(data);
+  return inner.success ? inner.data.data : data;
+}
+
+const disputeSchema = z.object({
+  id: idSchema,
+  status: z.string(),
+  status_reason: z.string().nullish(),
+  currency: z.string(),
+  amount: z.object({ initial: z.unknown() }),
+  due_date: z.string().nullish(),
+  category: z.object({ name: z.string() }).nullish(),
+  reference_id: z.string().nullish(),
+});
+
+/** Page: dispute-webhook-notifications. Its events carry the dispute itself instead of an envelope. */
+export const disputeStatuses: Readonly<Record<string, ReportedDispute["status"]>> = {
+  ACTION_REQUIRED: "open",
+  UNDER_REVIEW: "open",
+  WON: "won",
+  LOST: "lost",
+};
+
+function disputeOf(whole: Record<string, unknown>): Heard {
+  const read = disputeSchema.safeParse(whole);
+  if (!read.success) {
+    const path = read.error.issues[0]?.path.map(String) ?? [];
+    throw validationFault(path.join("."), whole[path[0] ?? ""], "cannot be read");
+  }
+  const { id, currency, amount, due_date, category, status, status_reason } = read.data;
+  if (!ourReference.safeParse(read.data).success) return taken;
+  const standing = Object.hasOwn(disputeStatuses, status) ? disputeStatuses[status] : undefined;
+  if (standing === undefined) throw validationFault("status", status, "is a status that is not known here");
+  const amountMinor = readAmount(amount.initial, currency);
+  if (amountMinor === undefined) throw validationFault("amount.initial", amount.initial, "is no amount");
+  const respondBy = timeOf(due_date ?? undefined);
+  const dispute: ReportedDispute = {
+    id,
+    status: standing === "won" && status_reason === "WITHDRAWN" ? "withdrawn" : standing,
+    amountMinor,
+    currency,
+    reason: category?.name.includes("fraud") === true ? "fraudulent" : "general",
+    ...(respondBy === undefined ? {} : { respondBy }),
+  };
+  return {
+    kind: "reports",
+    reports: [{ kind: "dispute", paymentOperationKey: read.data.reference_id ?? "", dispute }],
+  };
+}
+
+/** `2026-03-15T19:50:51.724Z` as micros. */
+function timeOf(text: string | undefined): Micros | undefined {
+  if (text === undefined || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at * (SECOND / 1_000);
+}
+
+function objectOf(body: Buffer): Record<string, unknown> {
+  try {
+    return parseObject(body);
+  } catch (error) {
+    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
+    throw error;
+  }
+}

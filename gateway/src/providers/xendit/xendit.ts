@@ -1,0 +1,29 @@
+// Xendit as an acquirer: what it can do. Its calls are in calls.ts, what is said in them in requests.ts, answers.ts and webhooks.ts.
+import type { Acquirer, AcquirerCalls } from "../../acquirers/acquirer.ts";
+import { type Clock, systemClock } from "../../ground/clock.ts";
+import { capabilitiesOf, provider } from "../profile.ts";
+import { RUPIAH } from "./amounts.ts";
+import { XenditCalls } from "./calls.ts";
+import { type XenditProfile, xenditSchema } from "./profile.ts";
+
+/** An acquirer as its profile says. Throws when a key is missing, or of the other environment. `close` gives its connections back. */
+export function xenditAcquirer(
+  profile: XenditProfile,
+  clock: Clock = systemClock,
+): Acquirer & { calls: AcquirerCalls; close(): Promise<void> } {
+  const calls = new XenditCalls(profile, clock);
+  return {
+    code: profile.code,
+    name: profile.name,
+    environment: profile.environment,
+    capabilities: capabilitiesOf(profile.methods, (currency) => (currency === "IDR" ? RUPIAH : 1n)),
+    issue: () => undefined,
+    asksAfterMs: () => undefined,
+    refundsLater: () => true,
+    remote: true,
+    calls,
+    close: () => calls.close(),
+  };
+}
+
+export const xendit = provider("xendit", xenditSchema, (profile) => xenditAcquirer(profile));
