@@ -13,7 +13,7 @@ import {
   type Refunded,
   type Tell,
 } from "../../acquirers/acquirer.ts";
-import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
+import { type Clock, type Micros, SECOND, systemClock, wireTime } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer } from "../caller.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import { type OpenAcquirer, capabilitiesOf, channelOf, provider } from "../profile.ts";
@@ -327,9 +327,9 @@ function idsOf({ order_id, transaction_id }: Transaction): ProviderIds {
   return { order: order_id, transaction: transaction_id };
 }
 
-/** Their inquiry does not repeat what a payer was told, and the payment has it: its own page is as true. */
+/** Their inquiry does not repeat what a payer was told, and the payment has it: its own page, which shows it, is as true. */
 function toldBefore({ payUrl, expiresAt }: OpenRequest): Instructions {
-  return redirect(payUrl, { expiresAt }, true);
+  return { type: "redirect", value: payUrl, redirect_url: payUrl, expires_at: wireTime(expiresAt) };
 }
 
 function finding(what: string, code: string, good: string): Checked["findings"][number] {
