@@ -16,7 +16,7 @@ export async function stripeSubject(callbackUrl: string): Promise<Subject> {
     webhookSecrets: ["whsec_examined"],
     webhookUrl: callbackUrl,
   });
-  const { calls, close, ...acquirer } = stripe.open({
+  const acquirer = stripe.open({
     provider: "stripe",
     code: "stripe",
     name: "Stripe",
@@ -35,12 +35,13 @@ export async function stripeSubject(callbackUrl: string): Promise<Subject> {
       },
     ],
   });
+  const { calls } = acquirer;
   if (!calls) throw new Error("it makes no calls");
   return {
     acquirer: { ...acquirer, calls },
     control: fake.control,
     async close() {
-      await close();
+      await acquirer.close();
       await fake.close();
       rmSync(folder, { recursive: true });
     },
