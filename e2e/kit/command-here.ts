@@ -40,7 +40,7 @@ async function run(args: string[], env: Record<string, string>): Promise<Ran> {
 
 /** Keeps what is written to a stream from it until the end. */
 function listenTo(stream: NodeJS.WriteStream): { said(): string; end(): void } {
-  const own = stream.write;
+  const own = Object.getOwnPropertyDescriptor(stream, "write");
   let said = "";
   stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     said += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
@@ -51,7 +51,8 @@ function listenTo(stream: NodeJS.WriteStream): { said(): string; end(): void } {
   return {
     said: () => said,
     end() {
-      stream.write = own;
+      Reflect.deleteProperty(stream, "write");
+      if (own) Object.defineProperty(stream, "write", own);
     },
   };
 }
