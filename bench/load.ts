@@ -137,7 +137,7 @@ function make(): Request {
   }
   const callback = callbacks?.[number % callbacks.length] ?? "";
   const own = callback === "" ? "" : `,"callback_url":"${callback}"`;
-  const body = `{"amount_minor":${100_000 + (number % 900_000)},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}${own}}`;
+  const body = `{"amount_minor":${100_000 + (number % 9_000) * 100},"currency":"IDR","payment_method":"qris","reference_id":"${run}-${number}","description":"Order ${number}","metadata":{"order":"${number}","channel":"web"}${own}}`;
   const request = signed(sender, "POST", "/v1/payments", body, number);
   return lifecycle ? { ...request, payment: signedPayment(sender, number) } : request;
 }

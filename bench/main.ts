@@ -8,6 +8,7 @@ import { CleanTree } from "./clean-tree.ts";
 import { portal } from "./portal.ts";
 import { payer } from "./payer.ts";
 import { processes } from "./processes.ts";
+import { providers } from "./providers.ts";
 import { keep, tell } from "./report.ts";
 import { requestlog } from "./request-log.ts";
 import type { Options, Result } from "./result.ts";
@@ -22,6 +23,7 @@ const all: Record<string, (options: Options) => Promise<Result>> = {
   requestlog,
   portal,
   payer,
+  providers,
   sdk,
   attack,
 };

@@ -168,6 +168,12 @@ export class Stage {
     return { client_id, secret, weight: 1 };
   }
 
+  /** Puts these routing rules in the place of those that are active. */
+  async route(rules: readonly object[]): Promise<void> {
+    const { version } = await operate(this.service.demo, "POST", "/routing/rules", { rules });
+    await operate(this.service.demo, "POST", `/routing/rules/${String(version)}/activate`);
+  }
+
   /** More merchants, like the demo one. */
   async senders(count: number): Promise<Sender[]> {
     const { demo } = this.service;

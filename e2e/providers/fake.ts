@@ -49,6 +49,8 @@ export interface Fake {
 
 const BODY_MAX_BYTES = 1_000_000;
 const SLOW_MS = 5_000;
+/** How long every answer takes: for the benchmark. */
+const DELAY_MS = Number(process.env.FAKE_DELAY_MS ?? 0);
 const KEPT_MAX = 1_000;
 
 /** Does the work of one request. Whatever it throws is a mistake of the fake, and answered with 599. */
@@ -123,6 +125,8 @@ export class FakeServer {
   }
 
   private async answer(handler: Handler, request: FakeRequest, response: ServerResponse): Promise<void> {
+    if (DELAY_MS > 0 && !request.path.startsWith("/_fake/"))
+      await new Promise((resolve) => setTimeout(resolve, DELAY_MS));
     switch (request.fault) {
       case "silent before effect":
         return;
