@@ -128,7 +128,7 @@ class Stripe {
   }
 
   async refund(request: RefundRequest, said: Said): Promise<Refunded> {
-    const intent = await this.paymentIntent(request, said);
+    const intent = await this.paymentIntent(request, (order) => this.ordered(order, undefined, said));
     if (intent === undefined) throw new AcquirerRefused(`${this.profile.code} has told no payment to refund`);
     const answer = await this.caller.order(this.refundRequest(request, intent), said.signal, said.tell);
     if (answer.status === 200) return refundOf(answer.body, request);
@@ -139,7 +139,7 @@ class Stripe {
     const refund = request.providerIds?.refund;
     if (refund !== undefined)
       return { known: true, ...refundOf(await this.get(`/v1/refunds/${refund}`, said), request) };
-    const intent = await this.paymentIntent(request, said);
+    const intent = await this.paymentIntent(request, async ({ path }) => ({ body: await this.get(path, said) }));
     if (intent === undefined) return { known: false };
     const found = await this.refundOfKey(request.operationKey, intent, said);
     if (found !== undefined) return { known: true, ...refundOf(found, request) };
@@ -273,10 +273,14 @@ class Stripe {
   }
 
   /** What was paid, by their name; undefined when nothing is known of a page. */
-  private async paymentIntent({ paymentProviderIds, paymentOperationKey }: RefundRequest, said: Said) {
+  private async paymentIntent(
+    { paymentProviderIds, paymentOperationKey }: RefundRequest,
+    read: (order: Order) => Promise<Pick<ProviderAnswer, "body">>,
+  ): Promise<string | undefined> {
     const { payment_intent: intent, session } = paymentProviderIds ?? {};
     if (intent !== undefined || session === undefined) return intent;
-    return paymentIntentOf(await this.get(`/v1/checkout/sessions/${session}`, said), paymentOperationKey, this.account);
+    const { body } = await read({ method: "GET", path: `/v1/checkout/sessions/${session}` });
+    return paymentIntentOf(body, paymentOperationKey, this.account);
   }
 
   private isOver({ expiresAt }: OpenRequest): boolean {
