@@ -24,7 +24,9 @@ const END = "<!-- end of marks -->";
 
 /** The marks of all, each in the order of the cases. */
 export async function allMarks(): Promise<Record<string, Mark[]>> {
-  const marks = await Promise.all(Object.entries(subjects).map(async ([name, open]) => [name, await examine(open)] as const));
+  const marks = await Promise.all(
+    Object.entries(subjects).map(async ([name, open]) => [name, await examine(open)] as const),
+  );
   return Object.fromEntries(marks);
 }
 
@@ -43,7 +45,9 @@ if (import.meta.main) {
   writeFileSync(page, withMarks(readFileSync(page, "utf8"), marks));
   for (const [name, all] of Object.entries(marks)) {
     const count = (wanted: string): number => all.filter(({ mark }) => mark === wanted).length;
-    console.log(`${name}: ${count("passed")} passed, ${count("failed")} failed, ${count("not applicable")} not applicable`);
+    console.log(
+      `${name}: ${count("passed")} passed, ${count("failed")} failed, ${count("not applicable")} not applicable`,
+    );
     for (const { name: of, mark, why } of all) if (mark === "failed") console.log(`  ✗ ${of}: ${why ?? ""}`);
   }
 }
