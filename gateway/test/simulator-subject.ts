@@ -18,7 +18,7 @@ const modes: Partial<Record<FaultName, Mode>> = {
 export async function simulatorSubject(): Promise<Subject> {
   const simulator = await startSimulator({ port: 0, host: "127.0.0.1", secret: SECRET });
   simulator.behave({ refunds: "held" });
-  const acquirer = remoteAcquirer(profile(simulator.url, { deadline_ms: 300 }));
+  const acquirer = remoteAcquirer(profile(simulator.url, { deadline_ms: 1_000 }));
   const count = (key: string): number =>
     simulator
       .operations(1_000)

@@ -24,7 +24,7 @@ export async function midtransSubject(methods = ["qris", "va", "ewallet", "card"
       environment: "sandbox",
       url: fake.url,
       server_key: { file: keyFile },
-      deadline_ms: 300,
+      deadline_ms: 1_000,
       methods: methods.map((method) => ({ method, ...limits })),
     }),
   );

@@ -37,7 +37,7 @@ export async function snapSubject(callbackUrl: string): Promise<Subject> {
       name: "DOKU",
       environment: "sandbox",
       url: fake.url,
-      deadline_ms: 500,
+      deadline_ms: 1_000,
       client_id: CLIENT_ID,
       client_secret: file("secret", SECRET),
       private_key: file("ours.pem", ours.privateKey),

@@ -22,7 +22,7 @@ export async function stripeSubject(callbackUrl: string): Promise<Subject> {
     name: "Stripe",
     environment: "sandbox",
     url: fake.url,
-    deadline_ms: 300,
+    deadline_ms: 1_000,
     secret_key: { file: join(folder, "key") },
     webhook_secret: { file: join(folder, "webhook") },
     methods: [

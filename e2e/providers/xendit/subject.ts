@@ -21,7 +21,7 @@ export async function xenditSubject(callbackUrl: string): Promise<Subject> {
     name: "Xendit",
     environment: "sandbox",
     url: fake.url,
-    deadline_ms: 300,
+    deadline_ms: 1_000,
     secret_key: { file: join(folder, "key") },
     callback_token: { file: join(folder, "token") },
     methods: [

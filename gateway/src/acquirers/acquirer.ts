@@ -125,7 +125,12 @@ export type Report =
   | { kind: "payment"; operationKey: string; standing: Standing; providerIds?: ProviderIds | undefined }
   | { kind: "refund"; operationKey: string; status: RefundStatus; providerIds?: ProviderIds | undefined }
   | { kind: "look"; operationKey: string }
-  | { kind: "dispute"; paymentOperationKey: string; dispute: ReportedDispute };
+  | {
+      kind: "dispute";
+      /** Or `ProviderIds.account`, of an acquirer that names a contested payment by its own name alone. */
+      paymentOperationKey: string;
+      dispute: ReportedDispute;
+    };
 
 /** A request of an acquirer to us. */
 export interface Message {

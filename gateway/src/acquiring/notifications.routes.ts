@@ -11,7 +11,7 @@ import { logException } from "./calls.ts";
 import { disputeReport, linkOf } from "./dispute-reports.ts";
 import { lookAgain, paymentNotification } from "./notifications.ts";
 import { type Operation, type OperationName, readOperationKey, wasCalled } from "./operation.ts";
-import { operationOfRow, selectOperation } from "./operations.sql.ts";
+import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { concludeRefund } from "./refund-operations.ts";
 import { keepStray } from "./strays.sql.ts";
@@ -77,7 +77,10 @@ async function takeReport(
   report: Report,
   said: Said | undefined,
 ): Promise<Outcome> {
-  const name = readOperationKey(report.kind === "dispute" ? report.paymentOperationKey : report.operationKey);
+  const name =
+    report.kind === "dispute"
+      ? await nameOfContested(parts, code, report.paymentOperationKey)
+      : readOperationKey(report.operationKey);
   const kind = report.kind === "refund" ? "refund" : "payment";
   if (!name || (report.kind !== "look" && name.kind !== kind)) return { taken: "unknown operation" };
   const merchant = await parts.directory.merchant(name.book.merchantId);
@@ -91,6 +94,18 @@ async function takeReport(
     if (!(error instanceof Fault) || error.code !== "VALIDATION_ERROR") throw error;
     return { taken: "refused", fault: error };
   }
+}
+
+/** The payment that a dispute is about, by our operation key or by the account that the acquirer gave it. */
+async function nameOfContested(
+  { database }: Pick<AcquiringParts, "database">,
+  code: string,
+  named: string,
+): Promise<OperationName | undefined> {
+  const own = readOperationKey(named);
+  if (own) return own;
+  const [row] = await database.query(selectOperationOfAccount(code, named));
+  return row && operationOfRow(row);
 }
 
 async function commit(

@@ -92,6 +92,17 @@ test("a dispute that begins at the acquirer is opened once, however often it is 
   await database.end();
 });
 
+test("a dispute may name its payment by the acquirer's own name; of another acquirer's it is a stray", async () => {
+  const { reference } = await paid();
+  await rowsOf(
+    "update acquirer_operations set provider_ids = provider_ids || '{\"account\":\"pi_contested\"}' where provider_ids ->> 'charge' = $1",
+    [`ch_${reference.slice(-6)}`],
+  );
+  expect(await tell(disputeOf("pi_contested", "dp_named", "open"))).toBe(200);
+  expect((await client.get(`/v1/disputes?payment_reference=${reference}`)).json.data).toHaveLength(1);
+  expect(await tell(disputeOf("pi_of_nobody", "dp_stray", "open"))).toBe(404);
+});
+
 test("the merchant's evidence is handed on with its files, once", async () => {
   behaviour = "take";
   const { uuid } = await disputed("dp_take");
@@ -176,7 +187,7 @@ test("a message may have several reports, an address and an answer of its own; w
     async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
     5_000,
   );
-  expect(await rowsOf("select operation_key, reason, times from stray_messages")).toEqual([
+  expect(await rowsOf("select operation_key, reason, times from stray_messages where kind = 'look'")).toEqual([
     { operation_key: "somebody.elses", reason: "unknown operation", times: 2 },
   ]);
 });

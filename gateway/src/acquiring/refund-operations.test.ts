@@ -110,17 +110,11 @@ describe("late and double results", () => {
     expect(start.when(concludeRefund(merchant, { ...operation, attempt: 2 }, result)).changes.isNothing).toBe(true);
   });
 
-  test.each([succeeded, failed, pending, { kind: "absent" }] as const)(
-    "again for the attempt that did it: %j",
-    (result) => {
-      const { operation, start } = calling(
-        { step: "done", dueAt: undefined },
-        { status: "succeeded", completedAt: NOW },
-      );
-      const concluded = start.when(concludeRefund(merchant, operation, result));
-      expect([concluded.answer, concluded.changes.isNothing]).toEqual([undefined, true]);
-    },
-  );
+  test.each([succeeded, pending, { kind: "absent" }] as const)("again for the attempt that did it: %j", (result) => {
+    const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "succeeded", completedAt: NOW });
+    const concluded = start.when(concludeRefund(merchant, operation, result));
+    expect([concluded.answer, concluded.changes.isNothing]).toEqual([undefined, true]);
+  });
 
   test("a refund that somebody else completed ends its operation", () => {
     const { operation, start } = calling({}, { status: "failed", completedAt: NOW });
@@ -155,6 +149,18 @@ describe("reconciliation exceptions", () => {
     ]);
   });
 
+  test("refund_undone: a refund that succeeded, and then fails where it was carried out", () => {
+    const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "succeeded", completedAt: NOW });
+    const undone = concludeRefund(merchant, operation, { kind: "known", status: "failed" });
+    const { answer, changes } = start.when(undone).when(undone);
+    expect(answer).toBe("refund_undone");
+    expect(changes.inserted(exceptions)).toMatchObject([{ kind: "refund_undone", operationId: operation.id }]);
+    expect([changes.updated(refunds), changes.journals]).toEqual([[], []]);
+    // Another attempt's failure says nothing of the one that succeeded.
+    const other = concludeRefund(merchant, { ...operation, attempt: 2 }, { kind: "known", status: "failed" });
+    expect(start.when(other).answer).toBeUndefined();
+  });
+
   test("one is closed once, with a note", () => {
     const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "failed", completedAt: NOW });
     const key = { book, operationId: operation.id, attempt: 1, kind: "refund_after_failure" } as const;
@@ -186,18 +192,22 @@ test("any results of any attempts: completed once, given back at most once, and 
       const { operation, start } = calling();
       let last: Then<unknown> = start.when(nothing);
       const successes = new Set<number>();
+      let completedBy: number | undefined;
+      let isUndone = false;
       for (const { result: one, back } of steps) {
         const [current = operation] = last.changes.updated(operations);
         const attempt = Math.max(1, current.attempt - back);
+        if (one.kind === "known" && one.status === "failed" && attempt === completedBy) isUndone = true;
         if (one.kind === "known" && one.status === "succeeded") successes.add(attempt);
         last = last.when(concludeRefund(merchant, { ...current, attempt }, one));
+        if (completedBy === undefined && last.changes.events[0] === "refund.succeeded") completedBy = attempt;
       }
       const { events, journals } = last.changes;
       expect(events.length).toBeLessThanOrEqual(1);
       expect(journals.length).toBe(events[0] === "refund.failed" ? 1 : 0);
-      // Each success beyond the one that completed the refund is an exception.
+      // Each success beyond the one that completed the refund is an exception, and so is its failure afterwards.
       const counted = events[0] === "refund.succeeded" ? successes.size - 1 : successes.size;
-      expect(last.changes.inserted(exceptions)).toHaveLength(counted);
+      expect(last.changes.inserted(exceptions)).toHaveLength(counted + (isUndone ? 1 : 0));
     }),
     { numRuns: 300 },
   );

@@ -49,7 +49,7 @@ export function concludeRefund(
       needs: [
         ...completionNeeds(book, key),
         need(operations, { book, id }),
-        ...exceptionNeeds(name, ["refund_after_failure", "refund_twice"]),
+        ...exceptionNeeds(name, ["refund_after_failure", "refund_twice", "refund_undone"]),
       ],
       execute(context) {
         const { set, realNow } = context;
@@ -71,6 +71,11 @@ export function concludeRefund(
           const kind = twice ? "refund_twice" : "refund_after_failure";
           recordException(context, operation, attempt, kind);
           return kind;
+        }
+        // Banks send money back days later: the payer does not have it, and the merchant neither.
+        if (outcome === "failed" && refund.status === "succeeded" && operation.attempt === attempt) {
+          recordException(context, operation, attempt, "refund_undone");
+          return "refund_undone";
         }
         if (operation.step === "done" || operation.attempt !== attempt) return undefined;
         const refusals = operation.round + (result.kind === "refused" ? 1 : 0);

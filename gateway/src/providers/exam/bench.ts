@@ -239,20 +239,14 @@ export class Bench {
 
   /** What the provider has reported about a key so far, in the order in which it came. */
   reportsOf(key: string): Report[] {
-    return this.heard
-      .flatMap(({ reports }) => reports)
-      .filter((report) => (report.kind === "dispute" ? report.paymentOperationKey : report.operationKey) === key);
+    return this.heard.flatMap(({ reports }) => reports).filter((report) => this.isAbout(report, key));
   }
 
   /** The messages about a key; waits for the first one. */
   async messagesOf(key: string): Promise<HeardMessage[]> {
     const about = (): HeardMessage[] =>
-      this.heard.filter(({ reports }) =>
-        reports.some(
-          (report) => (report.kind === "dispute" ? report.paymentOperationKey : report.operationKey) === key,
-        ),
-      );
-    await until(() => about().length > 0, NOTIFIED_WITHIN_MS);
+      this.heard.filter(({ reports }) => reports.some((report) => this.isAbout(report, key)));
+    await until(() => about().length > 0);
     const found = about();
     check(found.length > 0, "nothing was notified");
     return found;
@@ -267,6 +261,11 @@ export class Bench {
       if (error instanceof Fault) return error.code;
       throw error;
     }
+  }
+
+  private isAbout(report: Report, key: string): boolean {
+    if (report.kind !== "dispute") return report.operationKey === key;
+    return [key, this.idsOf(key)?.account].includes(report.paymentOperationKey);
   }
 
   private idsOf(key: string): ProviderIds | undefined {
@@ -335,7 +334,8 @@ export function whyOf(ended: Ended<unknown>): string {
   return ended.kind === "answered" ? "it was answered" : `${ended.kind}: ${ended.why}`;
 }
 
-async function until(holds: () => boolean, withinMs: number): Promise<void> {
+/** Waits until something holds, so long at the most. */
+export async function until(holds: () => boolean, withinMs = NOTIFIED_WITHIN_MS): Promise<void> {
   const end = stopwatchMs() + withinMs;
   while (!holds() && stopwatchMs() < end) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -1,6 +1,6 @@
 // The exam's cases about money that comes: exactly, once, and believed only from the provider itself.
-import type { OpenRequest, Receipt } from "../../acquirers/acquirer.ts";
-import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
+import type { OpenRequest, Receipt, ReportedDispute } from "../../acquirers/acquirer.ts";
+import { type Bench, type ExamCase, NotApplicable, check, until, whyOf } from "./bench.ts";
 
 /** What asking says of the money. */
 async function receiptOf(bench: Bench, request: OpenRequest): Promise<Receipt> {
@@ -211,12 +211,14 @@ export const payingCases: readonly ExamCase[] = [
       const { control } = bench;
       if (!control.dispute) throw new NotApplicable("the provider knows no disputes");
       const request = await bench.paid();
+      // What was paid is known by the provider's names from then on.
+      await receiptOf(bench, request);
       await control.dispute(request.operationKey, "open");
       await control.dispute(request.operationKey, "lost");
-      await bench.messagesOf(request.operationKey);
-      const told = bench
-        .reportsOf(request.operationKey)
-        .flatMap((report) => (report.kind === "dispute" ? [report.dispute] : []));
+      const disputes = (): ReportedDispute[] =>
+        bench.reportsOf(request.operationKey).flatMap((report) => (report.kind === "dispute" ? [report.dispute] : []));
+      await until(() => disputes().some(({ status }) => status === "lost"));
+      const told = disputes();
       check(
         told.some(({ status }) => status === "open"),
         "its beginning is not told",

@@ -72,4 +72,4 @@ grant select, insert, update (times, last_at), delete on stray_messages to gerba
 
 alter table reconciliation_exceptions drop constraint reconciliation_exceptions_kind_check;
 alter table reconciliation_exceptions add constraint reconciliation_exceptions_kind_check
-  check (kind in ('refund_after_failure', 'refund_twice', 'receipt', 'forgotten', 'dispute', 'evidence'));
+  check (kind in ('refund_after_failure', 'refund_twice', 'refund_undone', 'receipt', 'forgotten', 'dispute', 'evidence'));

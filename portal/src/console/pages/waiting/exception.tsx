@@ -18,6 +18,7 @@ import { PaymentFacts, RecordView } from "../payments/record.tsx";
 const meanings: Record<Schema<"ExceptionKind">, string> = {
   refund_after_failure: "A refund was carried out that had failed here: payer and merchant both have the money.",
   refund_twice: "A refund was carried out under two operation keys.",
+  refund_undone: "A refund was carried out and failed afterwards: neither the payer nor the merchant has the money.",
   receipt: "Money was reported again with other particulars, or beyond all measure.",
   forgotten: "The acquirer does not know a payment any more that it had taken.",
   dispute: "It tells of a dispute that does not fit what is recorded here.",
