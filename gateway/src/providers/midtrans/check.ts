@@ -1,4 +1,4 @@
-// The check of an entry: does the key work, and how far is their clock from ours?
+// The check of an entry: whether the key works at each of their hosts, and how far their clock is from ours.
 import type { Checked } from "../../acquirers/acquirer.ts";
 import { statusCodeOf } from "./answers.ts";
 import type { Context, Host } from "./host.ts";
