@@ -4,6 +4,7 @@ import { Said } from "../../../pages/payments/reference/said.tsx";
 import { Answer } from "../../../ui/answer.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
 import { type Schema, read } from "../../api/client.ts";
 
 export function Strays({ code }: { code: string }) {
@@ -32,17 +33,33 @@ export function Strays({ code }: { code: string }) {
   );
 }
 
+const kinds: Record<Schema<"StrayMessage">["kind"], string> = {
+  payment: "Payment",
+  refund: "Refund",
+  dispute: "Dispute",
+  look: "Some change",
+};
+
 const reasons: Record<Schema<"StrayMessage">["reason"], string> = {
   "unknown operation": "about nothing that it was asked for",
   refused: "against what is known",
 };
 
 function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {
-  const times = one.times === 1 ? "once" : `${one.times} times`;
   return (
     <Said
       at={one.last_at}
-      what={`${one.kind}, ${reasons[one.reason]}, ${times}`}
+      what={
+        <>
+          {kinds[one.kind]}, {reasons[one.reason]}
+          {one.times > 1 && (
+            <span className="font-normal text-muted">
+              {" "}
+              · {one.times} times since <Time at={one.first_at} shape="minute" />
+            </span>
+          )}
+        </>
+      }
       about={one.operation_key}
       status={null}
       awaited={false}

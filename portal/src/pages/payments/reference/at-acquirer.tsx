@@ -3,7 +3,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { ApiError } from "../../../api/error.ts";
 import type { Schema } from "../../../api/types.ts";
 import { Answer } from "../../../ui/answer.tsx";
-import { Identity } from "../../../ui/copy.tsx";
+import { Copy } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Said } from "./said.tsx";
@@ -70,7 +70,8 @@ function Operation({ of: one, name }: { of: Told["operations"][number]; name: st
       {ids.map(([kind, id]) => (
         <span key={kind} className="inline-flex max-w-full min-w-0 items-center gap-1.5">
           <span className="shrink-0 text-xs text-muted">{kind.replaceAll("_", " ")}</span>
-          <Identity id={id} what={`the ${kind.replaceAll("_", " ")} of the ${isRefund ? "refund" : "payment"}`} />
+          <code className="min-w-0 font-mono text-xs break-all">{id}</code>
+          <Copy text={id} what={`the ${kind.replaceAll("_", " ")} of the ${isRefund ? "refund" : "payment"}`} />
         </span>
       ))}
       {one.dashboard_url !== null && (

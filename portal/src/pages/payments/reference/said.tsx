@@ -1,4 +1,5 @@
 // One thing that an acquirer and we said: a line that unfolds to the words.
+import type { ReactNode } from "react";
 import { Code } from "../../../ui/code.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -8,7 +9,7 @@ interface Props {
   /** When, as the API writes it. */
   at: string;
   /** What it belongs to: "refund: ask". */
-  what: string;
+  what: ReactNode;
   /** Which request or kind of message it was. */
   about: string;
   /** Of the answer; null where there was none. */
