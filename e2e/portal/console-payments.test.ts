@@ -8,7 +8,7 @@ import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faultsIn, showIn } from "./kit/look.ts";
-import { type Visit, usePortal } from "./kit/portal.ts";
+import { PHONE, type Visit, WIDE, usePortal } from "./kit/portal.ts";
 
 const rimba = scriptedAcquirer("rimba");
 const portal = usePortal({ acquirers: [rimba] });
@@ -134,7 +134,7 @@ test("who took a payment, its ids, its words and what fitted nothing are read in
       status: call === "report" ? undefined : 201,
       text: saidOf(JSON.stringify({ order_id: key, api_key: "k", amount: { value: 90_000 } }), '{"id":"rb-1"}'),
     }),
-    providerIds: () => ({ transaction: "rb-1" }),
+    providerIds: (key) => ({ transaction: "rb-1", payment_request: `pr-${key}` }),
   };
   rimba.dashboardUrl = ({ transaction }) => `https://rimba.example/${transaction}`;
   const { service } = portal;
@@ -164,7 +164,10 @@ test("who took a payment, its ids, its words and what fitted nothing are read in
     const asked = section.getByRole("region", { name: "asked in POST /open" });
     expect(await asked.innerText()).toContain('"api_key": "[redacted]"');
     await isWhole(visit, name);
+    await visit.page.setViewportSize(PHONE);
+    expect(await visit.page.evaluate(() => document.documentElement.scrollWidth), name).toBe(PHONE.width);
   }
+  await operator.page.setViewportSize(WIDE);
   await operator.open(at.acquirer("rimba"));
   const strays = operator.page.getByRole("region", { name: "Messages that fit nothing" });
   await strays.getByText(/^Some change, about nothing that it was asked for · 2 times since /).click();

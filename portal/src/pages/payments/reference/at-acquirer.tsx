@@ -43,12 +43,7 @@ function Known({ of: told }: { of: Told }) {
         <ol aria-label="What was said" className="space-y-2">
           {words.map((one, at) => (
             <li key={`${one.said_at} ${at}`}>
-              <Said
-                {...one}
-                at={one.said_at}
-                what={`${one.object.startsWith("rfd_") ? "refund: " : ""}${one.call.replaceAll("_", " ")}`}
-                awaited={one.call !== "report"}
-              />
+              <Said {...one} at={one.said_at} what={nameOf(one)} awaited={one.call !== "report"} />
             </li>
           ))}
         </ol>
@@ -56,6 +51,19 @@ function Known({ of: told }: { of: Told }) {
       {isCut && <p className="text-muted">There is more than is shown: of ids and of words, a hundred each.</p>}
     </div>
   );
+}
+
+const calls: Record<Told["words"][number]["call"], string> = {
+  open: "Opening",
+  ask: "Inquiry",
+  refund: "Refund",
+  ask_refund: "Inquiry about the refund",
+  submit_evidence: "Evidence",
+  report: "Its notification",
+};
+
+function nameOf({ call, object }: Told["words"][number]): string {
+  return call === "report" && object.startsWith("rfd_") ? `${calls.report} about the refund` : calls[call];
 }
 
 function Operation({ of: one, name }: { of: Told["operations"][number]; name: string | undefined }) {

@@ -8,7 +8,7 @@ import { partsOf } from "./said-parts.ts";
 interface Props {
   /** When, as the API writes it. */
   at: string;
-  /** What it belongs to: "refund: ask". */
+  /** What it was for: "Inquiry". */
   what: ReactNode;
   /** Which request or kind of message it was. */
   about: string;
