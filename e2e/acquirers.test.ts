@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Simulator, startSimulator } from "../gateway/src/cli/simulator/simulator.ts";
 import { type Answer, Client, operate } from "./kit/client.ts";
-import { Service, gerbang } from "./kit/service.ts";
+import { gerbangHere } from "./kit/command-here.ts";
+import { Service } from "./kit/service.ts";
 
 const SECRET = "a-secret-between-acquirer-and-gateway-0123456789";
 let simulator: Simulator;
@@ -49,7 +50,7 @@ beforeAll(async () => {
   await operate(service.demo, "POST", `/routing/rules/${version}/activate`);
 });
 afterAll(async () => {
-  const { code, stdout } = await gerbang(["verify"], { GERBANG_DATA: service.dataDirectory });
+  const { code, stdout } = await gerbangHere(["verify"], { GERBANG_DATA: service.dataDirectory });
   await service.discard();
   await simulator.stop();
   expect(code, stdout).toBe(0);

@@ -1,6 +1,7 @@
 // Goal: the main job runs for real: a process, sockets, PostgreSQL, TLS. Method: play a merchant from credentials to money.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client, operate } from "./kit/client.ts";
+import { gerbangHere } from "./kit/command-here.ts";
 import { Receiver, isGenuine, makeCertificates } from "./kit/receiver.ts";
 import { Service, gerbang } from "./kit/service.ts";
 
@@ -117,7 +118,7 @@ test("the command line signs by RFC 9421 what is accepted, and says what it need
     [["--url", url], "--rfc9421"],
     [["--rfc9421", "--url", url, "--nonce", "short"], "--nonce"],
   ] as const) {
-    const { code, stdout, stderr } = await gerbang(["sign", ...pair, ...options], {});
+    const { code, stdout, stderr } = await gerbangHere(["sign", ...pair, ...options], {});
     expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(words)]);
   }
 });

@@ -1,5 +1,5 @@
 // Goal: whoever makes a mistake with the command line is told in a sentence what to do, and never by a stack; a command that only looks leaves nothing behind.
-// Method: the program itself, against no database, one of another version, one without tables, a wrong password, a taken port, a folder that is closed.
+// Method: the program itself, and commands in this process where it is about their sentence alone, against no database, one of another version, one without tables, a wrong password, a taken port, a folder that is closed.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -11,6 +11,7 @@ import { explain } from "../gateway/src/cli/failures.ts";
 import { commands } from "../gateway/src/cli/table.ts";
 import { demandSchema, migrate } from "../gateway/src/store/migrations.ts";
 import { PostgresServer } from "../gateway/test/postgres-server.ts";
+import { gerbangHere } from "./kit/command-here.ts";
 import { freePort, gerbang } from "./kit/service.ts";
 
 const merchant = `mer_${"0".repeat(26)}`;
@@ -23,8 +24,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a command says that fails: its exit code and its words, of which none is a stack's. */
-async function failing(args: string[], env: Record<string, string>): Promise<{ code: number | null; said: string }> {
-  const { code, stdout, stderr } = await gerbang(args, { GERBANG_DATA: join(folder, "none"), ...env });
+async function failing(
+  args: string[],
+  env: Record<string, string>,
+  run = gerbang,
+): Promise<{ code: number | null; said: string }> {
+  const { code, stdout, stderr } = await run(args, { GERBANG_DATA: join(folder, "none"), ...env });
   expect(stderr).not.toMatch(/^\s+at |node:internal|\.ts:\d/m);
   expect(stderr.trim()).not.toBe("");
   return { code, said: `${stderr}${stdout}` };
@@ -44,7 +49,7 @@ const lookers = commands
   });
 
 test.each(lookers)("`gerbang %s` makes no database where there is none, and says so", async (line) => {
-  const { code, said } = await failing(line.split(" "), {});
+  const { code, said } = await failing(line.split(" "), {}, gerbangHere);
   expect([code, said]).toEqual([1, expect.stringContaining(`There is no database under ${join(folder, "none")}.`)]);
   expect(existsSync(join(folder, "none"))).toBe(false);
 });
@@ -166,7 +171,7 @@ describe("with a PostgreSQL of one's own", () => {
     await changed("postgres", "create role lesser login password 'right'");
     const url = `postgres://lesser:right@127.0.0.1:${server.port}/empty`;
     await changed("empty", "revoke create on schema public from public");
-    const { code, said } = await failing(["migrate"], { DATABASE_URL: url });
+    const { code, said } = await failing(["migrate"], { DATABASE_URL: url }, gerbangHere);
     expect([code, said]).toEqual([1, expect.stringContaining("gerbang roles --sql")]);
   });
 
@@ -182,14 +187,14 @@ describe("with a PostgreSQL of one's own", () => {
       ["people", "list", "--merchant", merchant],
       ["people", "invite", "--merchant", merchant, "--role", "owner"],
     ]) {
-      const { code, stdout, stderr } = await gerbang(args, { GERBANG_DATA: join(folder, "none"), ...env });
+      const { code, stdout, stderr } = await gerbangHere(args, { GERBANG_DATA: join(folder, "none"), ...env });
       expect([args[0], code, stdout, stderr]).toEqual([args[0], 1, "", `There is no merchant ${merchant} here.\n`]);
     }
   });
 
   test("a master key that is missing is not made anew by what only looks", async () => {
     const env = { DATABASE_URL: server.adminUrl("whole"), GERBANG_DATA: join(folder, "none") };
-    const { code, said } = await failing(["people", "sign-in-link"], env);
+    const { code, said } = await failing(["people", "sign-in-link"], env, gerbangHere);
     expect([code, said]).toEqual([1, expect.stringContaining("the master key of the database is missing")]);
     expect(existsSync(join(folder, "none"))).toBe(false);
   });

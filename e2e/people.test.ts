@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { actions, extentOf, memberRoles } from "../gateway/src/people/roles.ts";
 import { readAnswer } from "./kit/client.ts";
+import { gerbangHere } from "./kit/command-here.ts";
 import { Service, gerbang } from "./kit/service.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -69,7 +70,7 @@ describe.runIf(hasBash)("the guide to people", () => {
 });
 
 test("what cannot be done is said, with an exit code", async () => {
-  expect(await gerbang(["people", "reset-link", "--email", "nobody@toko.example"], env())).toMatchObject({
+  expect(await gerbangHere(["people", "reset-link", "--email", "nobody@toko.example"], env())).toMatchObject({
     code: 1,
     stdout: "",
     stderr: expect.stringContaining("nobody by this e-mail"),
@@ -80,12 +81,12 @@ test("what cannot be done is said, with an exit code", async () => {
     ["list", "--merchant", "mer_1"],
     ["invite", "--merchant", "x", "--role", "king"],
   ])
-    expect(await gerbang(["people", ...args], env())).toMatchObject({
+    expect(await gerbangHere(["people", ...args], env())).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("Help: gerbang people"),
     });
   const stranger = "mer_00000000000000000000000000";
-  const invited = await gerbang(["people", "invite", "--merchant", stranger, "--role", "owner"], env());
+  const invited = await gerbangHere(["people", "invite", "--merchant", stranger, "--role", "owner"], env());
   expect(invited).toMatchObject({
     code: 1,
     stdout: "",

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Client, operate } from "./kit/client.ts";
+import { gerbangHere } from "./kit/command-here.ts";
 import { type Certificates, type Received, Receiver, makeCertificates } from "./kit/receiver.ts";
-import { Service, gerbang } from "./kit/service.ts";
+import { Service } from "./kit/service.ts";
 
 /** What the receiver does to an event's attempts, in turn; the last for all that follow. */
 const scripts = [
@@ -97,7 +98,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.end();
   await worker.discard();
-  const { code, stdout } = await gerbang(["verify"], { GERBANG_DATA: api.dataDirectory });
+  const { code, stdout } = await gerbangHere(["verify"], { GERBANG_DATA: api.dataDirectory });
   await api.discard();
   await Promise.all([receiver.close(), moody.close()]);
   expect(code, stdout).toBe(0);

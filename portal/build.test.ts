@@ -2,10 +2,11 @@
 // Method: the program itself, into a folder of its own.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { buildOnce } from "./builds.ts";
 
 const program = join(import.meta.dirname, "build.ts");
 
@@ -46,6 +47,16 @@ test("two starts at once build once, and a fresh build is left alone", { timeout
   }
 
   expect(await build(into)).toEqual({ code: 0, words: "" });
+});
+
+test("a builder that waits gives up when its folder goes", async () => {
+  const dist = mkdtempSync(join(tmpdir(), "pages-"));
+  // It waits for us.
+  writeFileSync(join(dist, "lock"), String(process.pid));
+  const make = (): Promise<void> => Promise.reject(new Error("it was not its turn"));
+  const waiting = buildOnce({ dist, name: "a", what: "pages", mustHave: ["index.html"], say: () => undefined, make });
+  rmSync(dist, { recursive: true });
+  await expect(waiting).rejects.toMatchObject({ code: "ENOENT" });
 });
 
 test("what cannot be built is a sentence, not a stack", async () => {

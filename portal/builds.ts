@@ -101,21 +101,39 @@ function removeOld(dist: string, name: string): void {
   for (const old of builds.slice(BUILDS_KEPT - 1)) rmSync(old, { recursive: true, force: true });
 }
 
-/** Waits until no other process builds. What a process left that died counts for nothing. */
+/** Waits until no other process builds. What a process left that died counts for nothing. Throws when the folder goes meanwhile. */
 async function takeTurn(dist: string): Promise<() => void> {
   const lock = join(dist, "lock");
   for (let tookOver = false; ;) {
-    try {
-      writeFileSync(lock, String(process.pid), { flag: "wx" });
+    if (mine(lock)) {
       // Another one may have judged the same dead lock, and removed ours in its place: the later of the two has it.
       if (tookOver) await pause(300);
-      if (!tookOver || readFileSync(lock, "utf8") === String(process.pid)) return () => rmSync(lock, { force: true });
-    } catch (error) {
-      if (!["EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      if (!tookOver || holderOf(lock) === String(process.pid)) return () => rmSync(lock, { force: true });
     }
     tookOver = !isHeld(lock);
     if (tookOver) rmSync(lock, { force: true });
     else await pause(100);
+  }
+}
+
+/** Makes the lock, unless there is one. */
+function mine(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** What the lock says; undefined where there is none. */
+function holderOf(lock: string): string | undefined {
+  try {
+    return readFileSync(lock, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
   }
 }
 

@@ -58,7 +58,7 @@ const problems: [part: string, problem: string][] = [
   ["@", "must have exactly one @"],
   ["^\\+\\d", "must be + and 8 to 15 digits"],
   ["^[hH]", "The address must begin with https:// and have no spaces."],
-  ["^https://", "must be an https address"],
+  ["^(https://", "must be an https address"],
   ["^[A-Z]{3}$", "must be a code of ISO 4217"],
   ["^(19[7-9]", "must be a date or a time in UTC, such as 2026-11-01 or 2026-11-01T00:00:00Z"],
 ];

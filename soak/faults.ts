@@ -6,6 +6,7 @@ import pg from "pg";
 import fc from "fast-check";
 import { expect, vi } from "vitest";
 import { type Answer, Client, operate } from "../e2e/kit/client.ts";
+import { gerbangHere } from "../e2e/kit/command-here.ts";
 import { Receiver, makeCertificates } from "../e2e/kit/receiver.ts";
 import type { QuickTiming } from "../e2e/kit/quick-service.ts";
 import { Service, gerbang } from "../e2e/kit/service.ts";
@@ -164,7 +165,7 @@ from payments p`,
   for (const { reference_id, status, captures } of rows) {
     expect(captures, reference_id).toBe(status === "succeeded" ? 1 : 0);
   }
-  const verified = await gerbang(["verify"], { GERBANG_DATA: rig.service.dataDirectory });
+  const verified = await gerbangHere(["verify"], { GERBANG_DATA: rig.service.dataDirectory });
   expect(verified.code, verified.stdout + verified.stderr).toBe(0);
 }
 

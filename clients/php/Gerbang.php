@@ -139,7 +139,7 @@ final class Rules
     private static function of(string $operation): array
     {
         $metadata = [self::metadata(), false];
-        $returnUrl = [self::matching('~^https://[^/?#]+([/?#].*)?$~Ds', 'must be an https address', self::string()), false];
+        $returnUrl = [self::matching('~^(https://[^/?#]+|http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?)([/?#].*)?$~Ds', 'must be an https address', self::string()), false];
         return match ($operation) {
             'payment' => [
                 'amount_minor' => [self::amount(), true],

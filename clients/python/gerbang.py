@@ -337,7 +337,7 @@ def _metadata(field: str, value: Any) -> None:
 
 _EMAIL = _matching("[^@]*@[^@]*", "must have exactly one @", _text(3, 254))
 _PHONE = _matching(r"\+[0-9]{8,15}", "must be + and 8 to 15 digits", _string)
-_RETURN_URL = _matching(r"https://[^/?#]+(?:[/?#].*)?", "must be an https address", _string)
+_RETURN_URL = _matching(r"(?:https://[^/?#]+|http://(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?)(?:[/?#].*)?", "must be an https address", _string)
 # In the order in which errors prevail; those with an asterisk are required.
 _CREATE_PAYMENT: Dict[str, Rule] = {
     "amount_minor*": _amount,

@@ -24,7 +24,7 @@ DAYS = ("since", "created_from", "created_to", "date_from", "date_to")
 # White space as JSON Schema has it, which is not what Python has.
 ADDRESS = "[hH][tT][tT][pP][sS]://[^\x00-\x20\x7f\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\\\\]+"
 
-RETURN_ADDRESS = r"https://[!$-.0-;=A-\[\]_a-z~]+([/?#][!#-;=?-\[\]_a-z~]*)?"
+RETURN_ADDRESS = r"(https://[!$-.0-;=A-\[\]_a-z~]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?)([/?#][!#-;=?-\[\]_a-z~]*)?"
 
 # A signature is good once. Equal bodies within a second need timestamps of their own, within 300 seconds of now.
 spread = itertools.cycle(range(-100, 101))
@@ -95,7 +95,7 @@ def usable(fields):
         fields["callback_url"] = "https://example.com/hook"  # it must be public
     if is_form(fields.get("return_url"), RETURN_ADDRESS):
         # What stands before the path is a host and a port: that is more than a pattern tells.
-        fields["return_url"] = re.sub("^https://[^/?#]+", "https://e.com", fields["return_url"])
+        fields["return_url"] = re.sub("^https?://[^/?#]+", "https://e.com", fields["return_url"])
     if is_form(fields.get("currency"), "[A-Z]{3}"):
         fields["currency"] = "IDR"
     if re.fullmatch(r"\d|1\d|2[0-5]", str(fields.get("wait"))):

@@ -2,7 +2,9 @@
 import type { Example } from "./code/request.ts";
 import { highlighted } from "./highlight.ts";
 import { escaped } from "./html.ts";
+import type { Language } from "./page.ts";
 import { pathForPages } from "./reference/contract.ts";
+import { words } from "./words.ts";
 
 /** An example in one language. */
 export interface Panel {
@@ -12,17 +14,21 @@ export interface Panel {
   info: string;
 }
 
-const copy = '<button type="button" class="copy">Copy</button>';
+const copyButton = (language: Language): string =>
+  `<button type="button" class="copy">${words[language].copy}</button>`;
 
 function pre(code: string, info: string): string {
   return `<pre><code>${highlighted(code.replace(/\n$/, ""), info)}</code></pre>`;
 }
 
 /** A block of code. The requests that it makes can be run below it, each by itself. */
-export function codeBlock(code: string, info: string, requests: readonly Example[] = []): string {
-  const buttons = requests.map((example) => runButton(example, requests.length > 1 ? `Run ${nameOf(example)}` : "Run"));
+export function codeBlock(language: Language, code: string, info: string, requests: readonly Example[] = []): string {
+  const { run } = words[language];
+  const buttons = requests.map((example) =>
+    runButton(example, requests.length > 1 ? `${run} ${nameOf(example)}` : run),
+  );
   const bar = buttons.some(Boolean) ? `<div class="bar runs">${buttons.join("")}</div>` : "";
-  return `<div class="code">${copy}${pre(code, info)}${bar}</div>`;
+  return `<div class="code">${copyButton(language)}${pre(code, info)}${bar}</div>`;
 }
 
 const nameOf = ({ operation }: Example): string => `${operation.method} ${operation.path}`;
@@ -31,17 +37,18 @@ const nameOf = ({ operation }: Example): string => `${operation.method} ${operat
  * An example: without scripts its languages stand below each other, each with its name. `id` is the page's own for it. With a request it can be
  * run, if people may send it.
  */
-export function exampleBlock(id: string, panels: readonly Panel[], example?: Example): string {
+export function exampleBlock(language: Language, id: string, panels: readonly Panel[], example?: Example): string {
+  const text = words[language];
   const tabs = panels.map(
-    ({ language, label }, at) =>
-      `<button type="button" role="tab" id="${id}-${language}" aria-controls="${id}-${language}-panel" aria-selected="${at === 0}" data-language="${language}">${label}</button>`,
+    ({ language: name, label }, at) =>
+      `<button type="button" role="tab" id="${id}-${name}" aria-controls="${id}-${name}-panel" aria-selected="${at === 0}" data-language="${name}">${label}</button>`,
   );
   const shown = panels.map(
-    ({ language, label, code, info }) =>
-      `<div role="tabpanel" id="${id}-${language}-panel" aria-labelledby="${id}-${language}" data-language="${language}"><p class="language">${label}</p>${pre(code, info)}</div>`,
+    ({ language: name, label, code, info }) =>
+      `<div role="tabpanel" id="${id}-${name}-panel" aria-labelledby="${id}-${name}" data-language="${name}"><p class="language">${label}</p>${pre(code, info)}</div>`,
   );
-  const run = example ? runButton(example, "Run") : "";
-  return `<div class="code example"><div class="bar"><div class="tabs" role="tablist" aria-label="Language">${tabs.join("")}</div>${run}${copy}</div>${shown.join("")}</div>`;
+  const run = example ? runButton(example, text.run) : "";
+  return `<div class="code example"><div class="bar"><div class="tabs" role="tablist" aria-label="${text.language}">${tabs.join("")}</div>${run}${copyButton(language)}</div>${shown.join("")}</div>`;
 }
 
 /** Nothing, where people do not send it. */

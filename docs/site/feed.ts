@@ -15,9 +15,11 @@ interface Change {
   text: string;
 }
 
-/** The feed, from the text of CHANGELOG.md. It has no dates but those of the versions: whoever reads it tells new ones by their identity. */
+/** The feed, from the text of CHANGELOG.md. Its dates are those of the versions: whoever reads it tells new ones of a version by their identity. */
 export function changelogFeed(changelog: string): string {
-  const items = changesOf(changelog)
+  const changes = changesOf(changelog);
+  const newest = publishedOf(changes[0]?.version ?? "");
+  const items = changes
     .filter(({ group }) => groups.includes(group))
     .slice(0, ITEMS_MAX)
     .map(itemOf);
@@ -27,7 +29,7 @@ export function changelogFeed(changelog: string): string {
 <title>Gerbang: changes</title>
 <link>${ROOT_IN_BUILDS}/docs/changelog</link>
 <description>What changed in the API, the webhooks and the client libraries.</description>
-<language>en</language>
+<language>en</language>${newest}
 <atom:link href="${ROOT_IN_BUILDS}/docs/changelog.rss" rel="self" type="application/rss+xml"/>
 ${items.join("\n")}
 </channel>
@@ -62,14 +64,17 @@ export function changesOf(changelog: string): Change[] {
 function itemOf({ version, group, anchor, text }: Change): string {
   const readable = text.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1").replaceAll("`", "");
   const [first = readable] = /^.{20,140}?[.:;](?= |$)/.exec(readable) ?? [readable.slice(0, 140)];
-  const [date] = /\d{4}-\d\d-\d\d/.exec(version) ?? [];
-  // A day is enough: RSS wants a time with it.
-  const published = date === undefined ? "" : `\n<pubDate>${new Date(`${date}T00:00:00Z`).toUTCString()}</pubDate>`;
   return `<item>
 <title>${escaped(`${group}: ${first.replace(/[.:;]$/, "")}`)}</title>
 <link>${ROOT_IN_BUILDS}/docs/changelog#${anchor}</link>
-<guid isPermaLink="false">${hash("sha256", `${group}\n${text}`).slice(0, 32)}</guid>${published}
+<guid isPermaLink="false">${hash("sha256", `${group}\n${text}`).slice(0, 32)}</guid>${publishedOf(version)}
 <category>${escaped(version)}</category>
 <description>${escaped(escaped(readable))}</description>
 </item>`;
+}
+
+/** The day of a version's heading, from a line of its own on; nothing where it has none. RSS wants a time with it. */
+function publishedOf(version: string): string {
+  const [date] = /\d{4}-\d\d-\d\d/.exec(version) ?? [];
+  return date === undefined ? "" : `\n<pubDate>${new Date(`${date}T00:00:00Z`).toUTCString()}</pubDate>`;
 }

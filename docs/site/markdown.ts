@@ -196,16 +196,17 @@ class Drawing {
       return { language, label, code: token.content, info };
     });
     this.note(panels.map(({ code }) => code).join("\n"));
-    return exampleBlock(this.nextId(), panels);
+    return exampleBlock(this.page.language, this.nextId(), panels);
   }
 
   private fence(token: Token): string {
     const info = infoOf(token);
     this.note(token.content);
     const example = info === "http" ? this.example(token.content) : undefined;
-    if (!example) return codeBlock(token.content, info, languageOf(info) === "bash" ? this.calls(token.content) : []);
+    const calls = languageOf(info) === "bash" ? this.calls(token.content) : [];
+    if (!example) return codeBlock(this.page.language, token.content, info, calls);
     const panels = programsOf(example).map((one) => ({ ...one, info: one.language }));
-    return exampleBlock(this.nextId(), panels, example);
+    return exampleBlock(this.page.language, this.nextId(), panels, example);
   }
 
   private example(text: string): Example | undefined {

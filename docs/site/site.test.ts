@@ -7,7 +7,8 @@ import { describe, expect, test } from "vitest";
 import { Links, hrefOf, markdownHrefOf } from "./links.ts";
 import { draw } from "./markdown.ts";
 import { type Page, addressOf, fileOf } from "./page.ts";
-import { errorCodes, events, operations } from "./reference/contract.ts";
+import type { Runnable } from "./blocks.ts";
+import { errorCodes, events, exampleAnswer, operations } from "./reference/contract.ts";
 import { operationPageId } from "./reference/operation-pages.ts";
 import { type Site, allPages, drawSite, treeRoot } from "./site.ts";
 import { pageOf } from "./sources.ts";
@@ -30,6 +31,48 @@ const drawn = (markdown: string, others: readonly Page[] = []) => {
 };
 
 describe("the whole of it", () => {
+  test("a page in Indonesian has its buttons in Indonesian", () => {
+    const html = text("id/five-minutes.html") + text("id/webhooks.html");
+    expect(html).toContain('class="copy">Salin</button>');
+    expect(html).toContain(">Jalankan GET /v1/events");
+    expect(html).not.toMatch(/>(Copy|Run)\b/);
+    expect(text("five-minutes.html")).toContain('class="copy">Copy</button>');
+  });
+
+  test("what can be run is a call of the API by way of the portal, and answers with no secret", () => {
+    const sent = new Map<string, string>();
+    for (const content of site().files.values())
+      for (const [, json = ""] of String(content).matchAll(/class="run" data-run="([^"]+)"/g)) {
+        const { method, path } = JSON.parse(json.replaceAll("&quot;", '"').replaceAll("&amp;", "&")) as Runnable;
+        sent.set(`${method} ${path}`, path);
+      }
+    expect(sent.size).toBeGreaterThan(30);
+    for (const path of sent.values()) expect(path).toMatch(/^\/portal\/v1\/[\w/{}-]+$|^\/v1\/health$/);
+    const secrets = operations.filter((operation) =>
+      /"(secret|webhook_secret)":/.test(JSON.stringify(exampleAnswer(operation) ?? {})),
+    );
+    expect(secrets.map(({ id }) => id)).toEqual([]);
+  });
+
+  test("a value of an example's path is one part of it, and never the way out of it", async () => {
+    const { isPart, pathWith } = (await import(new URL("browser/run.ts", import.meta.url).href)) as {
+      isPart: (value: string) => boolean;
+      pathWith: (path: string, values: Record<string, string>) => string;
+    };
+    const path = "/portal/v1/events/{id}/resend";
+    expect(pathWith(path, { id: " evt_1 " })).toBe("/portal/v1/events/evt_1/resend");
+    expect(pathWith(path, { id: "../../x?y#z" })).toBe("/portal/v1/events/..%2F..%2Fx%3Fy%23z/resend");
+    expect(pathWith(path, { id: "$&" })).toBe("/portal/v1/events/%24%26/resend");
+    for (const value of [".", "..", " .. ", "%2e%2E", ".%2e"]) expect([value, isPart(value)]).toEqual([value, false]);
+    for (const value of ["...", "a.b", ".a", "%2e%2e%2e", "/"]) {
+      expect([value, isPart(value)]).toEqual([value, true]);
+      // A browser's own reading agrees.
+      expect(new URL(pathWith(path, { id: value }), "https://a.example").pathname).toMatch(
+        /^\/portal\/v1\/events\/[^/]+\/resend$/,
+      );
+    }
+  });
+
   test("every link leads to a page, a heading, or a file that is there", () => {
     expect(site().problems).toEqual([]);
   });
@@ -145,6 +188,9 @@ describe("what programs read", () => {
     ).toBe(true);
     const anchors = new Set([...text("changelog.html").matchAll(/<h3 id="([^"]+)"/g)].map(([, id]) => id));
     expect(anchors.has(/changelog#([^<]+)<\/link>\n<guid/.exec(feed)?.[1])).toBe(true);
+    // The feed's own and one for each item: a version's heading has its day.
+    const days = [...feed.matchAll(/<pubDate>\w{3}, \d\d \w{3} 20\d\d 00:00:00 GMT<\/pubDate>/g)];
+    expect(days).toHaveLength(ids.length + 1);
   });
 });
 

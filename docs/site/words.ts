@@ -20,6 +20,9 @@ const en = {
   notHere: "There is no such page",
   notHereLong: "The address may have changed, or never was one. Search, or begin at the first page.",
   first: "The first page",
+  copy: "Copy",
+  run: "Run",
+  language: "Language",
 };
 
 export const words: Readonly<Record<Language, typeof en>> = {
@@ -43,5 +46,8 @@ export const words: Readonly<Record<Language, typeof en>> = {
     notHere: "Halaman ini tidak ada",
     notHereLong: "Alamatnya mungkin telah berubah. Carilah, atau mulai dari halaman pertama.",
     first: "Halaman pertama",
+    copy: "Salin",
+    run: "Jalankan",
+    language: "Bahasa pemrograman",
   },
 };

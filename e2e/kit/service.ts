@@ -17,7 +17,7 @@ const quickProgram = fileURLToPath(new URL("quick-service.ts", import.meta.url))
 export const PREPARED_CLUSTER = "GERBANG_TEST_CLUSTER";
 
 /** The environment of this process without what would configure the service: a test runner has a BASE_URL of its own. */
-function plainEnvironment(): Record<string, string> {
+export function plainEnvironment(): Record<string, string> {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "USER", "SHELL", "NODE_COMPILE_CACHE"];
   return Object.fromEntries(
     kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),

@@ -1,5 +1,6 @@
 // The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
 import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
+import { handEvidenceOn } from "./acquiring/evidence-handing.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
@@ -26,6 +27,7 @@ import { deliveryTiming } from "./webhooks/timing.ts";
 
 const EXPIRY_MS = 500;
 const ACQUIRERS_MS = 250;
+const EVIDENCE_MS = 1_000;
 const DISPUTES_MS = 1_000;
 const SETTLEMENTS_MS = 1_000;
 const CLOCKS_MS = 5_000;
@@ -74,6 +76,7 @@ export class Worker {
     this.loops = [
       sweep("expiry", EXPIRY_MS, () => sweepExpired({ database, lanes, directory, clock, log })),
       new Loop("acquirers", ACQUIRERS_MS, parts, () => this.operations.poll()),
+      new Loop("evidence", EVIDENCE_MS, parts, () => handEvidenceOn(parts.operations)),
       sweep("settlements", SETTLEMENTS_MS, () => settleDue(parts)),
       new Loop("nonces", NONCES_MS, parts, () => emptyDeadSlots(database)),
       new Loop("clocks", CLOCKS_MS, parts, () => parts.clocks.moveLeft()),

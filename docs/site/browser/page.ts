@@ -80,18 +80,25 @@ function markScrolling(): void {
 addEventListener("resize", markScrolling);
 
 // Copying.
-async function copyCode(button: HTMLButtonElement): Promise<void> {
+const copying =
+  root.lang === "id"
+    ? { done: "Tersalin", byHand: "Pilih teksnya, lalu salin" }
+    : { done: "Copied", byHand: "Select it, and copy" };
+async function copyCode(button: HTMLButtonElement, label: string | null): Promise<void> {
   const box = button.closest(".code");
   const code = box && all("pre", box).find((pre) => pre.closest("[hidden]") === null);
   try {
     await navigator.clipboard.writeText(code?.textContent ?? "");
-    button.textContent = "Copied";
+    button.textContent = copying.done;
   } catch {
-    button.textContent = "Select it, and copy"; // the browser allows it on https and localhost alone
+    button.textContent = copying.byHand; // the browser allows it on https and localhost alone
   }
-  setTimeout(() => (button.textContent = "Copy"), 1500);
+  setTimeout(() => (button.textContent = label), 1500);
 }
-for (const button of all<HTMLButtonElement>(".copy")) button.addEventListener("click", () => void copyCode(button));
+for (const button of all<HTMLButtonElement>(".copy")) {
+  const label = button.textContent;
+  button.addEventListener("click", () => void copyCode(button, label));
+}
 
 // Search.
 const search = document.querySelector<HTMLInputElement>("#search");

@@ -28,6 +28,45 @@ const PLACE = "gerbang.place";
 const NOBODY = "gerbang.docs.nobody";
 const NOBODY_MS = 60_000;
 
+const english = {
+  lead: "It runs in your own sandbox.",
+  signIn: "Sign in at the portal",
+  andReturn: ", and come back to this page.",
+  signedIn: "I am signed in",
+  inSandboxOf: "in the sandbox of",
+  merchant: "Merchant",
+  query: "query",
+  body: "body",
+  send: "Send",
+  sendAgain: "Send again",
+  noAnswer: "No answer",
+  tryAgain: "Try again",
+  headers: "Headers of the answer",
+  answer: "Body of the answer",
+  rest: "The rest is not shown.",
+  noPart: "This is no part of a path.",
+};
+const indonesian: typeof english = {
+  lead: "Ini berjalan di sandbox Anda sendiri.",
+  signIn: "Masuk di portal",
+  andReturn: ", lalu kembali ke halaman ini.",
+  signedIn: "Saya sudah masuk",
+  inSandboxOf: "di sandbox milik",
+  merchant: "Merchant",
+  query: "kueri",
+  body: "isi",
+  send: "Kirim",
+  sendAgain: "Kirim lagi",
+  noAnswer: "Tidak ada jawaban",
+  tryAgain: "Coba lagi",
+  headers: "Header jawaban",
+  answer: "Isi jawaban",
+  rest: "Sisanya tidak ditampilkan.",
+  noPart: "Ini bukan bagian dari sebuah path.",
+};
+/** The page's language decides. */
+const words = (): typeof english => (document.documentElement.lang === "id" ? indonesian : english);
+
 /** What is kept on this device; null where nothing is, or storage is forbidden. */
 function kept(storage: Storage, name: string): string | null {
   try {
@@ -47,10 +86,10 @@ function keep(storage: Storage, name: string, value: string): void {
 
 let reader: Promise<Reader | undefined> | undefined;
 
-/** Who is signed in; undefined for nobody. */
+/** Who is signed in; undefined for nobody. Throws where no answer came. */
 async function askReader(): Promise<Reader | undefined> {
-  const answer = await fetch("/portal/v1/session").catch(() => undefined);
-  if (!answer?.ok) return undefined;
+  const answer = await fetch("/portal/v1/session");
+  if (!answer.ok) return undefined;
   const { memberships, service } = (await answer.json()) as {
     memberships: Membership[];
     service: { base_url: string };
@@ -64,17 +103,21 @@ async function askReader(): Promise<Reader | undefined> {
 export async function fill(isAsking: boolean): Promise<void> {
   const nobodySince = Number(kept(sessionStorage, NOBODY) ?? 0);
   if (!isAsking && (kept(localStorage, PLACE) === null || Date.now() - nobodySince < NOBODY_MS)) return;
-  reader = askReader();
-  const known = await reader;
+  const asked = askReader();
+  let known: Reader | undefined;
+  try {
+    known = await asked;
+  } catch {
+    return; // no network: examples stay as they are, and whoever runs one is told
+  }
+  reader = asked;
   if (!known) {
     keep(sessionStorage, NOBODY, String(Date.now()));
     return;
   }
   keep(sessionStorage, NOBODY, "0");
   write("root", known.baseUrl.replace(/\/v1$/, ""));
-  const keys = await fetch("/portal/v1/credentials?limit=100", { headers: headersOf(known) }).catch(() => undefined);
-  if (!keys?.ok) return; // not every role reads keys
-  const { data } = (await keys.json()) as { data: { client_id: string; state: string; created_at: string }[] };
+  const data = await listed<{ client_id: string; state: string; created_at: string }>("credentials?limit=100", known);
   const [key] = data.filter(({ state }) => state === "live").sort((a, b) => b.created_at.localeCompare(a.created_at));
   if (key) write("client-id", key.client_id);
 }
@@ -88,6 +131,18 @@ const headersOf = ({ merchant }: Reader): Record<string, string> => ({
   "x-environment": ENVIRONMENT,
 });
 
+/** The first page of a list; empty where there is none to see: not every role reads all, and examples are shown as they are without. */
+async function listed<Item>(list: string, known: Reader): Promise<Item[]> {
+  let answer: Response;
+  try {
+    answer = await fetch(`/portal/v1/${list}`, { headers: headersOf(known) });
+  } catch (error) {
+    if (error instanceof TypeError) return []; // no network: whoever sends the request is told
+    throw error;
+  }
+  return answer.ok ? ((await answer.json()) as { data: Item[] }).data : [];
+}
+
 /** Opens what runs an example below it, for the button that has the request, or closes it. */
 export async function openRun(button: HTMLElement): Promise<void> {
   const box = button.closest<HTMLElement>(".code");
@@ -97,32 +152,46 @@ export async function openRun(button: HTMLElement): Promise<void> {
   const runner = element("div", { className: "runner" });
   runner.dataset.request = button.dataset.run ?? "";
   box.append(runner);
-  reader ??= askReader();
-  const known = (await reader) ?? (await (reader = askReader()));
   const openAgain = (): void => {
     runner.remove();
     void openRun(button);
   };
+  let known: Reader | undefined;
+  try {
+    known = (await reader) ?? (await (reader = askReader()));
+  } catch (error) {
+    reader = undefined;
+    return drawFailure(runner, error, openAgain);
+  }
   if (known) await drawForm(runner, JSON.parse(runner.dataset.request) as Runnable, known, openAgain);
   else drawSignIn(runner, openAgain);
 }
 
 function drawSignIn(runner: HTMLElement, openAgain: () => void): void {
-  const link = element("a", { href: "/portal/sign-in", textContent: "Sign in at the portal", target: "_blank" });
-  const again = element("button", { type: "button", textContent: "I am signed in", className: "send" });
+  const { lead, signIn, andReturn, signedIn } = words();
+  const link = element("a", { href: "/portal/sign-in", textContent: signIn, target: "_blank" });
+  const again = element("button", { type: "button", textContent: signedIn, className: "send" });
   again.addEventListener("click", () => {
-    reader = askReader();
+    reader = undefined;
     openAgain();
     void fill(true);
   });
   const text = element("p", {});
-  text.append("It runs in your own sandbox. ", link, ", and come back to this page.");
+  text.append(`${lead} `, link, andReturn);
   runner.append(text, again);
+  again.focus();
+}
+
+function drawFailure(runner: HTMLElement, error: unknown, openAgain: () => void): void {
+  const again = element("button", { type: "button", textContent: words().tryAgain, className: "send" });
+  again.addEventListener("click", openAgain);
+  runner.append(element("p", { textContent: `${words().noAnswer}: ${(error as Error).message}` }), again);
   again.focus();
 }
 
 /** A form with what can be changed: the merchant, the values in the path, the body. */
 async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openAgain: () => void): Promise<void> {
+  const text = words();
   const newest = await newestValues(run, known);
   // What a shell would put in is for the reader to say, where there is no newest one.
   const written = Object.entries(run.values).map(([name, value]) => [name, value.startsWith("$") ? "" : value]);
@@ -130,10 +199,11 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openA
   const form = element("form", {});
   const key = `docs-${crypto.randomUUID()}`;
   const where = element("p", { className: "where" });
-  where.append(`${run.method} ${run.path.replace(/^\/portal/, "")} in the sandbox of `, merchantOf(known, openAgain));
+  where.append(`${run.method} ${run.path.replace(/^\/portal/, "")} ${text.inSandboxOf} `, merchantOf(known, openAgain));
   form.append(where);
   const inputs = Object.entries(values).map(([name, value]) => {
     const input = element("input", { name, value, required: true, autocomplete: "off", spellcheck: false });
+    input.addEventListener("input", () => input.setCustomValidity(isPart(input.value) ? "" : text.noPart));
     form.append(labelled(name, input));
     return input;
   });
@@ -142,16 +212,16 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openA
     autocomplete: "off",
     spellcheck: false,
   });
-  if (run.method === "GET") form.append(labelled("query", query));
+  if (run.method === "GET") form.append(labelled(text.query, query));
   const body = element("textarea", { rows: 10, spellcheck: false });
   if (run.body) {
     body.value = JSON.stringify(await freshBody(run.body, known), null, 2);
     body.rows = Math.min(20, body.value.split("\n").length + 1);
-    form.append(labelled("body", body));
+    form.append(labelled(text.body, body));
   }
   const needsKey = run.method === "POST" || run.method === "PUT";
   if (needsKey) form.append(element("p", { className: "key", textContent: `Idempotency-Key: ${key}` }));
-  const send = element("button", { type: "submit", className: "send", textContent: "Send" });
+  const send = element("button", { type: "submit", className: "send", textContent: text.send });
   const answer = element("div", { className: "answer", role: "status" });
   form.append(send);
   runner.replaceChildren(form, answer);
@@ -161,14 +231,11 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openA
   });
   const perform = async (): Promise<void> => {
     send.disabled = true;
-    const path = inputs.reduce(
-      (whole, { name, value }) => whole.replace(`{${name}}`, encodeURIComponent(value.trim())),
-      run.path,
-    );
-    const text = query.value.trim().replace(/^\?/, "");
+    const path = pathWith(run.path, Object.fromEntries(inputs.map(({ name, value }) => [name, value])));
+    const asked = query.value.trim().replace(/^\?/, "");
     await sendRequest(answer, {
       method: run.method,
-      path: text === "" ? path : `${path}?${text}`,
+      path: asked === "" ? path : `${path}?${asked}`,
       headers: {
         ...(run.path.startsWith("/portal/") ? headersOf(known) : {}),
         ...(needsKey ? { "idempotency-key": key, "content-type": "application/json" } : {}),
@@ -176,7 +243,7 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openA
       body: needsKey ? (run.body ? body.value : "{}") : undefined,
     });
     send.disabled = false;
-    send.textContent = "Send again";
+    send.textContent = text.sendAgain;
   };
   (inputs[0] ?? (run.body ? body : send)).focus();
 }
@@ -184,7 +251,7 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openA
 /** Its name; where there are several, a choice, which is remembered. */
 function merchantOf(known: Reader, openAgain: () => void): HTMLElement {
   if (known.others.length < 2) return element("b", { textContent: known.merchant.merchant_name });
-  const select = element("select", { ariaLabel: "Merchant" });
+  const select = element("select", { ariaLabel: words().merchant });
   for (const { merchant_id: value, merchant_name: textContent } of known.others) {
     select.append(element("option", { value, textContent, selected: value === known.merchant.merchant_id }));
   }
@@ -209,11 +276,20 @@ async function newestValues({ path, values }: Runnable, known: Reader): Promise<
 }
 
 async function newestOf(collection: string, known: Reader): Promise<Record<string, unknown> | undefined> {
-  const answer = await fetch(`/portal/v1/${collection}${collection.includes("?") ? "&" : "?"}limit=1`, {
-    headers: headersOf(known),
-  }).catch(() => undefined);
-  if (!answer?.ok) return undefined;
-  return ((await answer.json()) as { data: Record<string, unknown>[] }).data[0];
+  const page = `${collection}${collection.includes("?") ? "&" : "?"}limit=1`;
+  const [newest] = await listed<Record<string, unknown>>(page, known);
+  return newest;
+}
+
+/** Whether a text can be one part of a path: browsers take dots for the way up, however they are written. */
+export const isPart = (value: string): boolean => !/^(\.|%2e){1,2}$/i.test(value.trim());
+
+/** A path with its values, each one part of it. Throws for one that is none. */
+export function pathWith(path: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce((whole, [name, value]) => {
+    if (!isPart(value)) throw new RangeError(words().noPart);
+    return whole.replace(`{${name}}`, encodeURIComponent(value.trim()));
+  }, path);
 }
 
 /** An order has one payment, and a refund is of a payment that was paid. */
@@ -243,7 +319,7 @@ async function sendRequest(into: HTMLElement, { method, path, headers, body }: S
     const ms = Math.round(performance.now() - begun);
     drawAnswer(into, answer, text, ms);
   } catch (error) {
-    into.replaceChildren(element("p", { textContent: `No answer: ${(error as Error).message}` }));
+    into.replaceChildren(element("p", { textContent: `${words().noAnswer}: ${(error as Error).message}` }));
   }
 }
 
@@ -255,9 +331,9 @@ function drawAnswer(into: HTMLElement, answer: Response, text: string, ms: numbe
   status.textContent = `${answer.status} ${answer.statusText} · ${ms} ms`.replace("  ", " ");
   const headers = [...answer.headers].filter(([name]) => TOLD.test(name)).map(([name, value]) => `${name}: ${value}`);
   const shown = pretty(text);
-  const parts: HTMLElement[] = [status, block(headers.join("\n"), "Headers of the answer")];
-  if (shown !== "") parts.push(block(shown.slice(0, ANSWER_CHARACTERS_MAX), "Body of the answer"));
-  if (shown.length > ANSWER_CHARACTERS_MAX) parts.push(element("p", { textContent: "The rest is not shown." }));
+  const parts: HTMLElement[] = [status, block(headers.join("\n"), words().headers)];
+  if (shown !== "") parts.push(block(shown.slice(0, ANSWER_CHARACTERS_MAX), words().answer));
+  if (shown.length > ANSWER_CHARACTERS_MAX) parts.push(element("p", { textContent: words().rest }));
   into.replaceChildren(...parts);
 }
 

@@ -1,5 +1,5 @@
 // The search: an index that is loaded now, a list of results below the field, all of it by keyboard.
-import MiniSearch, { type SearchOptions } from "minisearch";
+import MiniSearch, { type SearchOptions, type SearchResult } from "minisearch";
 
 interface Result {
   title: string;
@@ -18,6 +18,10 @@ const OPTIONS = {
 const FIND: SearchOptions = { prefix: true, fuzzy: 0.2, boost: { title: 4, page: 2 }, combineWith: "AND" };
 
 const root = document.documentElement;
+const words =
+  root.lang === "id"
+    ? { failed: "Pencarian tidak dapat dimuat.", none: "Tidak ada yang cocok:", results: "hasil" }
+    : { failed: "The search could not be loaded.", none: "Nothing is called", results: "results" };
 
 /** Makes the field a search. Called once, when it is focused first. */
 export function openSearch(input: HTMLInputElement): void {
@@ -61,14 +65,14 @@ export function openSearch(input: HTMLInputElement): void {
     const index = await loading;
     if (input.value.trim() !== text) return;
     if (!index) {
-      told.textContent = "The search could not be loaded.";
+      told.textContent = words.failed;
       return;
     }
     const found = best(index, text);
     list.replaceChildren(...found.map(optionOf));
     list.hidden = found.length === 0;
     input.setAttribute("aria-expanded", String(found.length > 0));
-    told.textContent = found.length === 0 ? `Nothing is called “${text}”.` : `${found.length} results`;
+    told.textContent = found.length === 0 ? `${words.none} “${text}”.` : `${found.length} ${words.results}`;
     told.classList.toggle("silent", found.length > 0);
     mark(0);
   };
@@ -90,8 +94,14 @@ export function openSearch(input: HTMLInputElement): void {
 }
 
 async function load(): Promise<MiniSearch | undefined> {
-  const answer = await fetch(root.dataset.index ?? "").catch(() => undefined);
-  return answer?.ok ? MiniSearch.loadJSON(await answer.text(), OPTIONS) : undefined;
+  let answer: Response;
+  try {
+    answer = await fetch(root.dataset.index ?? "");
+  } catch (error) {
+    if (error instanceof TypeError) return undefined; // no network: told where the results would be
+    throw error;
+  }
+  return answer.ok ? MiniSearch.loadJSON(await answer.text(), OPTIONS) : undefined;
 }
 
 /** In the page's language first; each passage has its weight. */
@@ -100,7 +110,19 @@ function best(index: MiniSearch, text: string): Result[] {
     (stored?.language === root.lang ? 1 : 0.5) * Number(stored?.weight ?? 1);
   let found = index.search(text, { ...FIND, boostDocument });
   if (found.length === 0) found = index.search(text, { ...FIND, boostDocument, combineWith: "OR" });
-  return found.slice(0, RESULTS_MAX) as unknown as Result[];
+  return found.slice(0, RESULTS_MAX).map(resultOf);
+}
+
+/** What the index keeps of a passage. */
+function resultOf(found: SearchResult): Result {
+  const text = (name: string): string => String(found[name] ?? "");
+  return {
+    title: text("title"),
+    page: text("page"),
+    section: text("section"),
+    url: text("url"),
+    language: text("language"),
+  };
 }
 
 function optionOf({ title, page, section, url, language }: Result, at: number): HTMLElement {

@@ -192,11 +192,23 @@ describe("an answer that is lost", () => {
     await expect(ask(request)).rejects.toThrow("406");
     offset = 7 * 60 * SECOND;
     try {
+      // The inquiry uses the first fault up; the expiry meets the second.
+      control.fault("refuse");
+      control.fault("refuse");
+      await expect(ask(request)).rejects.toThrow("expiry with 400");
       expect(await ask(request)).toEqual({ known: false });
       expect(await standing({ ...request, providerIds: { order: request.operationKey } })).toBe("failed");
     } finally {
       offset = 0;
     }
+  });
+
+  test("of a page whose payer has paid by then is no refusal", async () => {
+    const request = await opened({ method: "card" });
+    await control.pay(request.operationKey, { notify: false });
+    control.forget();
+    await expect(open(request)).rejects.toThrow("Midtrans answered a page with 400");
+    expect(await standing(request)).toBe("paid");
   });
 
   test("of a payment that is over is not ordered again", async () => {
@@ -221,6 +233,15 @@ describe("a definite no", () => {
     const request = await opened();
     control.fault("key revoked");
     await expect(ask(request)).rejects.toThrow("401");
+  });
+
+  test("to what an inquiry completes is a promise when it is about the order, and none when it is about the moment", async () => {
+    // An inquiry is not refused: its fault is used up, and the next request meets the next one.
+    control.fault("refuse", 2);
+    expect(await ask(ordered())).toEqual({ known: false });
+    control.fault("refuse");
+    control.fault("key revoked");
+    await expect(ask(ordered())).rejects.toThrow("401");
   });
 
   test("comes also when they are not reached at all", async () => {
@@ -362,6 +383,15 @@ describe("a refund", () => {
     }
   });
 
+  test("that is not there is not given up while a key is refused: the first request may still be at work", async () => {
+    const request = (await paid())({});
+    control.fault("refuse");
+    control.fault("key revoked");
+    await expect(askRefund(request)).rejects.toThrow("401");
+    control.fault("refuse", 2);
+    expect(await askRefund(request)).toEqual({ known: false });
+  });
+
   test("that is repeated long after is known by its key, and not made twice", async () => {
     const request = (await paid())({ amountMinor: 5_000_000n });
     await refund(request);
@@ -378,6 +408,9 @@ describe("a refund", () => {
     const { providerIds } = await refund(late);
     await control.decideRefund(late.operationKey, "failed");
     expect(await askRefund({ ...late, providerIds })).toMatchObject({ known: true, status: "failed" });
+    // Whoever has not heard that it was taken on learns nothing from a key that is used and a list without it.
+    control.forget();
+    await expect(refund(late)).rejects.toThrow("knows the refund key");
   });
 
   test("of a card that is captured and not settled cancels the whole of it, and of a part waits", async () => {
@@ -386,6 +419,9 @@ describe("a refund", () => {
     await expect(refund(part)).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: true });
     expect(await askRefund(part)).toEqual({ known: false });
     const whole = of({ operationKey: `rfdwhole${count}.s1` });
+    // The first two faults change nothing of a refusal and of an inquiry; the cancellation meets the third.
+    for (const fault of ["wrong currency", "refuse", "unknown status"] as const) control.fault(fault);
+    await expect(refund(whole)).rejects.toThrow("Midtrans answered a cancellation");
     expect(await refund(whole)).toMatchObject({ status: "succeeded" });
     expect(await refund(whole)).toMatchObject({ status: "succeeded" });
     const settled = await paid({ method: "card" });

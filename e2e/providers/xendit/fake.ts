@@ -1,7 +1,6 @@
 // A fake of Xendit, from its documentation: payment requests of the version 2024-11-11, card pages, refunds and notifications. As a program
-// it takes its options as one line of JSON and prints `{"url":"…"}`.
+// it takes its options from the environment and prints `{"url":"…"}`.
 import { randomBytes, randomUUID } from "node:crypto";
-import { pathToFileURL } from "node:url";
 import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeServer, controlled } from "../fake.ts";
 import { qrText } from "./qr.ts";
 import {
@@ -37,7 +36,12 @@ interface Opened {
   payment?: Fields;
 }
 
-export async function xenditFake(options: XenditFakeOptions): Promise<Fake> {
+export interface XenditControl extends FakeControl {
+  /** As after the time for which keys are kept: a request with one of them is a new one. */
+  forgetKeys(): void;
+}
+
+export async function xenditFake(options: XenditFakeOptions): Promise<Fake & { control: XenditControl }> {
   const fake = new XenditFake(options);
   return fake.listen(options.port);
 }
@@ -58,7 +62,7 @@ class XenditFake {
     });
   }
 
-  async listen(port: number | undefined): Promise<Fake> {
+  async listen(port: number | undefined): Promise<Fake & { control: XenditControl }> {
     this.url = await this.server.listen(port);
     return {
       url: this.url,
@@ -68,7 +72,8 @@ class XenditFake {
     };
   }
 
-  readonly control: FakeControl = {
+  readonly control: XenditControl = {
+    forgetKeys: () => this.answered.clear(),
     pay: async (key, { amountMinor, currency, times = 1, notify = true, order = "normal" } = {}) => {
       const opened = this.openedOf(key);
       opened.payment ??= this.paid(opened, amountMinor, currency);
@@ -224,7 +229,8 @@ class XenditFake {
 
   private refund(fields: Fields): FakeAnswer {
     const paymentRequest = fields.payment_request_id;
-    const payment = [...this.payments.values()].find((one) => one.payment_request_id === paymentRequest);
+    const unpaid = this.opened.get(String(paymentRequest))?.fields;
+    const payment = [...this.payments.values()].find((one) => one.payment_request_id === paymentRequest) ?? unpaid;
     const paid = Number((payment?.captures as Fields[] | undefined)?.[0]?.capture_amount);
     const refunded = [...this.refunds.values()]
       .filter((one) => one.payment_request_id === paymentRequest && one.status !== "FAILED")
@@ -376,7 +382,18 @@ function spoiled(body: unknown, fault: FakeRequest["fault"]): unknown {
   return body;
 }
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { url } = await xenditFake(JSON.parse(process.argv[2] ?? "{}") as XenditFakeOptions);
-  process.stdout.write(`${JSON.stringify({ url })}\n`);
+if (import.meta.main) {
+  const {
+    XENDIT_SECRET_KEY = "xnd_development_fake",
+    XENDIT_CALLBACK_TOKEN = "fake",
+    XENDIT_CALLBACK_URL,
+    PORT = "0",
+  } = process.env;
+  const { url } = await xenditFake({
+    secretKey: XENDIT_SECRET_KEY,
+    callbackToken: XENDIT_CALLBACK_TOKEN,
+    ...(XENDIT_CALLBACK_URL === undefined ? {} : { callbackUrl: XENDIT_CALLBACK_URL }),
+    port: Number(PORT),
+  });
+  console.log(JSON.stringify({ url }));
 }

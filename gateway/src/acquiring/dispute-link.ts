@@ -10,6 +10,8 @@ export interface DisputeLink {
   acquirerDisputeId: string;
   disputeId: string;
   paymentReference: string;
+  /** When it was reported first, or a worker looks next whether there is evidence to hand on. */
+  reportedAt: Micros;
   /** When the merchant's evidence reached the acquirer, or was refused there; undefined before. */
   evidenceEndedAt: Micros | undefined;
 }

@@ -24,6 +24,7 @@ const stateColumns = {
 const birthColumns = {
   dispute_id: ["uuid", ({ disputeId }: DisputeLink) => uuidOf(disputeId)],
   payment_id: ["uuid", ({ paymentReference }: DisputeLink) => uuidOf(paymentReference)],
+  evidence_due_at: ["timestamptz", ({ reportedAt }: DisputeLink) => sqlTime(reportedAt)],
 } as const satisfies Columns<DisputeLink>;
 
 /** Links by the acquirer's name for a dispute. Loading locks them. */
@@ -44,7 +45,35 @@ export function linkOfRow(row: Row): DisputeLink {
     acquirerDisputeId: row.acquirer_dispute_id as string,
     disputeId: idOf("dispute", row.dispute_id as string),
     paymentReference: idOf("payment", row.payment_id as string),
+    reportedAt: row.evidence_due_at as Micros,
     evidenceEndedAt: (row.evidence_ended_at as Micros | null) ?? undefined,
+  };
+}
+
+/**
+ * Claims disputes whose evidence is to be handed on, for a while and for this worker alone: they are due again after one, two, four …
+ * minutes, at most an hour.
+ */
+export function claimEvidence(realNow: Micros, limit: number): Statement {
+  return {
+    name: "claim evidence to hand on",
+    text: `with due as (
+  select l.merchant_id, l.environment, l.gateway_code, l.acquirer_dispute_id
+  from acquirer_disputes l
+  join disputes d on d.merchant_id = l.merchant_id and d.environment = l.environment and d.dispute_id = l.dispute_id
+  where l.evidence_ended_at is null and l.evidence_due_at <= $1::timestamptz and d.status = 'under_review'
+  order by l.evidence_due_at
+  limit $2::integer
+  for no key update of l skip locked
+)
+update acquirer_disputes l
+set evidence_tries = l.evidence_tries + 1,
+  evidence_due_at = $1::timestamptz + least(interval '1 minute' * 2 ^ least(l.evidence_tries, 10), interval '1 hour')
+from due
+where l.merchant_id = due.merchant_id and l.environment = due.environment and l.gateway_code = due.gateway_code
+  and l.acquirer_dispute_id = due.acquirer_dispute_id
+returning l.*`,
+    values: [sqlTime(realNow), limit],
   };
 }
 

@@ -53,6 +53,7 @@ function reported(status: "needs_response" | "under_review" | "won" | "lost" | "
     acquirerDisputeId: "dp_1",
     disputeId: dispute.uuid,
     paymentReference: payment.reference,
+    reportedAt: NOW,
     evidenceEndedAt: undefined,
   };
   return { payment, known: { link, rows: [row(disputes, dispute), row(acquirerDisputes, link)] } };

@@ -93,6 +93,7 @@ export function disputeReport(
           ...key,
           disputeId: opened.uuid,
           paymentReference,
+          reportedAt: realNow,
           evidenceEndedAt: undefined,
         });
         if (told.status !== "open") resolve(context, opened, told.status);

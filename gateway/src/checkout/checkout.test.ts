@@ -96,13 +96,14 @@ describe("a page", () => {
     ["qris", ['aria-label="QRIS"', "/qr.png", "Pindai"]],
     ["va", ["data-copy=", "Nomor rekening", "Lewat aplikasi bank", "Lewat ATM"]],
     ["bank_transfer", ["Berita transfer", "data-copy="]],
-    ["card", ['value="approve"']],
-    ["ewallet", ['value="approve"']],
+    ["card", ['value="approve"', "mengisi kartu", "Kartu Anda, versi sandbox", "tidak menerima nomor kartu"]],
+    ["ewallet", ['value="approve"', "membuka dompet digital", "Dompet digital Anda, versi sandbox"]],
   ])("of %s shows how to pay, in Indonesian", async (method, shown) => {
     const { url, json } = await made({ payment_method: method, description: "Dua <i>kopi</i>" });
     const { answer, html } = await read(url);
     expect(answer.status).toBe(200);
     for (const text of shown) expect(html).toContain(text);
+    if (method !== "qris") expect(html).not.toMatch(/dipindai|Pindai/);
     expect(html).toContain('<html lang="id">');
     expect(html).toContain("Bayar Kopi &#60;b&#62;Senja");
     expect(html).toContain("Dua &#60;i&#62;kopi");
@@ -144,6 +145,20 @@ describe("a page", () => {
     expect(html).not.toContain("data-watch");
     expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(json.net_minor);
     expect((await fetch(`${url}/qr.png`)).status).toBe(404);
+  });
+
+  test("that was declined leads back as well, and one that nobody paid does not", async () => {
+    const { url } = await made({ return_url: "https://kopi.example/back", payment_method: "card" });
+    const before = (await read(url, "en")).html;
+    expect(before).not.toContain("data-back");
+    await fetch(url, { method: "POST", redirect: "manual", body: new URLSearchParams({ decision: "decline" }) });
+    const { html } = await read(url, "en");
+    expect(html).toContain("Not paid");
+    expect(html).toContain('data-back="https://kopi.example/back"');
+    expect(html).toContain("You are taken back in a moment.");
+    const other = await made({ return_url: "https://kopi.example/back" });
+    await other.client.post(`/v1/payments/${other.json.reference}/cancel`, {});
+    expect((await read(other.url, "en")).html).not.toContain("data-back");
   });
 
   test("keeps to its token: no other, no shorter one, no other part", async () => {

@@ -35,9 +35,9 @@ function qrPart({ path, language }: MethodParts, text: string): Html {
 }
 
 /** A page of the sandbox's own acquirers is this one: there is nowhere to go on to. */
-function redirectPart({ payment, path, language }: MethodParts, url: string): Html | undefined {
-  if (new URL(url).pathname === path) return undefined;
+function redirectPart({ payment, path, language }: MethodParts, url: string): Html {
   const method = payment.method === "card" ? "card" : "ewallet";
+  if (new URL(url).pathname === path) return html`<p class="muted">${words[language].nowhere[method]}</p>`;
   return html`<a class="button main wide" href="${url}" rel="noreferrer">${words[language].continueTo[method]}</a>`;
 }
 

@@ -3,6 +3,7 @@ import { wireTime } from "../ground/clock.ts";
 import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
 import { readable } from "../ground/money.ts";
+import type { Payment } from "../payments/payment.ts";
 import type { Checkout, Face } from "./checkout.ts";
 import { faceOfEnd } from "./faces.ts";
 import { framed } from "./frame.ts";
@@ -23,6 +24,9 @@ const REFRESH_SECONDS = 10;
 /** While a payment has one of these faces its page waits for another one. */
 const waiting: ReadonlySet<Face> = new Set(["open", "review", "processing"]);
 
+/** Faces after which nothing is left to do here: the payer is led back. */
+const leadsBack: ReadonlySet<Face> = new Set(["paid", "failed"]);
+
 /** The whole page. */
 export function payerPage({ checkout, path, language, serviceName }: PageParts): string {
   const { payment, profile, face, secondsLeft } = checkout;
@@ -40,7 +44,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
     language,
     serviceName,
     face,
-    attributes: html`${watch !== false && html` data-watch="${watch}"`}${face === "paid" && back !== undefined && html` data-back="${back}"`}`,
+    attributes: html`${watch !== false && html` data-watch="${watch}"`}${leadsBack.has(face) && back !== undefined && html` data-back="${back}"`}`,
     refreshSeconds: watch === false ? undefined : REFRESH_SECONDS,
     content: html`<p class="amount">
         <small>${payment.currency}</small>${text.amountOf(readable(payment.amountMinor, payment.currency))}
@@ -70,22 +74,22 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
           }
         </dl>
       </section>`,
-    aside: isSandbox && face === "open" ? phone(path, language) : undefined,
+    aside: isSandbox && face === "open" ? decisionPart(payment.method, path, language) : undefined,
   });
 }
 
 function backPart(back: string, merchant: string, face: Face, language: Language): Html {
   const text = words[language];
   return html`<a class="button main wide" href="${back}" rel="noreferrer">${text.back(merchant)}</a>
-    ${face === "paid" && html`<p class="muted">${text.backSoon}</p>`}`;
+    ${leadsBack.has(face) && html`<p class="muted">${text.backSoon}</p>`}`;
 }
 
-/** What a payer would do with a phone; there is none in a sandbox. */
-function phone(path: string, language: Language): Html {
+/** What a payer would do with a phone, a bank or a card; there is none in a sandbox. */
+function decisionPart(method: Payment["method"], path: string, language: Language): Html {
   const text = words[language];
-  return html`<aside aria-label="${text.phone}">
-    <h2>${text.phone}</h2>
-    <p class="muted">${text.phoneLead}</p>
+  return html`<aside aria-label="${text.own[method]}">
+    <h2>${text.own[method]}</h2>
+    <p class="muted">${text.ownLead[method]}</p>
     <form method="post" action="${path}?lang=${language}">
       <button class="main" name="decision" value="approve">${text.approve}</button>
       <button name="decision" value="decline">${text.decline}</button>

@@ -1,6 +1,8 @@
 // What payers read, in their language. Pure.
 import type { Language } from "../ground/languages.ts";
 
+type Method = "qris" | "va" | "card" | "ewallet" | "bank_transfer";
+
 interface Words {
   /** An amount as it is written in this language; given as in 1,500.00. */
   amountOf: (readable: string) => string;
@@ -11,7 +13,7 @@ interface Words {
   timeLeft: string;
   for: string;
   reference: string;
-  method: Record<"qris" | "va" | "card" | "ewallet" | "bank_transfer", string>;
+  method: Record<Method, string>;
   scan: string;
   scanOnPhone: string;
   save: string;
@@ -26,13 +28,16 @@ interface Words {
   how: string;
   channels: Record<"app" | "web" | "atm", string>;
   continueTo: Record<"card" | "ewallet", string>;
+  /** Where the sandbox has nothing to continue to. */
+  nowhere: Record<"card" | "ewallet", string>;
   back: (merchant: string) => string;
   backSoon: string;
   waiting: string;
   noScript: string;
   sandbox: string;
-  phone: string;
-  phoneLead: string;
+  /** What a payer would have in their hands, and what becomes of it in the sandbox. */
+  own: Record<Method, string>;
+  ownLead: Record<Method, string>;
   approve: string;
   decline: string;
   faces: Record<"open" | "review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled", string>;
@@ -69,13 +74,29 @@ export const words: Readonly<Record<Language, Words>> = {
     how: "How to pay",
     channels: { app: "With the bank's app", web: "By internet banking", atm: "At an ATM" },
     continueTo: { card: "Continue to the card's page", ewallet: "Continue to your wallet" },
+    nowhere: {
+      card: "In production a button here leads to the page where the card is entered.",
+      ewallet: "In production a button here leads to the wallet.",
+    },
     back: (merchant) => `Back to ${merchant}`,
     backSoon: "You are taken back in a moment.",
     waiting: "This page turns by itself once it is paid.",
     noScript: "Load the page again to see whether it is paid.",
     sandbox: "Sandbox: no real money",
-    phone: "Your phone, as the sandbox has it",
-    phoneLead: "Nobody scans a code of the sandbox. Decide here what the payer does.",
+    own: {
+      qris: "Your phone, as the sandbox has it",
+      va: "Your bank, as the sandbox has it",
+      card: "Your card, as the sandbox has it",
+      ewallet: "Your wallet, as the sandbox has it",
+      bank_transfer: "Your bank, as the sandbox has it",
+    },
+    ownLead: {
+      qris: "Nobody scans a code of the sandbox. Decide here what the payer does.",
+      va: "Nobody pays into an account of the sandbox. Decide here what the payer does.",
+      card: "The sandbox takes no card numbers. Decide here what the payer does.",
+      ewallet: "The sandbox has no wallets. Decide here what the payer does.",
+      bank_transfer: "Nobody pays into an account of the sandbox. Decide here what the payer does.",
+    },
     approve: "Pay",
     decline: "Decline",
     faces: {
@@ -127,13 +148,29 @@ export const words: Readonly<Record<Language, Words>> = {
     how: "Cara membayar",
     channels: { app: "Lewat aplikasi bank", web: "Lewat internet banking", atm: "Lewat ATM" },
     continueTo: { card: "Lanjut ke halaman kartu", ewallet: "Lanjut ke dompet digital" },
+    nowhere: {
+      card: "Di produksi, tombol di sini membuka halaman untuk mengisi kartu.",
+      ewallet: "Di produksi, tombol di sini membuka dompet digital.",
+    },
     back: (merchant) => `Kembali ke ${merchant}`,
     backSoon: "Sebentar lagi Anda dibawa kembali.",
     waiting: "Halaman ini berubah sendiri setelah dibayar.",
     noScript: "Muat ulang halaman ini untuk melihat apakah sudah dibayar.",
     sandbox: "Sandbox: bukan uang sungguhan",
-    phone: "Ponsel Anda, versi sandbox",
-    phoneLead: "Kode sandbox tidak bisa dipindai. Tentukan di sini apa yang dilakukan pembayar.",
+    own: {
+      qris: "Ponsel Anda, versi sandbox",
+      va: "Bank Anda, versi sandbox",
+      card: "Kartu Anda, versi sandbox",
+      ewallet: "Dompet digital Anda, versi sandbox",
+      bank_transfer: "Bank Anda, versi sandbox",
+    },
+    ownLead: {
+      qris: "Kode sandbox tidak bisa dipindai. Tentukan di sini apa yang dilakukan pembayar.",
+      va: "Rekening sandbox tidak bisa dibayar. Tentukan di sini apa yang dilakukan pembayar.",
+      card: "Sandbox tidak menerima nomor kartu. Tentukan di sini apa yang dilakukan pembayar.",
+      ewallet: "Sandbox tidak punya dompet digital. Tentukan di sini apa yang dilakukan pembayar.",
+      bank_transfer: "Rekening sandbox tidak bisa dibayar. Tentukan di sini apa yang dilakukan pembayar.",
+    },
     approve: "Bayar",
     decline: "Tolak",
     faces: {

@@ -77,7 +77,9 @@ function readProfile(file: string): RemoteProfile {
   } catch (error) {
     throw new ConfigError(`${file} cannot be read: ${error instanceof SyntaxError ? "it is not JSON" : String(error)}`);
   }
-  const parsed = remoteProfilesSchema.safeParse(content);
+  // Providers that the service speaks to itself are entries of the same file, and not this program's.
+  const own = Array.isArray(content) ? content.filter((entry) => !isOfProvider(entry)) : content;
+  const parsed = remoteProfilesSchema.safeParse(own);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  - ${issue.path.join(".")}: ${issue.message}`);
     throw new ConfigError(`${file} has mistakes:\n${lines.join("\n")}`);
@@ -87,6 +89,10 @@ function readProfile(file: string): RemoteProfile {
   throw new ConfigError(
     `${file} has no acquirer with the code ${CODE}. Add one, or move the file away to have it made.`,
   );
+}
+
+function isOfProvider(entry: unknown): boolean {
+  return typeof entry === "object" && entry !== null && "provider" in entry;
 }
 
 function greet(config: Config, file: string, made: boolean, profile: RemoteProfile, url: string): void {

@@ -1,9 +1,10 @@
 // Goal: whoever reaches the database hands out tokens by the command line: a token on standard output and nowhere else, at once good in a running
-// service, and every change on record. Method: the program as processes of its own, beside a service on the same database.
+// service, and every change on record. Method: the commands, beside a service on the same database.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { gerbangHere } from "../../../e2e/kit/command-here.ts";
 import { gerbang } from "../../../e2e/kit/service.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { secondsOf } from "./operator-command.ts";
@@ -14,8 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const token = (...args: string[]): ReturnType<typeof gerbang> =>
-  gerbang(["operator", "token", ...args], { DATABASE_URL: service.database.url });
+const token = (...args: string[]): ReturnType<typeof gerbangHere> =>
+  gerbangHere(["operator", "token", ...args], { DATABASE_URL: service.database.url });
 const opens = async (secret: string): Promise<number> => {
   const headers = { authorization: `Bearer ${secret.trim()}` };
   return (await fetch(`${service.operatorOrigin}/ops/v1/acquirers`, { headers })).status;

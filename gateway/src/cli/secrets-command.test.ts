@@ -1,10 +1,10 @@
 // Goal: the master key can be replaced while the service runs, and nothing that it has sealed is lost on the way. Method: the steps of the guide, on
-// one database: services with the keys of each step, and the command as a process of its own.
+// one database: services with the keys of each step, and the command.
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "../../../e2e/kit/client.ts";
-import { gerbang } from "../../../e2e/kit/service.ts";
+import { gerbangHere } from "../../../e2e/kit/command-here.ts";
 import {
   type TestDatabase,
   type TestService,
@@ -38,7 +38,7 @@ const started = async (masterKey: string, secondMasterKey?: string): Promise<Tes
 const at = ({ credentials }: Client, { origin }: TestService): Client =>
   new Client({ ...credentials, base_url: `${origin}/v1` });
 const secrets = (what: string, masterKey: string, second?: string) =>
-  gerbang(["secrets", what], {
+  gerbangHere(["secrets", what], {
     DATABASE_URL: database.url,
     MASTER_KEY: masterKey,
     OPERATOR_TOKEN: "op_token_of_the_tests_0123456789",

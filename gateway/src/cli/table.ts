@@ -6,10 +6,12 @@ import { developerCommands } from "./developer.commands.ts";
 import type { Command } from "./command.ts";
 import { operatorCommands } from "./operator.commands.ts";
 import { peopleCommands } from "./people.commands.ts";
+import { providerCommands } from "./provider.commands.ts";
 import { serviceCommands } from "./service.commands.ts";
 
 export const commands: readonly Command[] = [
   ...serviceCommands,
+  ...providerCommands,
   ...databaseCommands,
   ...operatorCommands,
   ...peopleCommands,

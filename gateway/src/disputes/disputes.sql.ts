@@ -162,7 +162,7 @@ limit $6::integer`,
   };
 }
 
-/** Disputes whose evidence is overdue by their book's clock, of one book or of all. */
+/** Disputes of our own whose evidence is overdue by their book's clock, of one book or of all. */
 export function selectUnanswered(realNow: Micros, limit: number, book?: Book): Statement {
   return {
     name: "select unanswered disputes",
@@ -173,6 +173,12 @@ cross join lateral (
   from disputes d
   where d.merchant_id = b.merchant_id and d.environment = b.environment and d.status = 'needs_response'
     and d.evidence_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+    -- One that runs at an acquirer ends there.
+    and not exists (
+      select
+      from acquirer_disputes l
+      where l.merchant_id = d.merchant_id and l.environment = d.environment and l.dispute_id = d.dispute_id
+    )
   order by d.evidence_due_at
   limit $2::integer
 ) d

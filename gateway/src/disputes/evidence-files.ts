@@ -42,6 +42,19 @@ export interface Upload {
   body: AsyncIterable<Buffer>;
 }
 
+/** The bytes of a file that is kept, piece by piece. */
+export async function* readPieces(
+  database: Pick<Database, "query">,
+  { book, uuid }: { book: Book; uuid: string },
+  { file_id: fileId, size_bytes: size }: KeptFile,
+): AsyncGenerator<Buffer> {
+  for (let piece = 0; piece * PIECE_BYTES < size; piece++) {
+    const [row] = await database.query(selectPiece({ book, uuid, fileId }, piece));
+    assert(row, `${fileId} lacks a piece`);
+    yield row.bytes as Buffer;
+  }
+}
+
 export class EvidenceFiles {
   private readonly parts: EvidenceFilesParts;
   private readonly running = new Map<string, number>();
@@ -88,12 +101,8 @@ export class EvidenceFiles {
   }
 
   /** The bytes of a file that is kept, piece by piece. */
-  async *read(book: Book, uuid: string, { file_id: fileId, size_bytes: size }: KeptFile): AsyncGenerator<Buffer> {
-    for (let piece = 0; piece * PIECE_BYTES < size; piece++) {
-      const [row] = await this.parts.database.query(selectPiece({ book, uuid, fileId }, piece));
-      assert(row, `${fileId} lacks a piece`);
-      yield row.bytes as Buffer;
-    }
+  read(book: Book, uuid: string, file: KeptFile): AsyncGenerator<Buffer> {
+    return readPieces(this.parts.database, { book, uuid }, file);
   }
 
   private enter(merchantId: string): () => void {

@@ -9,7 +9,7 @@ const redacted = (text: string, trusted?: string): string =>
 
 const privateNames =
   "card card_number CVV pan pin otp secret client_secret webhookSecret password access_token X-Signature Authorization api_key email " +
-  "customer_email Phone phone_number mobile msisdn name full_name customerName account_name account_holder address nik billing_address " +
+  "payer_account_number customer_email Phone phone_number mobile msisdn name full_name customerName account_name account_holder address nik billing_address " +
   "username cookie";
 const plainNames =
   "amount_minor currency payment_method reference_id description bank_name bank_code status account_number qr_string metadata product_name " +

@@ -15,7 +15,7 @@ const exact = new Set(
   ),
 );
 const partly =
-  /secret|passw|passphrase|passcode|token|signature|authorization|credential|cookie|apikey|privatekey|serverkey|clientkey|sharedkey|accesskey|cardnumber|securitycode|email|phone|mobile|msisdn|whatsapp/;
+  /secret|passw|passphrase|passcode|token|signature|authorization|credential|cookie|apikey|privatekey|serverkey|clientkey|sharedkey|accesskey|cardnumber|securitycode|payeraccount|email|phone|mobile|msisdn|whatsapp/;
 const ends = /(?:name|address)$/;
 /** Names of things, where all others are taken for those of people. */
 const harmless = new Set(["bankname", "productname", "itemname", "filename", "hostname"]);

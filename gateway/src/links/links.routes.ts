@@ -6,6 +6,7 @@ import type { Clock } from "../ground/clock.ts";
 import { reply, type Reply } from "../ground/reply.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { rankOf } from "../http/fields.ts";
+import { judgeReturnUrl } from "../payments/return-url.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { listSchema, nothing } from "../http/shapes.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
@@ -138,8 +139,9 @@ async function listLinks(
 type Found = { value: CreateLink } | { rank: number; fault: Error };
 
 /** The rules of creation that need the merchant's settings, merged into the order of its fields. */
-function judgeCreation(parts: LinkRouteParts, call: Call, input: Record<string, unknown>, found: Found): CreateLink {
+function judgeCreation(parts: LinkRouteParts, call: Call, input: Record<string, unknown>, judged: Found): CreateLink {
   const { order } = createLinkRules;
+  const found = judgeReturnUrl(call.book.environment, createLinkRules, input, judged);
   const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
   const { settings } = call.merchant;
   const { currency, amount_minor: fixed, minimum_minor: least, payment_methods: methods } = input;

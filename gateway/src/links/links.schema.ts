@@ -14,7 +14,8 @@ import {
   timestamp,
 } from "../http/shapes.ts";
 import { paymentMethodSchema, paymentMethods } from "../merchants/settings.ts";
-import { amountMinor, invalidAmount, metadataSchema, returnUrlField } from "../payments/payments.schema.ts";
+import { amountMinor, invalidAmount, metadataSchema } from "../payments/payments.schema.ts";
+import { returnUrlField } from "../payments/return-url.ts";
 import { exampleMetadata } from "../payments/payments.examples.ts";
 import { linkStatuses } from "./link.ts";
 

@@ -46,6 +46,7 @@ import {
   selectStandings,
 } from "./payments.sql.ts";
 import type { PayerData } from "./payer-data.ts";
+import { judgeReturnUrl } from "./return-url.ts";
 import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
 /** What the room above does for payments whose acquirer must be asked. */
@@ -183,9 +184,10 @@ function judgeCreation(
   parts: PaymentRouteParts,
   call: Call,
   input: Record<string, unknown>,
-  found: { value: CreatePayment } | { rank: number; fault: Error },
+  judged: { value: CreatePayment } | { rank: number; fault: Error },
 ): CreatePayment | Promise<CreatePayment> {
   const { order } = createPaymentRules;
+  const found = judgeReturnUrl(call.book.environment, createPaymentRules, input, judged);
   const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
   const { settings } = call.merchant;
   const { amount_minor: amount, currency, payment_method: named } = input;

@@ -21,6 +21,7 @@ import {
   text,
   timestamp,
 } from "../http/shapes.ts";
+import { returnUrlField } from "./return-url.ts";
 import {
   exampleCanceledPayment,
   exampleCreatePayment,
@@ -101,28 +102,6 @@ export const metadataSchema = z
     maxProperties: METADATA_MAX,
     examples: [exampleMetadata],
   });
-
-/** An address that a browser is sent to: https, and without a name and password in it. */
-const returnUrl = z
-  .string()
-  .max(2048)
-  // As RFC 3986 writes addresses: printable ASCII without what it never holds, with a host. It goes into a page and back to the merchant.
-  .regex(/^https:\/\/[^/?#]+([/?#].*)?$/, "must be an https address")
-  .refine(
-    (text) => /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text),
-    "must be an https address in ASCII; escape what is not",
-  )
-  .refine((text) => {
-    const url = URL.parse(text);
-    return url !== null && url.username === "" && url.password === "";
-  }, "must be an https address without user information");
-
-/** As it is taken on creation. */
-export const returnUrlField = returnUrl.optional().meta({
-  description: "https address to which the payer's browser goes back after paying by wallet or card.",
-  pattern: "^https://[!$-.0-;=A-\\[\\]_a-z~]+([/?#][!#-;=?-\\[\\]_a-z~]*)?$",
-  examples: ["https://shop.example.com/orders/1042"],
-});
 
 export const createPaymentSchema = z
   .strictObject({

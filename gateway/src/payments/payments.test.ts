@@ -409,6 +409,25 @@ describe("the payer's page", () => {
     expect(await (await fetch(url)).text()).toContain(link);
   });
 
+  test("of a sandbox lead back to a program on the developer's own machine, and the database takes no other http", async () => {
+    const { client } = await service.merchant();
+    for (const url of ["http://localhost:3000/orders/1", "http://127.0.0.1", "http://[::1]:5173?x"])
+      expect((await created(client, { return_url: url })).return_url).toBe(url);
+    const { reference } = await created(client, {});
+    const keep = (url: string) =>
+      asOwner(service.database, (owner) =>
+        owner.query("update payments set return_url = $1 where payment_id = $2", [url, uuidOf(reference)]),
+      );
+    for (const url of ["http://shop.example", "http://localhost.shop.example", "http://127.0.0.2/"])
+      await expect(keep(url)).rejects.toThrow("payments_return_url_check");
+    const { status, json } = await client.post("/v1/payment-links", {
+      currency: "IDR",
+      reusable: true,
+      return_url: "http://localhost:3000",
+    });
+    expect([status, json.return_url]).toEqual([201, "http://localhost:3000"]);
+  });
+
   test("a declined and an expired payment say so", async () => {
     const { client } = await service.merchant();
     const [declined, expired] = [

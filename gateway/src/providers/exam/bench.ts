@@ -114,7 +114,8 @@ export class Bench {
   }
 
   get callbackUrl(): string {
-    const { port } = this.server?.address() as AddressInfo;
+    if (!this.server) throw new Error("the bench has not started");
+    const { port } = this.server.address() as AddressInfo;
     return `http://127.0.0.1:${port}${this.prefix}`;
   }
 

@@ -54,6 +54,14 @@ describe("a transaction", () => {
     expect(transaction({ something_new: { a: 1 } }).transaction_id).toBe("0d8178e1-c6c7-4ab4-81a6-893be9d924ab");
   });
 
+  test("may have null where it says nothing", () => {
+    const nothing = { currency: null, fraud_status: null, va_numbers: null, qr_string: null, payment_amounts: null };
+    const refund = { refund_key: "r", refund_amount: "1.00", bank_confirmed_at: null };
+    const read = transaction({ ...nothing, refunds: [refund], transaction_status: "settlement" });
+    expect(read.refunds?.[0]?.bank_confirmed_at).toBeUndefined();
+    expect(standingOf(read, false).status).toBe("paid");
+  });
+
   test("may leave the currency out, as GoPay's does", () => {
     expect(transaction({ currency: undefined }).order_id).toBe("order03");
   });

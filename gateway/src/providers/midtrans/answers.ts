@@ -15,10 +15,13 @@ const name = z.string().regex(/^[\x21-\x7e]{1,64}$/, "must be 1 to 64 printable 
 export const amountText = z.string().regex(/^\d{1,13}(\.\d\d)?$/, "must be an amount like 10000.00");
 const digits = z.string().regex(/^\d{1,40}$/, "must be digits");
 
+/** A field that may be left out, or be null. */
+const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined);
+
 const refundSchema = z.object({
   refund_key: z.string().max(255),
   refund_amount: amountText,
-  bank_confirmed_at: z.string().min(1).optional(),
+  bank_confirmed_at: maybe(z.string().min(1)),
 });
 
 // Fields may be added to it at any time, says their documentation: what is not named here is not looked at.
@@ -26,29 +29,19 @@ const transactionSchema = z.object({
   transaction_id: name,
   order_id: z.string().min(1).max(50),
   gross_amount: amountText,
-  currency: z.string().optional(),
+  currency: maybe(z.string()),
   payment_type: z.string().min(1).max(64),
   transaction_status: z.string().min(1).max(64),
-  fraud_status: z.string().optional(),
-  transaction_time: z.string().optional(),
-  settlement_time: z.string().optional(),
-  va_numbers: z
-    .array(z.object({ bank: z.string(), va_number: digits }))
-    .max(10)
-    .optional(),
-  permata_va_number: digits.optional(),
-  biller_code: digits.optional(),
-  bill_key: digits.optional(),
-  qr_string: z.string().min(1).max(1024).optional(),
-  actions: z
-    .array(z.object({ name: z.string(), url: z.string() }))
-    .max(20)
-    .optional(),
-  payment_amounts: z
-    .array(z.object({ amount: amountText }))
-    .max(1_000)
-    .optional(),
-  refunds: z.array(refundSchema).max(1_000).optional(),
+  fraud_status: maybe(z.string()),
+  transaction_time: maybe(z.string()),
+  va_numbers: maybe(z.array(z.object({ bank: z.string(), va_number: digits })).max(10)),
+  permata_va_number: maybe(digits),
+  biller_code: maybe(digits),
+  bill_key: maybe(digits),
+  qr_string: maybe(z.string().min(1).max(1024)),
+  actions: maybe(z.array(z.object({ name: z.string(), url: z.string() })).max(20)),
+  payment_amounts: maybe(z.array(z.object({ amount: amountText })).max(1_000)),
+  refunds: maybe(z.array(refundSchema).max(1_000)),
 });
 export type Transaction = z.infer<typeof transactionSchema>;
 

@@ -84,9 +84,12 @@ describe("a virtual account", () => {
   });
 
   test("at a bank that nobody asked for is not believed, and half a bill is none", () => {
-    const elsewhere = transaction({ va_numbers: [{ bank: "toString", va_number: "1" }] });
+    const elsewhere = transaction({ va_numbers: [{ bank: "constructor", va_number: "1" }] });
     expect(() => instructionsOf(elsewhere, told("va"), false)).toThrow("not known here");
     expect(instructionsOf(transaction({ bill_key: "990000000260" }), told("va"), false)).toBeUndefined();
+    const atBni = transaction({ va_numbers: [{ bank: "bni", va_number: "9888500212345678" }] });
+    expect(() => instructionsOf(atBni, { ...told("va"), bank: "bca" }, false)).toThrow("another bank");
+    expect(instructionsOf(atBni, { ...told("va"), bank: "bni" }, false)?.type).toBe("va_number");
   });
 });
 

@@ -12,6 +12,8 @@ export interface Told {
   amountMinor: Minor;
   merchantName: string;
   expiresAt: Micros;
+  /** The bank that was asked for; undefined when any will do. */
+  bank?: string;
 }
 
 /** By Midtrans' names. The codes are those by which transfers name a bank in Indonesia. */
@@ -63,11 +65,15 @@ function qris({ qr_string }: Transaction, { amountMinor, expiresAt }: Told): Ins
   return { type: "qr_string", value: qr_string, qr_string, expires_at: wireTime(expiresAt) };
 }
 
-function virtualAccount(transaction: Transaction, { merchantName, expiresAt }: Told): Instructions | undefined {
+function virtualAccount(
+  transaction: Transaction,
+  { merchantName, expiresAt, bank: asked }: Told,
+): Instructions | undefined {
   const found = accountOf(transaction);
   if (!found) return undefined;
   const { channel, number, extra } = found;
   const bank = Object.hasOwn(banks, channel) ? banks[channel] : undefined;
+  if (asked !== undefined && channel !== asked) throw new Error("Midtrans answered with an account at another bank");
   if (!bank) throw new Error(`Midtrans answered with an account at ${channel}, a bank that is not known here`);
   return {
     type: "va_number",
@@ -82,7 +88,7 @@ function virtualAccount(transaction: Transaction, { merchantName, expiresAt }: T
 }
 
 /** Where the number stands differs: Permata has a field of its own, and Mandiri's bill has a biller's code beside its key. */
-export function accountOf(
+function accountOf(
   transaction: Transaction,
 ): { channel: string; number: string; extra: Readonly<Record<string, string>> } | undefined {
   const { va_numbers: [first] = [], permata_va_number, biller_code, bill_key } = transaction;

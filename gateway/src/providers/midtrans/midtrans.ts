@@ -13,13 +13,13 @@ import {
   type Refunded,
   type Tell,
 } from "../../acquirers/acquirer.ts";
-import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
+import { type Clock, type Micros, SECOND, systemClock, wireTime } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer } from "../caller.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import { type OpenAcquirer, capabilitiesOf, channelOf, provider } from "../profile.ts";
 import { type Transaction, madeAt, readTransaction, standingOf, statusCodeOf } from "./answers.ts";
 import { definiteNo, saysAlreadyThere } from "./errors.ts";
-import { accountOf, instructionsOf, redirect } from "./instructions.ts";
+import { instructionsOf, redirect } from "./instructions.ts";
 import { idempotencyKeyOf, orderIdOf, refundKeyOf } from "./names.ts";
 import { notification } from "./notification.ts";
 import { type MidtransProfile, addressesOf, midtransSchema } from "./profile.ts";
@@ -118,9 +118,7 @@ class Midtrans {
       return { no: { meaning: refusal("a charge", code, "it is denied", answer), unavailable: false } };
     if (code !== "201" || status !== "waiting")
       throw new Error(`Midtrans answered a charge with ${transaction.transaction_status}`);
-    if (order.method === "va" && accountOf(transaction)?.channel !== order.channel)
-      throw new Error("Midtrans answered a charge with an account at another bank");
-    const instructions = instructionsOf(transaction, request, this.plainOnLoopback);
+    const instructions = instructionsOf(transaction, { ...request, bank: order.channel }, this.plainOnLoopback);
     if (!instructions) throw new Error("Midtrans answered a charge without what its payer needs");
     return { opened: { instructions, providerIds: idsOf(transaction) } };
   }
@@ -329,9 +327,9 @@ function idsOf({ order_id, transaction_id }: Transaction): ProviderIds {
   return { order: order_id, transaction: transaction_id };
 }
 
-/** Their inquiry does not repeat what a payer was told, and the payment has it: its own page is as true. */
+/** Their inquiry does not repeat what a payer was told, and the payment has it: its own page, which shows it, is as true. */
 function toldBefore({ payUrl, expiresAt }: OpenRequest): Instructions {
-  return redirect(payUrl, { expiresAt }, true);
+  return { type: "redirect", value: payUrl, redirect_url: payUrl, expires_at: wireTime(expiresAt) };
 }
 
 function finding(what: string, code: string, good: string): Checked["findings"][number] {

@@ -7,7 +7,7 @@ import { idempotencyKeyOf, operationKeyOfOrder, operationKeyOfRefund, orderIdOf,
 const id = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => encode(bytes));
 const keyOf = (kind: "pay" | "rfd"): fc.Arbitrary<string> =>
   fc
-    .tuple(id, id, fc.constantFrom("s", "p"), fc.integer({ min: 1, max: 0x7fff }))
+    .tuple(id, id, fc.constantFrom("s", "p"), fc.integer({ min: 1, max: 0x1fff }))
     .map(([body, merchant, environment, attempt]) => `${kind}${body}.${merchant}.${environment}${attempt}`);
 
 const PAYMENT = "pay01ksz3v0fm8m2k2ry6e5q4t7ag.01ksz3v0fnf7krx6a1b2c3d4e5.s1";
@@ -39,14 +39,14 @@ describe("an order id", () => {
 
   test.each([
     ["a refund's key", PAYMENT.replace("pay", "rfd")],
-    ["an attempt beyond what its place holds", PAYMENT.replace(".s1", ".s40000")],
+    ["an attempt beyond what its place holds", PAYMENT.replace(".s1", ".s8192")],
     ["a long key of another form", "x".repeat(60)],
-    ["an identifier that does not exist", PAYMENT.replace("pay0", "payz")],
+    ["a long key with a letter that identifiers do not have", PAYMENT.replace("pay0", "payu")],
   ])("is refused for %s", (_, key) => {
     expect(() => orderIdOf(key)).toThrow("cannot be told to Midtrans");
   });
 
-  test.each(["", "Order-5100", "z".repeat(50), `${"0".repeat(26)}${"A".repeat(24)}`, "a".repeat(51)])(
+  test.each(["", "Order-5100", "u".repeat(50), `${"0".repeat(26)}${"A".repeat(24)}`, "a".repeat(51)])(
     "that somebody else made (%s) is none of ours",
     (name) => {
       expect(operationKeyOfOrder(name)).toBeUndefined();

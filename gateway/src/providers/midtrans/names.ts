@@ -1,16 +1,20 @@
 // What Midtrans calls our operations: an order id and a refund key, made from an operation key so that the key can be read back from them. Pure.
 import { sha256 } from "../../ground/crypto.ts";
 import { assert } from "../../ground/fault.ts";
-import { decoded, encode } from "../../ground/ids.ts";
 
 /** Their order id has at most 50 characters of letters, digits, `-`, `_`, `~` and `.`; an operation key has up to 64. */
 const NAME_MAX = 50;
-const ATTEMPT_MAX = 0x7fff;
-const PRODUCTION = 0x8000;
 
-const longKey = /^(pay|rfd)([0-9a-z]{26})\.([0-9a-z]{26})\.([sp])([1-9]\d{0,4})$/;
+// 24 characters of base64url hold 144 bits: 26 characters of five bits each, one bit for the environment, and 13 for the attempt.
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+const ATTEMPT_MAX = 0x1fff;
+const PRODUCTION = 0x2000;
+const NUMBER_BITS = 14n;
+const PACKED_BYTES = 18;
+
+const longKey = /^(pay|rfd)([0-9a-hjkmnp-tv-z]{26})\.([0-9a-hjkmnp-tv-z]{26})\.([sp])([1-9]\d{0,3})$/;
 const shortKey = /^[a-z0-9.]{1,49}$/;
-const packedName = /^([0-9a-z]{26})([A-Za-z0-9_-]{24})$/;
+const packedName = /^([0-9a-hjkmnp-tv-z]{26})([A-Za-z0-9_-]{24})$/;
 
 type Kind = "pay" | "rfd";
 
@@ -49,23 +53,24 @@ function packed(key: string, kind: Kind): string {
     return key;
   }
   const [, prefix, body = "", merchant = "", environment, attempt] = parts;
-  const bytes = decoded(merchant);
   const number = Number(attempt);
-  const fits = prefix === kind && decoded(body) && bytes && number <= ATTEMPT_MAX;
-  assert(fits, `the operation key ${key} cannot be told to Midtrans`);
-  const last = Buffer.alloc(2);
-  last.writeUInt16BE(environment === "p" ? PRODUCTION | number : number);
-  return body + Buffer.concat([bytes, last]).toString("base64url");
+  assert(prefix === kind && number <= ATTEMPT_MAX, `the operation key ${key} cannot be told to Midtrans`);
+  const characters = [...merchant].reduce((bits, character) => (bits << 5n) | BigInt(alphabet.indexOf(character)), 0n);
+  const bits = (characters << NUMBER_BITS) | BigInt(environment === "p" ? PRODUCTION | number : number);
+  return body + Buffer.from(bits.toString(16).padStart(PACKED_BYTES * 2, "0"), "hex").toString("base64url");
 }
 
 function unpacked(name: string, kind: Kind): string | undefined {
   if (name.length !== NAME_MAX) return shortKey.test(name) ? name : undefined;
-  const [, body = "", rest = ""] = packedName.exec(name) ?? [];
-  if (!decoded(body)) return undefined;
-  const bytes = Buffer.from(rest, "base64url");
-  const last = bytes.readUInt16BE(16);
-  const attempt = last & ATTEMPT_MAX;
-  return attempt === 0
-    ? undefined
-    : `${kind}${body}.${encode(bytes.subarray(0, 16))}.${last & PRODUCTION ? "p" : "s"}${attempt}`;
+  const [, body, rest] = packedName.exec(name) ?? [];
+  if (body === undefined || rest === undefined) return undefined;
+  const bits = BigInt(`0x${Buffer.from(rest, "base64url").toString("hex")}`);
+  const number = Number(bits & ((1n << NUMBER_BITS) - 1n));
+  const attempt = number & ATTEMPT_MAX;
+  if (attempt === 0) return undefined;
+  const merchant = Array.from(
+    { length: 26 },
+    (_, at) => alphabet[Number((bits >> (NUMBER_BITS + 5n * BigInt(25 - at))) & 31n)],
+  );
+  return `${kind}${body}.${merchant.join("")}.${number & PRODUCTION ? "p" : "s"}${attempt}`;
 }

@@ -1,5 +1,7 @@
 // What a notification of Midtrans makes us do: it is verified first, and then only says where to look.
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Fault } from "../../ground/fault.ts";
 import { notification } from "./notification.ts";
 import { orderIdOf, refundKeyOf } from "./names.ts";
 import { signatureKeyOf } from "./signature.ts";
@@ -132,6 +134,24 @@ describe("a notification that is not", () => {
   test("signed with our key but another's is refused", () => {
     expect(() => notification(signed(), ["another key"])).toThrow(
       expect.objectContaining({ code: "SIGNATURE_INVALID" }) as Error,
+    );
+  });
+
+  test("JSON of any form is refused with a code of the interface, and nothing else is thrown", () => {
+    const value = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc.json().map((text) => `{"signature_key":${text},"order_id":${text}}`),
+    );
+    fc.assert(
+      fc.property(value, (text) => {
+        try {
+          notification(Buffer.from(text), [KEY]);
+          return false;
+        } catch (error) {
+          return error instanceof Fault;
+        }
+      }),
     );
   });
 });

@@ -4,7 +4,6 @@ import {
   KEY,
   PAYMENT,
   PAYMENT_REQUEST,
-  REFUND,
   REFUND_KEY,
   dispute,
   event,
@@ -14,44 +13,29 @@ import {
 } from "../../../test/xendit-fixtures.ts";
 import { disputeStatuses, readWebhook } from "./webhooks.ts";
 
+/** A notification without its words. */
+function read(body: Buffer) {
+  const { words: _, ...heard } = readWebhook(body);
+  return heard;
+}
+
 const look = (operationKey: string) => ({ kind: "reports", reports: [{ kind: "look", operationKey }] });
 
-test("captured money is reported with its transaction, and with Xendit's names for the payment", () => {
-  expect(readWebhook(event("payment.capture", payment()))).toEqual({
-    kind: "reports",
-    reports: [
-      {
-        kind: "payment",
-        operationKey: KEY,
-        standing: { status: "paid", receipt: { transactionId: PAYMENT, amountMinor: 1_000_000n, currency: "IDR" } },
-        providerIds: { payment_request: PAYMENT_REQUEST, payment: PAYMENT },
-      },
-    ],
-  });
-});
-
-test("a refund that succeeded is reported, in one envelope or in two as the page shows it", () => {
-  const reported = {
-    kind: "reports",
-    reports: [{ kind: "refund", operationKey: REFUND_KEY, status: "succeeded", providerIds: { refund: REFUND } }],
-  };
-  expect(readWebhook(event("refund.succeeded", refund({ status: "SUCCEEDED" })))).toEqual(reported);
-  const inner = {
-    event: "refund.succeeded",
-    business_id: "5f27a14a9bf05c73dd040bc8",
-    data: refund({ status: "SUCCEEDED" }),
-  };
-  expect(readWebhook(event("refund.succeeded", inner))).toEqual(reported);
-});
-
 test.for<[string, Record<string, unknown>, string]>([
+  ["payment.capture", payment(), KEY],
   ["payment.failure", payment({ status: "FAILED", failure_code: "INSUFFICIENT_BALANCE" }), KEY],
   ["payment.authorization", payment({ status: "AUTHORIZED", channel_code: "CARDS" }), KEY],
   ["payment_session.completed", session({ status: "COMPLETED", payment_id: PAYMENT }), KEY],
   ["payment_session.expired", session({ status: "EXPIRED" }), KEY],
+  ["refund.succeeded", refund({ status: "SUCCEEDED" }), REFUND_KEY],
   ["refund.failed", refund({ status: "FAILED", failure_code: "REFUND_FAILED" }), REFUND_KEY],
-])("%s is inquired about before it is believed", ([name, data, key]) => {
-  expect(readWebhook(event(name, data))).toEqual(look(key));
+])("%s says where to look, and is not believed: nothing signs it", ([name, data, key]) => {
+  expect(read(event(name, data))).toEqual(look(key));
+});
+
+test("an envelope inside the envelope is opened, as the page on refunds shows it", () => {
+  const inner = { event: "refund.succeeded", business_id: "5f27a14a9bf05c73dd040bc8", data: refund() };
+  expect(read(event("refund.succeeded", inner))).toEqual(look(REFUND_KEY));
 });
 
 test.for<[string, Buffer]>([
@@ -62,7 +46,7 @@ test.for<[string, Buffer]>([
   ["a dispute about another's payment", dispute({ reference_id: "ref-123456" })],
   ["a dispute about no payment", dispute({ reference_id: null })],
 ])("%s concerns nothing of ours, and is taken so that it is not sent again", ([, body]) => {
-  expect(readWebhook(body)).toEqual({ kind: "reply", reply: { status: 200, body: '{"received":true}' } });
+  expect(read(body)).toEqual({ kind: "reply", reply: { status: 200, body: '{"received":true}' } });
 });
 
 test.for<[string, Buffer, string]>([
@@ -71,10 +55,6 @@ test.for<[string, Buffer, string]>([
   ["MALFORMED_JSON", Buffer.from('{"event":"a","event":"b"}'), "a field twice"],
   ["VALIDATION_ERROR", Buffer.from("{}"), "no event"],
   ["VALIDATION_ERROR", Buffer.from('{"event":7}'), "an event that is no text"],
-  ["VALIDATION_ERROR", event("payment.capture", payment({ status: "FAILED" })), "captured, and failed"],
-  ["VALIDATION_ERROR", event("payment.capture", payment({ currency: undefined })), "no currency"],
-  ["VALIDATION_ERROR", event("payment.capture", payment({ captures: [{ capture_amount: -1 }] })), "a negative amount"],
-  ["VALIDATION_ERROR", event("payment.capture", payment({ payment_id: null })), "no transaction"],
   ["VALIDATION_ERROR", dispute({ status: "REOPENED" }), "a status that is not known"],
   ["VALIDATION_ERROR", dispute({ amount: { initial: "ten" } }), "no amount"],
   ["VALIDATION_ERROR", dispute({ id: "" }), "no id"],
@@ -82,8 +62,15 @@ test.for<[string, Buffer, string]>([
   expect(() => readWebhook(body)).toThrow(expect.objectContaining({ code }));
 });
 
+test("what was said is kept for people, without what names or reaches the payer", () => {
+  const { words } = readWebhook(event("payment.capture", payment()));
+  expect(words).toMatchObject({ about: "notification payment.capture", status: undefined });
+  expect(words?.text).toContain(PAYMENT_REQUEST);
+  for (const personal of ["John Doe", "2876783233"]) expect(words?.text).not.toContain(personal);
+});
+
 test("a dispute is reported with its amount and until when it can be answered", () => {
-  expect(readWebhook(dispute())).toEqual({
+  expect(read(dispute())).toEqual({
     kind: "reports",
     reports: [
       {
@@ -110,6 +97,6 @@ test.for([
   [{ status: "LOST", status_reason: "EXCEEDED_DEADLINE" }, "lost", "fraudulent"],
   [{ status: "LOST", status_reason: "WITHDRAWN" }, "lost", "fraudulent"],
 ] as const)("a dispute of %o is %s for a reason that is %s", ([change, status, reason]) => {
-  expect(readWebhook(dispute(change))).toMatchObject({ reports: [{ dispute: { status, reason } }] });
+  expect(read(dispute(change))).toMatchObject({ reports: [{ dispute: { status, reason } }] });
   expect(Object.keys(disputeStatuses)).toContain(change.status);
 });

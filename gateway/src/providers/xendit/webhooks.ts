@@ -1,12 +1,12 @@
-// Xendit's notifications, read into reports. They may come late, twice or in another order. Money that came is taken at its word; whatever
-// would end a payment or give a refund back is inquired about first. Pure.
+// Xendit's notifications, read into reports. They come late, twice or in another order, and nothing signs what they say: whoever knows the
+// token could write any of them. So none is believed; each says where to look. Pure.
 import { z } from "zod";
-import type { Heard, Report, ReportedDispute } from "../../acquirers/acquirer.ts";
+import type { Heard, ReportedDispute } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { maskedBody } from "../mask.ts";
 import { readAmount } from "./amounts.ts";
-import { Unreadable, readReceipt } from "./answers.ts";
 
 const envelopeSchema = z.object({ event: z.string().max(100), data: z.record(z.string(), z.unknown()).optional() });
 /** Our keys look like this. What carries another reference belongs to somebody else's use of the same account. */
@@ -20,51 +20,27 @@ export function readWebhook(body: Buffer): Heard {
   const whole = objectOf(body);
   const envelope = envelopeSchema.safeParse(whole);
   if (!envelope.success) throw validationFault("event", whole.event, "must be the name of an event");
-  const { event } = envelope.data;
-  if (event.startsWith("dispute.")) return disputeOf(whole);
-  const data = innermost(envelope.data.data);
+  const { event, data } = envelope.data;
+  const about = `notification ${event.replaceAll(/[^\w.]/g, "?").slice(0, 60)}`;
+  const heard = event.startsWith("dispute.") ? disputeOf(whole) : eventOf(event, innermost(data));
+  return { ...heard, words: { about, status: undefined, text: maskedBody(body) } };
+}
+
+/** Of payments, card pages and refunds. Other events have nothing to do with what is asked for here. */
+const events: ReadonlySet<string> = new Set([
+  "payment.capture",
+  "payment.authorization",
+  "payment.failure",
+  "payment_session.completed",
+  "payment_session.expired",
+  "refund.succeeded",
+  "refund.failed",
+]);
+
+function eventOf(event: string, data: Record<string, unknown> | undefined): Heard {
   const reference = ourReference.safeParse(data);
-  if (data === undefined || !reference.success) return taken;
-  const report = reportOf(event, data, reference.data.reference_id);
-  return report === undefined ? taken : { kind: "reports", reports: report };
-}
-
-function reportOf(event: string, data: Record<string, unknown>, operationKey: string): Report[] | undefined {
-  switch (event) {
-    case "payment.capture":
-      return [{ kind: "payment", operationKey, ...paidBy(data) }];
-    case "refund.succeeded":
-      return [{ kind: "refund", operationKey, status: "succeeded", ...idsOf({ refund: data.id }) }];
-    // A card may be tried again on the same page, and a failure gives money back: neither is believed without an inquiry.
-    case "payment.failure":
-    case "payment.authorization":
-    case "payment_session.completed":
-    case "payment_session.expired":
-    case "refund.failed":
-      return [{ kind: "look", operationKey }];
-    default:
-      return undefined;
-  }
-}
-
-function paidBy(data: Record<string, unknown>): Pick<Extract<Report, { kind: "payment" }>, "standing" | "providerIds"> {
-  try {
-    const receipt = readReceipt(data, undefined);
-    const ids = idsOf({ payment_request: data.payment_request_id, payment: receipt.transactionId });
-    return { standing: { status: "paid", receipt }, ...ids };
-  } catch (error) {
-    if (error instanceof Unreadable) throw validationFault("data", data.status ?? null, error.message);
-    throw error;
-  }
-}
-
-/** Xendit's own names, as far as they can be kept. */
-function idsOf(ids: Record<string, unknown>): { providerIds?: Record<string, string> } {
-  const kept = Object.entries(ids).flatMap(([name, value]) => {
-    const read = idSchema.safeParse(value);
-    return read.success ? [[name, read.data] as const] : [];
-  });
-  return kept.length === 0 ? {} : { providerIds: Object.fromEntries(kept) };
+  if (!events.has(event) || !reference.success) return taken;
+  return { kind: "reports", reports: [{ kind: "look", operationKey: reference.data.reference_id }] };
 }
 
 /** The page on refund notifications shows an envelope inside the envelope; its schema and the other pages show one. */

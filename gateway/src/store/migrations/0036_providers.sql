@@ -41,13 +41,16 @@ create table acquirer_disputes (
   dispute_id uuid not null,
   payment_id uuid not null,
   evidence_ended_at timestamptz, -- when the merchant's evidence reached the acquirer, or was refused there
+  evidence_due_at timestamptz not null, -- when a worker looks next whether there is evidence to hand on
+  evidence_tries integer not null default 0 check (evidence_tries >= 0),
   primary key (merchant_id, environment, gateway_code, acquirer_dispute_id),
   foreign key (merchant_id, environment, dispute_id) references disputes,
   foreign key (merchant_id, environment, payment_id) references payments
 );
+create index acquirer_disputes_due on acquirer_disputes (evidence_due_at) where evidence_ended_at is null;
 create unique index acquirer_disputes_dispute on acquirer_disputes (merchant_id, environment, dispute_id);
 grant select, insert on acquirer_disputes to gerbang_app;
-grant update (evidence_ended_at) on acquirer_disputes to gerbang_app;
+grant update (evidence_ended_at, evidence_due_at, evidence_tries) on acquirer_disputes to gerbang_app;
 
 -- What an acquirer proved to have sent and could not be taken: about nothing of ours, or against what is known. It moves nothing.
 create table stray_messages (
@@ -69,4 +72,4 @@ grant select, insert, update (times, last_at), delete on stray_messages to gerba
 
 alter table reconciliation_exceptions drop constraint reconciliation_exceptions_kind_check;
 alter table reconciliation_exceptions add constraint reconciliation_exceptions_kind_check
-  check (kind in ('refund_after_failure', 'refund_twice', 'receipt', 'forgotten', 'dispute'));
+  check (kind in ('refund_after_failure', 'refund_twice', 'receipt', 'forgotten', 'dispute', 'evidence'));

@@ -21,6 +21,7 @@ const meanings: Record<Schema<"ExceptionKind">, string> = {
   receipt: "Money was reported again with other particulars, or beyond all measure.",
   forgotten: "The acquirer does not know a payment any more that it had taken.",
   dispute: "It tells of a dispute that does not fit what is recorded here.",
+  evidence: "It did not take the merchant's evidence: hand it on by its own pages, before its due time.",
 };
 
 export function Page() {

@@ -1,0 +1,400 @@
+// Goal: the connector of SNAP and its fake understand each other, and no lost answer makes two of anything. Method: real sockets, each method
+// of DOKU and of BRI, and one thing going wrong at a time.
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  AcquirerRefused,
+  type Bill,
+  type Heard,
+  type OpenRequest,
+  type RefundRequest,
+  type Report,
+  type Words,
+} from "../../../gateway/src/acquirers/acquirer.ts";
+import { type Micros, SECOND, systemClock } from "../../../gateway/src/ground/clock.ts";
+import { Fault } from "../../../gateway/src/ground/fault.ts";
+import { snapSchema } from "../../../gateway/src/providers/snap/profile.ts";
+import { snapAcquirer } from "../../../gateway/src/providers/snap/snap.ts";
+import { keyAt, openRequest, refundRequest } from "../../../gateway/test/snap-rig.ts";
+import type { Fake } from "../fake.ts";
+import { type SnapControl, snapFake } from "./fake.ts";
+
+type Taken = ReturnType<typeof snapAcquirer>;
+
+const SECRET = "SK-of-the-tests";
+const folder = mkdtempSync(join(tmpdir(), "gerbang-snap-"));
+const pair = () =>
+  generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+const [ours, theirs] = [pair(), pair()];
+const file = (name: string, text: string): { file: string } => {
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+  return { file: join(folder, name) };
+};
+const limits = { minimum_minor: 100, maximum_minor: 5_000_000_000, cost: { basis_points: 0, flat_minor: 400_000 } };
+const doku = {
+  provider: "snap",
+  profile: "doku",
+  code: "doku",
+  name: "DOKU",
+  environment: "sandbox",
+  client_id: "BRN-0253-1758536533798",
+  client_secret: file("secret", SECRET),
+  private_key: file("ours.pem", ours.privateKey),
+  provider_public_key: file("theirs.pem", theirs.publicKey),
+  virtual_accounts: {
+    bca: { partner_service_id: "19008", customer_prefix: "0" },
+    bri: { partner_service_id: "13925", customer_prefix: "6", numbers: "ours" },
+    bni: { partner_service_id: "84923", customer_prefix: "3", numbers: "asked" },
+  },
+  qris: { merchant_id: "47435", terminal_id: "A01", postal_code: "12190" },
+  methods: [
+    { method: "va", channels: ["bca", "bri", "bni"], ...limits },
+    { method: "qris", ...limits },
+    { method: "ewallet", channels: ["dana", "shopeepay"], ...limits },
+  ],
+};
+
+let fake: Fake & { control: SnapControl };
+let bank: Fake & { control: SnapControl };
+let acquirer: Taken;
+let hasty: Taken;
+let bri: Taken;
+let offset: Micros = 0;
+const clock = { now: () => systemClock.now() + offset };
+const never = new AbortController().signal;
+
+/** What was reported to us, newest last, and the bills that we know. */
+const reports: Report[] = [];
+const bills = new Map<string, Bill>();
+
+const receiver = createServer((request, response) => {
+  const parts: Buffer[] = [];
+  request.on("data", (part: Buffer) => parts.push(part));
+  request.on("end", () => {
+    const target = request.url ?? "";
+    const rest = target.replace(/^\/acquirers\/\w+\/callbacks/, "");
+    const message = {
+      method: request.method ?? "",
+      target,
+      rest,
+      headers: request.headers,
+      body: Buffer.concat(parts),
+    };
+    try {
+      const heard = (target.includes("/bri/") ? bri : acquirer).calls.receive(message, systemClock.now());
+      const { status, body } = replyTo(heard);
+      response.writeHead(status).end(body);
+    } catch (error) {
+      response.writeHead(error instanceof Fault ? error.status : 500).end(JSON.stringify({ error: String(error) }));
+    }
+  });
+});
+
+function replyTo(heard: Heard): { status: number; body: string } {
+  switch (heard.kind) {
+    case "reply":
+      return heard.reply;
+    case "bill":
+      return heard.reply("account" in heard.find ? bills.get(heard.find.account) : undefined);
+    case "reports":
+      reports.push(...heard.reports);
+      return heard.reply?.("taken") ?? { status: 200, body: "{}" };
+  }
+}
+
+beforeAll(async () => {
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  const origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const keys = { clientSecret: SECRET, partnerPublicKey: ours.publicKey, privateKey: theirs.privateKey };
+  fake = await snapFake({ ...keys, clientId: doku.client_id, callbackUrl: `${origin}/acquirers/doku/callbacks` });
+  const partner = { clientId: "client-of-bri", partnerId: "feedloop" };
+  bank = await snapFake({ ...keys, ...partner, as: "bri", callbackUrl: `${origin}/acquirers/bri/callbacks` });
+  acquirer = snapAcquirer(snapSchema.parse({ ...doku, url: fake.url }), clock);
+  hasty = snapAcquirer(snapSchema.parse({ ...doku, url: fake.url, deadline_ms: 150 }), clock);
+  const atBri = {
+    ...doku,
+    profile: "bri",
+    code: "bri",
+    client_id: "client-of-bri",
+    partner_id: "feedloop",
+    channel_id: "00009",
+    virtual_accounts: { bri: { partner_service_id: "77777" } },
+    qris: undefined,
+    methods: [{ method: "va", channels: ["bri"], ...limits }],
+  };
+  bri = snapAcquirer(snapSchema.parse({ ...atBri, url: bank.url, deadline_ms: 500 }), clock);
+});
+afterAll(async () => {
+  await Promise.all([acquirer.close(), hasty.close(), bri.close(), fake.close(), bank.close()]);
+  receiver.closeAllConnections();
+  receiver.close();
+  rmSync(folder, { recursive: true });
+});
+
+type Wish = Partial<OpenRequest> & { channel?: string };
+
+function wish({ channel, ...changes }: Wish): OpenRequest {
+  const now = systemClock.now();
+  return openRequest({
+    operationKey: keyAt("payment", now),
+    expiresAt: now + 3_600 * SECOND,
+    metadata: channel === undefined ? undefined : { channel },
+    ...changes,
+  });
+}
+
+const paidWith = (amountMinor: bigint) => ({
+  status: "paid",
+  receipt: expect.objectContaining({ amountMinor, currency: "IDR" }),
+});
+
+const ways: readonly (readonly [string, Wish])[] = [
+  ["a virtual account that DOKU numbers", { method: "va", channel: "bca" }],
+  ["a virtual account that we number", { method: "va", channel: "bri" }],
+  ["QRIS", { method: "qris" }],
+  ["DANA", { method: "ewallet", channel: "dana" }],
+  ["ShopeePay", { method: "ewallet", channel: "shopeepay" }],
+];
+
+test.for(ways)("a payment by %s is opened, notified, and found paid", async ([, change]) => {
+  const request = wish(change);
+  const { instructions, providerIds } = await acquirer.calls.open(request, never);
+  const kept = { ...request, providerIds };
+  expect(await acquirer.calls.ask(kept, never)).toMatchObject({
+    known: true,
+    instructions,
+    standing: { status: "waiting" },
+  });
+  reports.length = 0;
+  await fake.control.pay(request.operationKey, { times: 2, order: "reversed" });
+  expect(new Set(reports.map((report) => "operationKey" in report && report.operationKey))).toEqual(
+    new Set([request.operationKey]),
+  );
+  expect(fake.deliveries.at(-1)?.status).toBe(200);
+  const found = await acquirer.calls.ask(kept, never);
+  expect(found).toMatchObject({ known: true, instructions, standing: paidWith(5_800_000n) });
+  const told = reports.find(({ kind }) => kind === "payment");
+  // A receipt that is reported and one that is asked for are one transaction.
+  if (told) expect(found).toMatchObject({ standing: "standing" in told ? told.standing : undefined });
+  expect(fake.control.opened(request.operationKey)).toBe(1);
+});
+
+test.for(ways)("an answer about %s that was lost is had again, and nothing is there twice", async ([, change]) => {
+  const request = wish(change);
+  fake.control.fault("silent after effect");
+  await expect(hasty.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  const found = await acquirer.calls.ask(request, never);
+  expect(found).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(fake.control.opened(request.operationKey)).toBe(1);
+  const providerIds = found.known ? found.providerIds : undefined;
+  const again = await acquirer.calls.ask({ ...request, providerIds }, never);
+  expect(again).toMatchObject({ known: true, instructions: found.known && found.instructions });
+});
+
+test.for(ways)("a request for %s that never arrived is completed by the inquiry, once", async ([, change]) => {
+  const request = wish(change);
+  fake.control.fault("silent before effect");
+  await expect(hasty.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  expect(fake.control.opened(request.operationKey)).toBe(0);
+  expect(await acquirer.calls.ask(request, never)).toMatchObject({ known: true });
+  expect(fake.control.opened(request.operationKey)).toBe(1);
+});
+
+test("a lost answer is not repeated on another day, and is over when the payment is", async () => {
+  const request = wish({
+    method: "va",
+    channel: "bca",
+    operationKey: keyAt("payment", systemClock.now() - 86_400 * SECOND),
+  });
+  fake.control.fault("silent after effect");
+  await expect(hasty.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await expect(acquirer.calls.ask(request, never)).rejects.toThrow("does not tell again");
+  try {
+    offset = (3_600 + 601) * SECOND;
+    expect(await acquirer.calls.ask(request, never)).toEqual({ known: false });
+  } finally {
+    offset = 0;
+  }
+  expect(fake.control.opened(request.operationKey)).toBe(1);
+});
+
+test.for(["html", "half answer", "huge answer", "redirect", "unavailable", "500 after effect"] as const)(
+  "%s leaves the outcome unknown, and the inquiry finds it",
+  async (fault) => {
+    const request = wish({ method: "va", channel: "bca" });
+    fake.control.fault(fault);
+    await expect(acquirer.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+    expect(await acquirer.calls.ask(request, never)).toMatchObject({ known: true });
+    expect(fake.control.opened(request.operationKey)).toBe(1);
+  },
+);
+
+test.for(["wrong amount", "wrong currency", "unknown status"] as const)(
+  "%s is not believed, in either answer",
+  async (fault) => {
+    for (const change of [{ method: "va", channel: "bca" }, { method: "qris" }] as const) {
+      fake.control.fault(fault);
+      await expect(acquirer.calls.open(wish(change), never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+      const request = wish(change);
+      const { providerIds } = await acquirer.calls.open(request, never);
+      await fake.control.pay(request.operationKey, { notify: false });
+      fake.control.fault(fault);
+      await expect(acquirer.calls.ask({ ...request, providerIds }, never)).rejects.toThrow();
+    }
+  },
+);
+
+test("a definite no is one, and a key that they do not take makes them unavailable", async () => {
+  fake.control.fault("refuse");
+  await expect(acquirer.calls.open(wish({ method: "qris" }), never)).rejects.toMatchObject({ unavailable: false });
+  fake.control.fault("key revoked");
+  const refusal = await acquirer.calls.open(wish({ method: "qris" }), never).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(AcquirerRefused);
+  expect(refusal).toMatchObject({ unavailable: true });
+  expect(String(refusal)).not.toContain(SECRET);
+});
+
+test("nobody who is not reached was sent anything: another may be asked", async () => {
+  const away = snapAcquirer(snapSchema.parse({ ...doku, url: "http://127.0.0.1:9", deadline_ms: 500 }), clock);
+  await expect(away.calls.open(wish({ method: "qris" }), never)).rejects.toMatchObject({ unavailable: true });
+  await away.close();
+});
+
+test("a hundred payments at once need one token", async () => {
+  const fresh = snapAcquirer(snapSchema.parse({ ...doku, url: fake.url }), clock);
+  const before = fake.control.tokens();
+  await Promise.all(Array.from({ length: 100 }, () => fresh.calls.open(wish({ method: "qris" }), never)));
+  expect(fake.control.tokens()).toBe(before + 1);
+  await fresh.close();
+});
+
+test("a bank that asks for a bill is told it, and its payment is reported", async () => {
+  const request = wish({ method: "va", channel: "bni" });
+  const { instructions, providerIds } = await acquirer.calls.open(request, never);
+  expect(await acquirer.calls.open(request, never)).toEqual({ instructions, providerIds });
+  expect(await acquirer.calls.ask({ ...request, providerIds }, never)).toMatchObject({
+    known: true,
+    standing: { status: "waiting" },
+  });
+  const { amountMinor, currency, merchantName, expiresAt } = request;
+  const account = providerIds?.account ?? "";
+  expect((await fake.control.inquire(account)).body.responseCode).toBe("4042412");
+  bills.set(account, { amountMinor, currency, merchantName, expiresAt, payable: true, instructions, providerIds });
+  reports.length = 0;
+  await fake.control.payAccount(account);
+  expect(reports).toMatchObject([{ operationKey: request.operationKey, standing: paidWith(5_800_000n) }]);
+});
+
+function refundOf(request: OpenRequest, changes: Partial<RefundRequest>): RefundRequest {
+  return refundRequest({
+    operationKey: keyAt("refund", systemClock.now()),
+    paymentOperationKey: request.operationKey,
+    paymentProviderIds: request.providerIds,
+    method: request.method,
+    ...changes,
+  });
+}
+
+test.for([
+  ["QRIS", { method: "qris" }],
+  ["DANA", { method: "ewallet", channel: "dana" }],
+] as const)("a payment by %s is refunded in parts, each once, and not beyond", async ([, change]) => {
+  const request = wish(change);
+  const { providerIds } = await acquirer.calls.open(request, never);
+  const paid = { ...request, providerIds };
+  await fake.control.pay(request.operationKey, { notify: false });
+  const first = refundOf(paid, { amountMinor: 1_800_000n });
+  expect(await acquirer.calls.refund(first, never)).toMatchObject({ status: "succeeded" });
+  const lost = refundOf(paid, { amountMinor: 1_000_000n });
+  // QRIS asks for the approval first: that answer arrives, and the refund's own is lost.
+  if (request.method === "qris") lost.paymentProviderIds = { ...providerIds, approval: await approvalOf(paid) };
+  fake.control.fault("silent after effect");
+  await expect(hasty.calls.refund(lost, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  expect(await acquirer.calls.askRefund(lost, never)).toMatchObject({ known: true, status: "succeeded" });
+  expect(fake.control.refunded(lost.operationKey)).toBe(1);
+  const beyond = refundOf(paid, { amountMinor: 3_000_001n });
+  await expect(acquirer.calls.refund(beyond, never)).rejects.toMatchObject({ unavailable: false });
+  expect(await acquirer.calls.refund(refundOf(paid, { amountMinor: 3_000_000n }), never)).toMatchObject({
+    status: "succeeded",
+  });
+  expect(await acquirer.calls.ask(paid, never)).toMatchObject({ standing: paidWith(5_800_000n) });
+});
+
+async function approvalOf(request: OpenRequest): Promise<string> {
+  const found = await acquirer.calls.ask(request, never);
+  return (found.known && found.providerIds?.approval) || "";
+}
+
+test("a virtual account cannot be refunded, and nothing is sent", async () => {
+  const words: Words[] = [];
+  const request = refundOf(wish({ method: "va", channel: "bca" }), {});
+  await expect(acquirer.calls.refund(request, never, (one) => words.push(one))).rejects.toBeInstanceOf(AcquirerRefused);
+  expect(await acquirer.calls.askRefund(request, never)).toEqual({ known: false });
+  expect(words).toEqual([]);
+});
+
+test("what fails there has failed here", async () => {
+  const request = wish({ method: "ewallet", channel: "dana" });
+  const { providerIds } = await acquirer.calls.open(request, never);
+  reports.length = 0;
+  await fake.control.fail(request.operationKey);
+  expect(reports).toEqual([{ kind: "look", operationKey: request.operationKey }]);
+  expect(await acquirer.calls.ask({ ...request, providerIds }, never)).toMatchObject({
+    standing: { status: "failed" },
+  });
+});
+
+test("BRI's account is ours by number: found after a lost answer, acknowledged by its notice, and paid by inquiry", async () => {
+  const request = wish({ method: "va" });
+  bank.control.fault("silent after effect");
+  await expect(bri.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  const found = await bri.calls.ask(request, never);
+  expect(found).toMatchObject({ known: true, standing: { status: "waiting" } });
+  await bank.control.pay(request.operationKey);
+  expect(bank.deliveries.at(-1)).toMatchObject({ status: 200, body: expect.stringContaining("2003400") });
+  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, standing: paidWith(5_800_000n) });
+  expect(bank.control.opened(request.operationKey)).toBe(1);
+});
+
+test("BRI's account that never came about is made by the inquiry, and not when its time is over", async () => {
+  const [request, late] = [wish({ method: "va" }), wish({ method: "va", expiresAt: systemClock.now() - 601 * SECOND })];
+  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(bank.control.opened(request.operationKey)).toBe(1);
+  expect(await bri.calls.ask(late, never)).toEqual({ known: false });
+  expect(bank.control.opened(late.operationKey)).toBe(0);
+});
+
+test("what is said is told without keys, tokens or names", async () => {
+  const words: Words[] = [];
+  await acquirer.calls.open(wish({ method: "va", channel: "bca" }), never, (one) => words.push(one));
+  await acquirer.calls.check?.(never, (one) => words.push(one));
+  expect(words.map(({ about }) => about)).toEqual([
+    "POST /virtual-accounts/bi-snap-va/v1.1/transfer-va/create-va",
+    "POST /authorization/v1/access-token/b2b",
+  ]);
+  const text = words.map((one) => one.text).join("\n");
+  expect(text).toContain("2002700");
+  for (const secret of [SECRET, "Warung Bu Sri", "eyJ", "PRIVATE KEY"]) expect(text).not.toContain(secret);
+  expect(/"accessToken":"(?!\[redacted\])/.test(text)).toBe(false);
+});
+
+test("the harmless call says that the key works, and how far the clocks are apart", async () => {
+  const checked = await acquirer.calls.check?.(never);
+  expect(checked?.findings).toEqual([{ well: true, text: "DOKU gives tokens for our key, good for 900 seconds" }]);
+  expect(Math.abs(checked?.clockDifferenceMs ?? Number.NaN)).toBeLessThan(2_000);
+});
+
+test("amounts with sen are left out by routing", () => {
+  expect(acquirer.capabilities.every(({ stepMinor }) => stepMinor === 100n)).toBe(true);
+});

@@ -1,0 +1,118 @@
+// Hands a merchant's evidence on to the acquirer at which the dispute runs: after the commit, once, and again while nobody knows whether it
+// arrived.
+import type { EvidenceRequest } from "../acquirers/acquirer.ts";
+import { bookCommand } from "../commands/command-context.ts";
+import type { Evidence } from "../disputes/dispute.ts";
+import { readEvidence } from "../disputes/evidence.ts";
+import { readPieces } from "../disputes/evidence-files.ts";
+import { assert } from "../ground/fault.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
+import type { Database } from "../store/database.ts";
+import type { Command } from "../store/lane.ts";
+import { need } from "../store/working-set.ts";
+import { callAcquirer, logException } from "./calls.ts";
+import type { DisputeLink } from "./dispute-link.ts";
+import { acquirerDisputes, claimEvidence, linkOfRow } from "./dispute-reports.sql.ts";
+import { exceptionNeeds, recordException } from "./exceptions.ts";
+import { keepWords } from "./keep-words.ts";
+import type { Operation } from "./operation.ts";
+import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
+import type { AcquiringParts } from "./payment-operations.ts";
+import type { Said } from "./words.ts";
+
+const CLAIM_MAX = 8;
+
+/** What became of handing evidence on. `unknown`: it is tried again, under the same key. */
+export type HandingOutcome = "taken" | "refused" | "unknown";
+
+/** Hands on what is due. Never throws for one dispute: it is due again. */
+export async function handEvidenceOn(parts: AcquiringParts): Promise<void> {
+  const rows = await parts.database.query(claimEvidence(parts.clock.now(), CLAIM_MAX));
+  for (const row of rows) {
+    const link = linkOfRow(row);
+    try {
+      await handOn(parts, link);
+    } catch (error) {
+      parts.log.warn({ err: error, dispute: link.disputeId }, "evidence could not be handed on");
+    }
+  }
+}
+
+async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
+  const { database, directory, lanes } = parts;
+  const { book, disputeId, paymentReference, gatewayCode } = link;
+  const merchant = await directory.merchant(book.merchantId);
+  const [operationRow] = await database.query(selectOperation(book, paymentReference));
+  const [paymentRow] = await database.query(selectPayment(book.merchantId, paymentReference));
+  const evidence = await readEvidence(database, book, disputeId);
+  assert(merchant && operationRow && paymentRow && evidence, `${disputeId} lacks something`);
+  const operation = operationOfRow(operationRow);
+  const acquirer = parts.acquirer(gatewayCode);
+  const finish = async (outcome: HandingOutcome, said?: Said): Promise<void> => {
+    const exception = await lanes.move(book.merchantId, concludeHanding(merchant, operation, link, { outcome, said }));
+    if (exception) logException(parts.log, operation, "evidence");
+  };
+  // An acquirer that is no longer configured may come back.
+  if (!acquirer?.calls) return;
+  if (!acquirer.calls.submitEvidence) return finish("refused");
+  const request = await requestOf(database, link, evidence);
+  const name = { acquirer, method: paymentOfRow(paymentRow).method, call: "submit_evidence" } as const;
+  const ended = await callAcquirer(parts, name, async (calls, signal, tell) =>
+    calls.submitEvidence?.(request, signal, tell),
+  );
+  const outcome = ended.kind === "answered" ? "taken" : ended.kind;
+  // Not reached is not refused: it is tried again.
+  return finish(ended.kind === "refused" && ended.unavailable ? "unknown" : outcome, ended.said);
+}
+
+async function requestOf(
+  database: Pick<Database, "query">,
+  { book, disputeId, acquirerDisputeId }: DisputeLink,
+  { statement, carrier, trackingNumber, deliveredOn, files }: Evidence,
+): Promise<EvidenceRequest> {
+  const read: EvidenceRequest["files"][number][] = [];
+  for (const file of files) {
+    const pieces =
+      "file_id" in file
+        ? await Array.fromAsync(readPieces(database, { book, uuid: disputeId }, file))
+        : [Buffer.from(file.content_base64, "base64")];
+    read.push({ name: file.name, type: file.media_type, bytes: Buffer.concat(pieces) });
+  }
+  return {
+    disputeId: acquirerDisputeId,
+    operationKey: `${disputeId.replace("_", "")}.e1`,
+    statement,
+    carrier,
+    trackingNumber,
+    deliveredOn,
+    files: read,
+  };
+}
+
+/** Commits what became of it. Gives true when a reconciliation exception was recorded: somebody has to hand it on by other means. */
+export function concludeHanding(
+  merchant: Merchant,
+  operation: Operation,
+  link: DisputeLink,
+  { outcome, said }: { outcome: HandingOutcome; said?: Said | undefined },
+): Command<boolean> {
+  const { book } = link;
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "conclude evidence",
+      needs: [need(operations, operation), need(acquirerDisputes, link), ...exceptionNeeds(operation, ["evidence"])],
+      execute(context) {
+        const { set, realNow } = context;
+        keepWords(context, operation, said);
+        const current = set.get(acquirerDisputes, link);
+        if (outcome === "unknown" || !current || current.evidenceEndedAt !== undefined) return false;
+        set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });
+        if (outcome === "taken") return false;
+        recordException(context, operation, operation.attempt, "evidence");
+        return true;
+      },
+    },
+  );
+}

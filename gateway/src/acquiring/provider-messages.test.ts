@@ -1,0 +1,207 @@
+// Goal: what begins at an acquirer goes on here and back there: a dispute, a merchant's evidence, a question, a message that fits nothing.
+// Method: a service with a scripted acquirer that has names, words and messages of its own, over real HTTP.
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Client } from "../../../e2e/kit/client.ts";
+import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import { AcquirerRefused, type EvidenceRequest, type Heard, type Report } from "../acquirers/acquirer.ts";
+import { Fault } from "../ground/fault.ts";
+import { verifyBook } from "../ledger/verify.ts";
+
+let service: TestService;
+const kawah = scriptedAcquirer("kawah");
+const taken: EvidenceRequest[] = [];
+let behaviour: string = "take";
+let heard: Heard | undefined;
+const { calls } = kawah;
+if (calls) {
+  const plain = { ...calls };
+  calls.open = async (request, signal, tell) => {
+    tell?.({ about: "POST /charge", status: 201, text: `{"order":"${request.operationKey}"}` });
+    return {
+      ...(await plain.open(request, signal)),
+      providerIds: { charge: `ch_${request.reference.slice(-6)}`, account: "8808123" },
+    };
+  };
+  calls.receive = (message, now) => {
+    if (message.rest === "" || heard === undefined) return plain.receive(message, now);
+    if (message.headers.authorization !== "kawah") throw new Fault("SIGNATURE_INVALID");
+    return heard;
+  };
+  calls.submitEvidence = (request) => {
+    taken.push(request);
+    if (behaviour === "refuse") return Promise.reject(new AcquirerRefused("too late"));
+    return behaviour === "lose" ? Promise.reject(new Error("no answer")) : Promise.resolve();
+  };
+}
+
+let client: Client;
+let merchantId = "";
+beforeAll(async () => {
+  service = await startService({ acquirers: [kawah] });
+  const rules = [{ gateway_code: "kawah", payment_method: "card", priority: 1, weight: 1 }];
+  const { version } = await service.operate("POST", "/routing/rules", { rules });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  ({ client, merchantId } = await service.merchant());
+});
+afterAll(() => service.stop());
+
+const tell = (body: Report): Promise<number> => report(service.origin, "kawah", body);
+const rowsOf = (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
+  asOwner(service.database, async (owner) => (await owner.query(text, values)).rows as Record<string, unknown>[]);
+
+/** A payment that kawah has taken and been paid. */
+async function paid(): Promise<{ reference: string; operationKey: string }> {
+  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card", amount_minor: 1_000_000 }));
+  const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
+  const receipt = { transactionId: `t-${json.reference}`, amountMinor: 1_000_000n, currency: "IDR" };
+  await tell({ kind: "payment", operationKey, standing: { status: "paid", receipt } });
+  return { reference: json.reference as string, operationKey };
+}
+
+/** A dispute that kawah has told of, over a payment of its own. */
+async function disputed(id: string): Promise<{ uuid: string; reference: string; operationKey: string }> {
+  const payment = await paid();
+  expect(await tell(disputeOf(payment.operationKey, id, "open"))).toBe(200);
+  const { json } = await client.get(`/v1/disputes?payment_reference=${payment.reference}`);
+  return { ...payment, uuid: json.data[0].uuid as string };
+}
+
+const disputeOf = (paymentOperationKey: string, id: string, status: "open" | "won" | "lost"): Report => ({
+  kind: "dispute",
+  paymentOperationKey,
+  dispute: { id, status, amountMinor: 400_000n, currency: "IDR", reason: "fraudulent" },
+});
+
+const evidenceOf = (uuid: string): Promise<unknown> =>
+  service.app.submitEvidence({ merchantId, environment: "sandbox" }, uuid, {
+    statement: "It was delivered.",
+    files: [{ name: "receipt.pdf", media_type: "application/pdf", content_base64: "JVBERi0xLjcK" }],
+  });
+
+test("a dispute that begins at the acquirer is opened once, however often it is told, and ends as it ends there", async () => {
+  const { uuid, reference, operationKey } = await disputed("dp_once");
+  expect(await Promise.all([1, 2, 3].map(() => tell(disputeOf(operationKey, "dp_once", "open"))))).toEqual([
+    200, 200, 200,
+  ]);
+  expect((await client.get(`/v1/disputes?payment_reference=${reference}`)).json.data).toHaveLength(1);
+  expect(await tell(disputeOf(operationKey, "dp_once", "lost"))).toBe(200);
+  expect((await client.get(`/v1/disputes/${uuid}`)).json).toMatchObject({ status: "lost", amount_minor: 400_000 });
+  const database = openDatabase(service.database);
+  expect((await verifyBook(database, { merchantId, environment: "sandbox" })).wrong).toBeUndefined();
+  await database.end();
+});
+
+test("the merchant's evidence is handed on with its files, once", async () => {
+  behaviour = "take";
+  const { uuid } = await disputed("dp_take");
+  await evidenceOf(uuid);
+  await vi.waitFor(() => expect(taken.filter(({ disputeId }) => disputeId === "dp_take")).toHaveLength(1), 5_000);
+  const [request] = taken.filter(({ disputeId }) => disputeId === "dp_take");
+  expect(request).toMatchObject({ statement: "It was delivered.", operationKey: `${uuid.replace("_", "")}.e1` });
+  expect(request?.files.map(({ name, bytes }) => [name, bytes.toString()])).toEqual([["receipt.pdf", "%PDF-1.7\n"]]);
+  const ended = async (): Promise<unknown> =>
+    (await rowsOf("select evidence_ended_at from acquirer_disputes where acquirer_dispute_id = 'dp_take'"))[0]
+      ?.evidence_ended_at;
+  await vi.waitFor(async () => expect(await ended()).not.toBeNull(), 5_000);
+  await rowsOf("update acquirer_disputes set evidence_due_at = now() - interval '1 hour'");
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  expect(taken.filter(({ disputeId }) => disputeId === "dp_take")).toHaveLength(1);
+});
+
+test("evidence whose arrival nobody knows is handed on again under the same key; what is refused waits for a person", async () => {
+  behaviour = "lose";
+  const { uuid } = await disputed("dp_lose");
+  await evidenceOf(uuid);
+  const of = (): EvidenceRequest[] => taken.filter(({ disputeId }) => disputeId === "dp_lose");
+  await vi.waitFor(() => expect(of()).toHaveLength(1), 5_000);
+  behaviour = "refuse";
+  await rowsOf("update acquirer_disputes set evidence_due_at = now() where acquirer_dispute_id = 'dp_lose'");
+  await vi.waitFor(() => expect(of()).toHaveLength(2), 5_000);
+  expect(new Set(of().map(({ operationKey }) => operationKey)).size).toBe(1);
+  const kinds = (): Promise<Record<string, unknown>[]> =>
+    rowsOf(
+      `select e.kind from reconciliation_exceptions e join payments p on p.payment_id = e.operation_id
+where e.kind = 'evidence' and e.closed_at is null`,
+    );
+  await vi.waitFor(async () => expect(await kinds()).toHaveLength(1), 5_000);
+  expect((await client.get(`/v1/disputes/${uuid}`)).json.status).toBe("under_review");
+});
+
+test("a dispute at an acquirer is not lost by our clock: it ends there", async () => {
+  const { uuid } = await disputed("dp_clock");
+  await client.post("/v1/sandbox/clock/advance", { seconds: 30 * 86_400 });
+  expect((await client.get(`/v1/disputes/${uuid}`)).json.status).toBe("needs_response");
+});
+
+test("what the acquirer calls a payment, and what was said, is kept with it", async () => {
+  const { reference } = await paid();
+  const [operation] = await rowsOf(
+    "select provider_ids from acquirer_operations where provider_ids ->> 'charge' = $1",
+    [`ch_${reference.slice(-6)}`],
+  );
+  expect(operation).toBeDefined();
+  const words = await rowsOf("select call, about, status, words from acquirer_words where words like $1", [
+    `%${reference.replace("_", "")}%`,
+  ]);
+  expect(words).toMatchObject([{ call: "open", about: "POST /charge", status: 201 }]);
+});
+
+test("a message may have several reports, an address and an answer of its own; what fits nothing is kept and moves nothing", async () => {
+  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+  const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
+  kawah.standings.set(operationKey, {
+    status: "paid",
+    receipt: { transactionId: "t-look", amountMinor: BigInt(json.amount_minor as number), currency: "IDR" },
+  });
+  heard = {
+    kind: "reports",
+    reports: [
+      { kind: "look", operationKey },
+      { kind: "look", operationKey: "somebody.elses" },
+    ],
+    reply: (outcome) => ({ status: 202, body: JSON.stringify({ outcome }) }),
+    words: { about: "POST /notify", status: undefined, text: '{"event":"x"}' },
+  };
+  const send = (): Promise<Response> =>
+    fetch(`${service.origin}/acquirers/kawah/callbacks/notify`, {
+      method: "POST",
+      headers: { authorization: "kawah", "content-type": "application/json" },
+      body: "{}",
+    });
+  for (const answer of [await send(), await send()])
+    expect([answer.status, await answer.text()]).toEqual([202, '{"outcome":"unknown operation"}']);
+  // It was only told to look: what it finds by asking counts.
+  await vi.waitFor(
+    async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
+    5_000,
+  );
+  expect(await rowsOf("select operation_key, reason, times from stray_messages")).toEqual([
+    { operation_key: "somebody.elses", reason: "unknown operation", times: 2 },
+  ]);
+});
+
+test("an acquirer that asks what a payer owes is told by the account number, and no other acquirer's or a paid one's", async () => {
+  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+  const ask = async (find: Extract<Heard, { kind: "bill" }>["find"]): Promise<unknown> => {
+    heard = {
+      kind: "bill",
+      find,
+      reply: (bill) => ({
+        status: 200,
+        body: JSON.stringify({ payable: bill?.payable ?? null, owes: String(bill?.amountMinor) }),
+      }),
+    };
+    const answer = await fetch(`${service.origin}/acquirers/kawah/callbacks/inquiry`, {
+      method: "POST",
+      headers: { authorization: "kawah", "content-type": "application/json" },
+      body: "{}",
+    });
+    return answer.json();
+  };
+  expect(await ask({ account: "8808123" })).toEqual({ payable: true, owes: String(json.amount_minor) });
+  expect(await ask({ account: "nobody's" })).toEqual({ payable: null, owes: "undefined" });
+  expect(await ask({ operationKey: "pay.nobody" })).toEqual({ payable: null, owes: "undefined" });
+  const { operationKey } = await paid();
+  expect(await ask({ operationKey })).toMatchObject({ payable: false });
+});

@@ -1,0 +1,303 @@
+// SNAP's words to ours: what its answers say of accounts, codes, pages, payments and refunds. Pure. An answer that is about something else,
+// or that lacks what it must tell, throws an Error that says which: its outcome is unknown.
+import type {
+  Opened,
+  OpenRequest,
+  ProviderIds,
+  Receipt,
+  RefundRequest,
+  Refunded,
+  Standing,
+} from "../../acquirers/acquirer.ts";
+import { wireTime } from "../../ground/clock.ts";
+import { digestOf } from "../../ground/crypto.ts";
+import type { Minor } from "../../ground/money.ts";
+import type { Bank, VirtualAccounts } from "./dialect.ts";
+import { type Account, accountNumber } from "./partner.ts";
+import { nameOf } from "./requests.ts";
+import { CURRENCY, printable, readAmount, referenceOf } from "./values.ts";
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** What is told of an account, as `createAccount` is answered. `expected` is whole where the numbers are ours. */
+export function readCreated(body: Body, request: OpenRequest, expected: Account, numbers: "theirs" | "ours"): Account {
+  const data = objectIn(body, "virtualAccountData");
+  expectText(data.trxId, referenceOf(request.operationKey), "trxId");
+  expectAmount(data.totalAmount, request.amountMinor, "totalAmount");
+  const account = readAccount(data);
+  if (account.partnerServiceId !== expected.partnerServiceId) throw differs("partnerServiceId", data.partnerServiceId);
+  const fits =
+    numbers === "ours"
+      ? account.customerNo === expected.customerNo
+      : account.customerNo.startsWith(expected.customerNo) && account.customerNo.length > expected.customerNo.length;
+  if (!fits) throw differs("customerNo", data.customerNo);
+  return account;
+}
+
+/** The three fields of an account, which must say the same. */
+export function readAccount(data: Body): Account {
+  const partnerServiceId = textIn(data, "partnerServiceId").trim();
+  const customerNo = textIn(data, "customerNo").trim();
+  const number = textIn(data, "virtualAccountNo").replaceAll(" ", "");
+  if (!/^\d{1,8}$/.test(partnerServiceId)) throw differs("partnerServiceId", data.partnerServiceId);
+  if (!/^\d{1,20}$/.test(customerNo)) throw differs("customerNo", data.customerNo);
+  if (number !== partnerServiceId + customerNo) throw differs("virtualAccountNo", data.virtualAccountNo);
+  return { partnerServiceId, customerNo };
+}
+
+export function accountOpened(request: OpenRequest, { name, code }: Bank, account: Account): Opened {
+  const number = accountNumber(account);
+  return {
+    instructions: {
+      type: "va_number",
+      value: number,
+      expires_at: wireTime(request.expiresAt),
+      bank_name: name,
+      bank_code: code,
+      account_number: number,
+      account_name: nameOf(request.merchantName),
+    },
+    providerIds: { account: number, service: account.partnerServiceId, customer: account.customerNo },
+  };
+}
+
+/** How an account stands, as `askAccount` is answered. */
+export function readAccountStatus(
+  body: Body,
+  request: OpenRequest,
+  account: Account,
+  { paidBy, identity }: Pick<VirtualAccounts, "paidBy" | "identity">,
+): Standing {
+  const data = objectIn(body, "virtualAccountData");
+  const told = readAccount(data);
+  if (accountNumber(told) !== accountNumber(account)) throw differs("virtualAccountNo", data.virtualAccountNo);
+  const info = optionalObjectIn(body, "additionalInfo");
+  const reference = data.trxId ?? info?.trxId;
+  if (reference !== undefined) expectText(reference, referenceOf(request.operationKey), "trxId");
+  if (!isPaid(paidBy, data, info)) return { status: "waiting" };
+  // An account of the kind that tells no amount takes the amount it was made for, and no other.
+  if (identity !== "account" || data.paidAmount !== undefined)
+    expectAmount(data.paidAmount, request.amountMinor, "paidAmount");
+  const transaction = identity === "account" ? accountNumber(account) : textIn(data, "paymentRequestId");
+  return { status: "paid", receipt: receiptOf(transaction, request.amountMinor) };
+}
+
+function isPaid(paidBy: VirtualAccounts["paidBy"], data: Body, info: Body | undefined): boolean {
+  if (paidBy === "paidStatus") {
+    const status = info?.paidStatus;
+    if (status !== "Y" && status !== "N") throw differs("additionalInfo.paidStatus", status);
+    return status === "Y";
+  }
+  const flag = data.paymentFlagStatus;
+  if (flag !== undefined && flag !== "00" && flag !== "03") throw differs("paymentFlagStatus", flag);
+  const reason = optionalObjectIn(data, "paymentFlagReason")?.english;
+  // An amount stands there from the beginning: what was paid is said by the reason alone.
+  if (reason !== "Success" && reason !== "Pending") throw differs("paymentFlagReason.english", reason);
+  if (flag !== undefined && (flag === "00") !== (reason === "Success")) throw differs("paymentFlagStatus", flag);
+  return reason === "Success";
+}
+
+/** A QR code, as `generateQr` is answered. */
+export function readQr(body: Body, request: OpenRequest): Opened {
+  expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
+  const content = textIn(body, "qrContent");
+  if (content.length > 512 || !/^[\x20-\x7e]+$/.test(content)) throw differs("qrContent", content);
+  // Where the code carries them: a payer is not shown the code of another amount or currency.
+  const [currency, amount] = [qrField(content, "53"), qrField(content, "54")];
+  if (currency !== undefined && currency !== "360") throw differs("the currency within qrContent", currency);
+  if (amount !== undefined)
+    expectAmount({ value: amount, currency: CURRENCY }, request.amountMinor, "the amount within qrContent");
+  return qrOpened(request, { reference: textIn(body, "referenceNo"), ...inParts("qr", content) });
+}
+
+/** The same from what was kept, since no later answer tells the code; undefined where it never came. */
+export function qrKept(request: OpenRequest): Opened | undefined {
+  const { providerIds } = request;
+  return providerIds?.reference === undefined || joined(providerIds, "qr") === ""
+    ? undefined
+    : qrOpened(request, providerIds);
+}
+
+function qrOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Opened {
+  const content = joined(providerIds, "qr");
+  const instructions = {
+    type: "qr_string",
+    value: content,
+    expires_at: wireTime(expiresAt),
+    qr_string: content,
+  } as const;
+  return { instructions, providerIds };
+}
+
+/** A wallet's page, as `payByWallet` is answered. */
+export function readWalletPage(body: Body, request: OpenRequest, channel: string): Opened {
+  expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
+  const url = textIn(body, "webRedirectUrl");
+  if (url.length > PART_LENGTH * PARTS_MAX) throw differs("webRedirectUrl", url);
+  return walletOpened(request, { wallet: channel, ...inParts("url", url) });
+}
+
+export function walletKept(request: OpenRequest): Opened | undefined {
+  const { providerIds } = request;
+  return providerIds === undefined || joined(providerIds, "url") === ""
+    ? undefined
+    : walletOpened(request, providerIds);
+}
+
+function walletOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Opened {
+  const url = joined(providerIds, "url");
+  const instructions = { type: "redirect", value: url, expires_at: wireTime(expiresAt), redirect_url: url } as const;
+  return { instructions, providerIds };
+}
+
+/**
+ * How a payment by QR or wallet stands, and what else its query told. `kept`: their reference, where it is known already. `undefined` when
+ * there is none by that name. Of the two references at least one must be told, and neither may be another's.
+ */
+export function readStatus(
+  body: Body,
+  { operationKey, amountMinor, kept }: { operationKey: string; amountMinor: Minor; kept: string | undefined },
+): { standing: Standing; ids: ProviderIds } | undefined {
+  const status = textIn(body, "latestTransactionStatus");
+  if (status === "07") return undefined;
+  const { originalPartnerReferenceNo: ours, originalReferenceNo: theirs } = body;
+  if (theirs === undefined || ours !== undefined)
+    expectText(ours, referenceOf(operationKey), "originalPartnerReferenceNo");
+  if (ours === undefined || (kept !== undefined && theirs !== undefined))
+    expectText(theirs, kept ?? "", "originalReferenceNo");
+  const info = optionalObjectIn(body, "additionalInfo");
+  const approval = body.approvalCode ?? info?.approvalCode;
+  const reference = kept ?? theirs;
+  const ids: Record<string, string> = {};
+  if (typeof reference === "string" && reference !== "") ids.reference = idOf(reference);
+  if (typeof approval === "string" && approval !== "") ids.approval = idOf(approval);
+  switch (status) {
+    case "00":
+    // Refunded, wholly or in part: it was paid, and each refund is known by its own name.
+    case "04": {
+      expectAmount(body.amount ?? body.transAmount, amountMinor, "amount");
+      const receipt = receiptOf(textIn(ids, "reference"), amountMinor);
+      const fee = optionalObjectIn(body, "feeAmount");
+      const feeMinor = fee === undefined ? undefined : readAmount(fee, "feeAmount");
+      return {
+        standing: { status: "paid", receipt: feeMinor === undefined ? receipt : { ...receipt, feeMinor } },
+        ids,
+      };
+    }
+    case "01":
+    case "03":
+      return { standing: { status: "waiting" }, ids };
+    case "02":
+      return { standing: { status: "processing" }, ids };
+    case "05":
+    case "06":
+      return { standing: { status: "failed" }, ids };
+    default:
+      throw differs("latestTransactionStatus", status);
+  }
+}
+
+/** A refund, as it was asked for and answered with success. */
+export function readRefund(body: Body, request: RefundRequest): Refunded {
+  if (body.partnerRefundNo !== undefined)
+    expectText(body.partnerRefundNo, referenceOf(request.operationKey), "partnerRefundNo");
+  if (body.originalPartnerReferenceNo !== undefined)
+    expectText(body.originalPartnerReferenceNo, referenceOf(request.paymentOperationKey), "originalPartnerReferenceNo");
+  expectAmount(body.refundAmount, request.amountMinor, "refundAmount");
+  return { status: "succeeded", providerIds: { refund: idOf(textIn(body, "refundNo")) } };
+}
+
+/** The refund of our name in the history that a wallet's status tells; undefined when it is not there. */
+export function refundInHistory(body: Body, request: RefundRequest): Refunded | undefined {
+  expectText(body.originalPartnerReferenceNo, referenceOf(request.paymentOperationKey), "originalPartnerReferenceNo");
+  const history: unknown = body.refundHistory ?? [];
+  if (!Array.isArray(history)) throw differs("refundHistory", history);
+  for (const entry of history as unknown[]) {
+    if (typeof entry !== "object" || entry === null) throw differs("refundHistory", entry);
+    const { partnerReferenceNo, refundAmount, refundStatus, refundNo } = entry as Body;
+    if (partnerReferenceNo !== referenceOf(request.operationKey)) continue;
+    expectAmount(refundAmount, request.amountMinor, "refundHistory.refundAmount");
+    const status = refundStatuses.get(refundStatus);
+    if (status === undefined) throw differs("refundHistory.refundStatus", refundStatus);
+    return {
+      status,
+      ...(typeof refundNo === "string" && refundNo !== "" ? { providerIds: { refund: idOf(refundNo) } } : {}),
+    };
+  }
+  return undefined;
+}
+
+const refundStatuses = new Map<unknown, Refunded["status"]>([
+  ["00", "succeeded"],
+  ["03", "pending"],
+  ["06", "failed"],
+]);
+
+/** One transaction of theirs. A name that is too long for ours, or has other characters, stands by its digest. */
+export function receiptOf(transaction: string, amountMinor: Minor): Receipt {
+  const fits = /^[\x21-\x7e]{1,64}$/.test(transaction);
+  const transactionId = fits ? transaction : digestOf("snap transaction", transaction).toString("hex");
+  return { transactionId, amountMinor, currency: CURRENCY };
+}
+
+const PART_LENGTH = 250;
+const PARTS_MAX = 4;
+
+/** A long text as ids: `qr_1`, `qr_2`. */
+function inParts(name: string, text: string): Record<string, string> {
+  const parts = text.match(new RegExp(`.{1,${PART_LENGTH}}`, "gs")) ?? [];
+  return Object.fromEntries(parts.map((part, at) => [`${name}_${at + 1}`, part]));
+}
+
+function joined(ids: ProviderIds, name: string): string {
+  return Array.from({ length: PARTS_MAX }, (_, at) => ids[`${name}_${at + 1}`] ?? "").join("");
+}
+
+/** One data object of the outermost level of a QR text; undefined when there is none. */
+function qrField(content: string, tag: string): string | undefined {
+  for (let at = 0; at + 4 <= content.length;) {
+    const length = Number(content.slice(at + 2, at + 4));
+    if (!Number.isInteger(length)) return undefined;
+    if (content.slice(at, at + 2) === tag) return content.slice(at + 4, at + 4 + length);
+    at += 4 + length;
+  }
+  return undefined;
+}
+
+export function objectIn(body: Body, name: string): Body {
+  const value = optionalObjectIn(body, name);
+  if (value === undefined) throw new Error(`${name} is missing`);
+  return value;
+}
+
+function optionalObjectIn(body: Body, name: string): Body | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "object" || Array.isArray(value)) throw differs(name, value);
+  return value as Body;
+}
+
+export function textIn(body: Body, name: string): string {
+  const value = body[name];
+  if (typeof value !== "string" || value === "")
+    throw new Error(value === undefined ? `${name} is missing` : differs(name, value).message);
+  return value;
+}
+
+function idOf(text: string): string {
+  if (!/^[\x20-\x7e]{1,255}$/.test(text)) throw differs("a reference", text);
+  return text;
+}
+
+function expectText(value: unknown, expected: string, name: string): void {
+  if (value !== expected) throw differs(name, value);
+}
+
+function expectAmount(value: unknown, expected: Minor, name: string): void {
+  const amount = readAmount(value, name);
+  if (amount !== expected) throw new Error(`${name} is another amount: ${amount} instead of ${expected} minor units`);
+}
+
+function differs(name: string, value: unknown): Error {
+  return new Error(`${name} is not what was asked about: ${printable(value)}`);
+}

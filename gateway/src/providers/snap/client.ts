@@ -1,0 +1,159 @@
+// Calls of SNAP: each with its headers and its signature, under a token that is renewed once where they will not take it.
+import { type KeyObject, randomInt } from "node:crypto";
+import { AcquirerRefused, type Tell } from "../../acquirers/acquirer.ts";
+import type { Clock } from "../../ground/clock.ts";
+import type { Caller, ProviderAnswer } from "../caller.ts";
+import type { Body } from "./answers.ts";
+import { type Meaning, meaningOf } from "./errors.ts";
+import type { Partner } from "./partner.ts";
+import type { SnapRequest } from "./requests.ts";
+import { signedByHmac, signedByRsa, tokenText, transactionText } from "./signature.ts";
+import { type GivenToken, TokenStore } from "./tokens.ts";
+import { digitsOf, printable, snapTime } from "./values.ts";
+
+/** The keys with which we prove who we are. */
+export interface OwnKeys {
+  secret(): string;
+  privateKey(): KeyObject;
+}
+
+/** An answer that says what it means. `body` is whole only where it is `done` or `in progress`. */
+export interface SnapAnswer {
+  meaning: Meaning;
+  body: Body;
+  /** For errors: the code and the words with it. */
+  said: string;
+}
+
+export class SnapClient {
+  private readonly tokens: TokenStore;
+  private readonly partner: Partner;
+  private readonly keys: OwnKeys;
+  private readonly caller: Pick<Caller, "call">;
+  private readonly clock: Clock;
+
+  constructor(partner: Partner, keys: OwnKeys, caller: Pick<Caller, "call">, clock: Clock) {
+    this.partner = partner;
+    this.keys = keys;
+    this.caller = caller;
+    this.clock = clock;
+    // Whoever waits for it goes when its own time is over; the request itself ends by the caller's deadline.
+    this.tokens = new TokenStore(() => this.askToken(new AbortController().signal, undefined), clock);
+  }
+
+  /**
+   * Makes one request. `others`: services that this provider answers with instead. Throws `AcquirerRefused` where no token could be had,
+   * since then nothing was sent; whatever else it throws leaves the outcome unknown.
+   */
+  async call(
+    request: SnapRequest,
+    signal: AbortSignal,
+    tell: Tell | undefined,
+    others: readonly string[] = [],
+  ): Promise<SnapAnswer> {
+    const token = await this.token(signal);
+    const answer = await this.send(request, token, signal, tell, others);
+    if (answer.meaning !== "token" || token === undefined) return answer;
+    // They did nothing but look at the token: the same request goes again, once.
+    this.tokens.forget(token);
+    return await this.send(request, await this.token(signal), signal, tell, others);
+  }
+
+  /** Asks for a token that is used for nothing, and tells how far their clock is from ours where their answer says so. */
+  async check(signal: AbortSignal, tell: Tell | undefined): Promise<{ answer: ProviderAnswer; seconds: number }> {
+    const answer = await this.requestToken(signal, tell);
+    return { answer, seconds: this.readToken(answer).seconds };
+  }
+
+  private async token(signal: AbortSignal): Promise<string | undefined> {
+    if (this.partner.dialect.signature === "rsa") return undefined;
+    try {
+      return await this.tokens.current(signal);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : "unknown reason";
+      throw new AcquirerRefused(`${this.partner.code} gave no token: ${why}`, { unavailable: true, cause: error });
+    }
+  }
+
+  private async send(
+    request: SnapRequest,
+    token: string | undefined,
+    signal: AbortSignal,
+    tell: Tell | undefined,
+    others: readonly string[],
+  ): Promise<SnapAnswer> {
+    const { partnerId, channelId, dialect } = this.partner;
+    const now = this.clock.now();
+    const timestamp = snapTime(now);
+    const body = JSON.stringify(request.body);
+    const text = transactionText({ method: "POST", path: request.path, token, body, timestamp });
+    const signature =
+      token === undefined ? signedByRsa(this.keys.privateKey(), text) : signedByHmac(this.keys.secret(), text);
+    const headers = {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      "x-timestamp": timestamp,
+      "x-signature": signature,
+      "x-partner-id": partnerId,
+      "x-external-id": this.externalId(request),
+      "channel-id": channelId,
+      ...request.headers,
+    };
+    const answer = await this.caller.call({ method: "POST", path: request.path, headers, body }, signal, tell);
+    return readAnswer(answer, request, dialect.repetition, others);
+  }
+
+  /** Where a repetition brings the first answer again, the same request has the same one; elsewhere each has its own. */
+  private externalId({ service, about }: SnapRequest): string {
+    const { externalIdDigits, repetition } = this.partner.dialect;
+    if (repetition === "same") return digitsOf(externalIdDigits, this.partner.code, service, about);
+    return Array.from({ length: externalIdDigits }, () => randomInt(10)).join("");
+  }
+
+  private async askToken(signal: AbortSignal, tell: Tell | undefined): Promise<GivenToken> {
+    return this.readToken(await this.requestToken(signal, tell));
+  }
+
+  private async requestToken(signal: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
+    const { clientId, dialect } = this.partner;
+    const timestamp = snapTime(this.clock.now());
+    const headers = {
+      "content-type": "application/json",
+      "x-client-key": clientId,
+      "x-timestamp": timestamp,
+      "x-signature": signedByRsa(this.keys.privateKey(), tokenText(clientId, timestamp)),
+    };
+    const body = JSON.stringify({ grantType: "client_credentials" });
+    return await this.caller.call({ method: "POST", path: dialect.paths.token, headers, body }, signal, tell);
+  }
+
+  private readToken({ status, body = {} }: ProviderAnswer): GivenToken {
+    const { responseCode, accessToken, expiresIn } = body;
+    // Some leave the code out of a token that they give.
+    const isGiven = status === 200 && (responseCode === undefined || meaningOf(responseCode, "token") === "done");
+    if (!isGiven) throw new Error(`their answer was ${saidOf(status, body)}`);
+    if (typeof accessToken !== "string" || !/^\S{1,3000}$/.test(accessToken)) throw new Error("accessToken is missing");
+    const seconds = Number(expiresIn);
+    if (!Number.isInteger(seconds) || seconds < 1 || seconds > 86_400 * 30)
+      throw new Error("expiresIn is no number of seconds");
+    return { token: accessToken, seconds };
+  }
+}
+
+/** What an answer means. Its two statuses must say the same; a repetition's is 409, whatever the first answer was. */
+export function readAnswer(
+  { status, body = {} }: Pick<ProviderAnswer, "status" | "body">,
+  { service }: Pick<SnapRequest, "service">,
+  repetition: "same" | "conflict",
+  others: readonly string[] = [],
+): SnapAnswer {
+  const { responseCode } = body;
+  const agrees = typeof responseCode === "string" && responseCode.startsWith(String(status));
+  const isRepetition = repetition === "same" && status === 409;
+  const meaning = agrees || isRepetition ? meaningOf(responseCode, service, others) : "unknown";
+  return { meaning, body, said: saidOf(status, body) };
+}
+
+function saidOf(status: number, { responseCode, responseMessage }: Body): string {
+  return `${status}, ${printable(responseCode)} ${printable(responseMessage)}`;
+}

@@ -1,0 +1,397 @@
+// A bank or provider that speaks SNAP, Bank Indonesia's standard, as an acquirer. What each takes and how it differs is in its profile.
+import {
+  type AcquirerCalls,
+  AcquirerRefused,
+  type Checked,
+  type Known,
+  type KnownRefund,
+  type Opened,
+  type OpenRequest,
+  type RefundRequest,
+  type Refunded,
+  type Tell,
+} from "../../acquirers/acquirer.ts";
+import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
+import { momentOf } from "../../ground/ids.ts";
+import { Caller } from "../caller.ts";
+import { type OpenAcquirer, type Provider, capabilitiesOf, channelOf, provider } from "../profile.ts";
+import {
+  accountOpened,
+  qrKept,
+  readAccountStatus,
+  readCreated,
+  readQr,
+  readRefund,
+  readStatus,
+  readWalletPage,
+  refundInHistory,
+  walletKept,
+} from "./answers.ts";
+import { type SnapAnswer, SnapClient } from "./client.ts";
+import type { Qris, Wallets } from "./dialect.ts";
+import { type Account, type Partner, bankOf, ownAccount } from "./partner.ts";
+import { type SnapProfile, openKeys, partnerOf, snapSchema, urlOf } from "./profile.ts";
+import { received } from "./received.ts";
+import {
+  type SnapRequest,
+  askAccount,
+  askWallet,
+  createAccount,
+  generateQr,
+  payByWallet,
+  queryQr,
+  refundQr,
+  refundWallet,
+} from "./requests.ts";
+import { WHOLE_RUPIAH, jakartaDay, referenceOf } from "./values.ts";
+
+/** DOKU asks to wait so long before its status is asked for; its notifications come sooner. */
+const ASKS_AFTER_MS = 60_000;
+/** A page, a code or a number that nobody was told can take money until it ends there, and a little longer: their clock is not ours. */
+const ENDED_AFTER: Micros = 600 * SECOND;
+/** So close to midnight a repetition could arrive on another day, where it would be another request. */
+const MIDNIGHT_MARGIN: Micros = 60 * SECOND;
+
+export const snap: Provider = provider("snap", snapSchema, (profile) => snapAcquirer(profile));
+
+/** An acquirer as its entry in acquirers.json says. Throws where a key is missing or is none. */
+export function snapAcquirer(
+  profile: SnapProfile,
+  clock: Clock = systemClock,
+): OpenAcquirer & { calls: AcquirerCalls } {
+  const partner = partnerOf(profile);
+  const keys = openKeys(profile);
+  const { code, name, environment, deadline_ms: deadlineMs, connections } = profile;
+  const baseUrl = urlOf(profile);
+  const caller = new Caller({ code, baseUrl, deadlineMs, connections });
+  const calls = new Snap(profile, partner, new SnapClient(partner, keys.own, caller, clock), clock, baseUrl);
+  return {
+    code,
+    name,
+    environment,
+    capabilities: capabilitiesOf(profile.methods, () => WHOLE_RUPIAH),
+    issue: () => undefined,
+    asksAfterMs: () => ASKS_AFTER_MS,
+    refundsLater: () => true,
+    remote: true,
+    calls: {
+      deadlineMs,
+      open: (request, signal, tell) => calls.open(request, signal, tell),
+      ask: (request, signal, tell) => calls.ask(request, signal, tell),
+      refund: (request, signal, tell) => calls.refund(request, signal, tell),
+      askRefund: (request, signal, tell) => calls.askRefund(request, signal, tell),
+      receive: (message, now) => received(partner, keys.theirs(), message, now),
+      check: (signal, tell) => calls.check(signal, tell),
+    },
+    close: () => caller.close(),
+  };
+}
+
+class Snap {
+  private readonly profile: SnapProfile;
+  private readonly partner: Partner;
+  private readonly client: SnapClient;
+  private readonly clock: Clock;
+  private readonly plainOnLoopback: boolean;
+
+  constructor(profile: SnapProfile, partner: Partner, client: SnapClient, clock: Clock, baseUrl: string) {
+    this.profile = profile;
+    this.partner = partner;
+    this.client = client;
+    this.clock = clock;
+    this.plainOnLoopback = baseUrl.startsWith("http:");
+  }
+
+  async open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened> {
+    const channel = this.channelOf(request);
+    if (request.method === "va" && bankOf(this.partner, channel).range.numbers === "asked")
+      return this.askedAccount(request, channel);
+    const { ask, read, others } = this.opening(request, channel);
+    const answer = await this.client.call(ask, signal, tell, others);
+    switch (answer.meaning) {
+      case "done":
+        return read(answer.body);
+      case "refused":
+      case "not found":
+        throw this.refused(answer, false);
+      case "unavailable":
+      case "token":
+        throw this.refused(answer, true);
+      case "in progress":
+      case "repeated":
+      case "unknown":
+        throw this.unclear(ask, answer);
+    }
+  }
+
+  async ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known> {
+    const channel = this.channelOf(request);
+    switch (request.method) {
+      case "va":
+        return await this.askAccount(request, channel, signal, tell);
+      case "qris":
+      case "ewallet": {
+        const kept = request.method === "qris" ? qrKept(request) : walletKept(request);
+        const opened = kept ?? (await this.recovered(request, channel, signal, tell));
+        return opened ? await this.askStatus(request, channel, opened, signal, tell) : { known: false };
+      }
+      case "bank_transfer":
+      case "card":
+        throw new Error(`${this.partner.code} takes no ${request.method}`);
+    }
+  }
+
+  async refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded> {
+    if (request.method === "va")
+      throw new AcquirerRefused(
+        `${this.partner.code}: a virtual account cannot be paid back, since SNAP has no way to do so`,
+      );
+    const ask = await this.refunding(request, signal, tell);
+    const answer = await this.client.call(ask, signal, tell);
+    switch (answer.meaning) {
+      case "done":
+        return readRefund(answer.body, request);
+      case "in progress":
+        return { status: "pending" };
+      case "refused":
+      case "not found":
+        throw this.refused(answer, false);
+      case "unavailable":
+      case "token":
+        throw this.refused(answer, true);
+      case "repeated":
+      case "unknown":
+        throw this.unclear(ask, answer);
+    }
+  }
+
+  /** A wallet's status tells its refunds; of QRIS the same request again does, on its own day, and whole refunds the status does later. */
+  async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
+    if (request.method === "va") return { known: false };
+    if (request.method === "ewallet") {
+      const wallets = this.wallets();
+      const ask = askWallet(wallets, request.paymentOperationKey, this.keptChannel(request));
+      const answer = await this.client.call(ask, signal, tell);
+      if (answer.meaning !== "done") throw this.unclear(ask, answer);
+      const found = refundInHistory(answer.body, request);
+      if (found) return { known: true, ...found };
+    }
+    const again = await this.refunding(request, signal, tell);
+    if (this.mayRepeat(request.operationKey)) {
+      const answer = await this.client.call(again, signal, tell);
+      if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
+      if (answer.meaning === "in progress") return { known: true, status: "pending" };
+      throw this.unclear(again, answer);
+    }
+    throw new Error(
+      `${this.partner.code} does not tell what became of ${referenceOf(request.operationKey)} on a later day`,
+    );
+  }
+
+  async check(signal: AbortSignal, tell?: Tell): Promise<Checked> {
+    const sent = this.clock.now();
+    const { answer, seconds } = await this.client.check(signal, tell);
+    const { date } = answer.headers;
+    const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
+    return {
+      findings: [
+        { well: true, text: `${this.partner.dialect.title} gives tokens for our key, good for ${seconds} seconds` },
+      ],
+      clockDifferenceMs: Number.isNaN(theirs) ? undefined : Math.round(theirs - (sent + this.clock.now()) / 2_000),
+    };
+  }
+
+  private async askAccount(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Known> {
+    const { bank, range, traits } = bankOf(this.partner, channel);
+    const account = this.keptAccount(request, channel);
+    if (!account) {
+      const opened = await this.recovered(request, channel, signal, tell);
+      if (!opened) return { known: false };
+      return await this.askAccount({ ...request, providerIds: opened.providerIds }, channel, signal, tell);
+    }
+    const opened =
+      range.numbers === "asked" ? this.askedAccount(request, channel) : accountOpened(request, bank, account);
+    const ask = askAccount(this.partner, request, channel, account);
+    const answer = await this.client.call(ask, signal, tell);
+    if (answer.meaning === "done")
+      return { known: true, ...opened, standing: readAccountStatus(answer.body, request, account, traits) };
+    if (answer.meaning !== "not found") throw this.unclear(ask, answer);
+    // Nothing was registered there: as long as nobody has paid they know of nothing.
+    if (range.numbers === "asked") return { known: true, ...opened, standing: { status: "waiting" } };
+    if (range.numbers === "theirs") throw this.unclear(ask, answer);
+    if (this.hasEnded(request)) return { known: false };
+    // The number follows from our key: made again, it is the same account.
+    const made = await this.remade(request, channel, signal, tell);
+    return { known: true, ...made, standing: { status: "waiting" } };
+  }
+
+  private async askStatus(
+    request: OpenRequest,
+    channel: string,
+    opened: Opened,
+    signal: AbortSignal,
+    tell?: Tell,
+  ): Promise<Known> {
+    const { operationKey, amountMinor } = request;
+    const kept = opened.providerIds?.reference;
+    const ask =
+      request.method === "qris"
+        ? queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey))
+        : askWallet(this.wallets(), operationKey, channel);
+    const answer = await this.client.call(ask, signal, tell);
+    // A wallet whose page was not opened yet may know of nothing.
+    const absent = answer.meaning === "not found" && request.method === "ewallet" && !this.hasEnded(request);
+    if (absent) return { known: true, ...opened, standing: { status: "waiting" } };
+    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    const status = readStatus(answer.body, { operationKey, amountMinor, kept });
+    if (!status) throw this.unclear(ask, answer);
+    return { known: true, ...opened, standing: status.standing, providerIds: { ...opened.providerIds, ...status.ids } };
+  }
+
+  /**
+   * What an answer that was lost had told. Where they answer a repetition as they did the first time, the same request is sent again, on its
+   * own day. `undefined` when it has ended there: nobody was ever told where to pay, so it cannot come to be paid.
+   */
+  private async recovered(
+    request: OpenRequest,
+    channel: string,
+    signal: AbortSignal,
+    tell?: Tell,
+  ): Promise<Opened | undefined> {
+    if (this.hasEnded(request)) return undefined;
+    if (!this.mayRepeat(request.operationKey) || this.clock.now() >= request.expiresAt)
+      throw new Error(
+        `${this.partner.code} does not tell again what it answered to ${referenceOf(request.operationKey)}`,
+      );
+    return await this.remade(request, channel, signal, tell);
+  }
+
+  private async remade(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Opened> {
+    const { ask, read, others } = this.opening(request, channel);
+    const answer = await this.client.call(ask, signal, tell, others);
+    // A no to the repetition says nothing of the first one.
+    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    return read(answer.body);
+  }
+
+  /** How a payment is asked for, and how the answer is read. */
+  private opening(
+    request: OpenRequest,
+    channel: string,
+  ): { ask: SnapRequest; read: (body: SnapAnswer["body"]) => Opened; others?: readonly string[] } {
+    switch (request.method) {
+      case "va": {
+        const { bank, range, traits } = bankOf(this.partner, channel);
+        const { partnerServiceId, customerPrefix } = range;
+        const numbers = range.numbers === "ours" ? "ours" : "theirs";
+        const account =
+          numbers === "ours"
+            ? ownAccount(this.partner, traits, range, request.operationKey)
+            : { partnerServiceId, customerNo: customerPrefix };
+        return {
+          ask: createAccount(this.partner, request, channel, account),
+          read: (body) => accountOpened(request, bank, readCreated(body, request, account, numbers)),
+        };
+      }
+      case "qris":
+        return { ask: generateQr(this.qris(), this.partner, request), read: (body) => readQr(body, request) };
+      case "ewallet": {
+        const wallets = this.wallets();
+        return {
+          ask: payByWallet(wallets, request, channel),
+          read: (body) => this.safe(readWalletPage(body, request, channel)),
+          others: wallets.paymentServices,
+        };
+      }
+      case "bank_transfer":
+      case "card":
+        throw new AcquirerRefused(`${this.partner.code} takes no ${request.method}`);
+    }
+  }
+
+  private async refunding(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<SnapRequest> {
+    if (request.method === "ewallet") return refundWallet(this.wallets(), request, this.keptChannel(request));
+    if (request.method !== "qris") throw new AcquirerRefused(`${this.partner.code} refunds no ${request.method}`);
+    return refundQr(this.qris(), this.partner, request, await this.approvalOf(request, signal, tell));
+  }
+
+  /** What names the payment at its issuer: kept from an inquiry, or asked for now. */
+  private async approvalOf(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<string> {
+    const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
+    if (paymentProviderIds?.approval !== undefined) return paymentProviderIds.approval;
+    const kept = paymentProviderIds?.reference;
+    const ask = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
+    const answer = await this.client.call(ask, signal, tell);
+    // Asking changes nothing: the refund itself was not asked for yet.
+    const status = answer.meaning === "done" ? readStatus(answer.body, { operationKey, amountMinor, kept }) : undefined;
+    if (status?.ids.approval === undefined)
+      throw new AcquirerRefused(`${this.partner.code} does not tell which payment to refund (${answer.said})`, {
+        unavailable: true,
+      });
+    return status.ids.approval;
+  }
+
+  /** Nothing is registered: the number is ours, and they ask for its bill. */
+  private askedAccount(request: OpenRequest, channel: string): Opened {
+    const { bank, range, traits } = bankOf(this.partner, channel);
+    const opened = accountOpened(request, bank, ownAccount(this.partner, traits, range, request.operationKey));
+    return { ...opened, providerIds: { ...opened.providerIds, bill: referenceOf(request.operationKey) } };
+  }
+
+  private keptAccount({ providerIds, operationKey }: OpenRequest, channel: string): Account | undefined {
+    const { range, traits } = bankOf(this.partner, channel);
+    if (range.numbers !== "theirs") return ownAccount(this.partner, traits, range, operationKey);
+    if (providerIds?.service === undefined || providerIds.customer === undefined) return undefined;
+    return { partnerServiceId: providerIds.service, customerNo: providerIds.customer };
+  }
+
+  /** The first request's day, by the moment in our key, is today, and will be when a repetition arrives. */
+  private mayRepeat(operationKey: string): boolean {
+    const id = /^(?:pay|rfd)([0-7][0-9a-hjkmnp-tv-z]{25})\./.exec(operationKey)?.[1];
+    if (this.partner.dialect.repetition !== "same" || id === undefined) return false;
+    const now = this.clock.now();
+    return jakartaDay(momentOf(id)) === jakartaDay(now + MIDNIGHT_MARGIN);
+  }
+
+  private hasEnded({ expiresAt }: OpenRequest): boolean {
+    return this.clock.now() > expiresAt + ENDED_AFTER;
+  }
+
+  private safe(opened: Opened): Opened {
+    const objection = objectionToAddresses(opened.instructions, this.plainOnLoopback);
+    if (objection !== undefined) throw new Error(`${this.partner.code} answered with a page where ${objection}`);
+    return opened;
+  }
+
+  private channelOf(request: OpenRequest): string {
+    return channelOf(this.profile.methods, request) ?? "";
+  }
+
+  private keptChannel({ paymentProviderIds }: RefundRequest): string {
+    const channel = paymentProviderIds?.wallet;
+    if (channel === undefined)
+      throw new AcquirerRefused(`${this.partner.code}: it is not known by which wallet it was paid`);
+    return channel;
+  }
+
+  private qris(): Qris {
+    const { qris } = this.partner.dialect;
+    if (!qris) throw new AcquirerRefused(`${this.partner.code} takes no QRIS`);
+    return qris;
+  }
+
+  private wallets(): Wallets {
+    const { wallets } = this.partner.dialect;
+    if (!wallets) throw new AcquirerRefused(`${this.partner.code} takes no e-wallet`);
+    return wallets;
+  }
+
+  private refused({ said }: SnapAnswer, unavailable: boolean): AcquirerRefused {
+    return new AcquirerRefused(`${this.partner.code} refused: ${said}`, { unavailable });
+  }
+
+  private unclear({ service }: SnapRequest, { said }: SnapAnswer): Error {
+    return new Error(`${this.partner.code} answered ${service} unclearly: ${said}`);
+  }
+}

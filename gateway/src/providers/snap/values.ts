@@ -1,0 +1,80 @@
+// How SNAP writes amounts, moments and references, and how they are read back. Pure; whatever is read otherwise than written here throws.
+import { type Micros, SECOND, parseWireTime, wireTime } from "../../ground/clock.ts";
+import { digestOf } from "../../ground/crypto.ts";
+import type { Minor } from "../../ground/money.ts";
+
+/** Western Indonesia, where the standard's days begin and end. It has no summer time. */
+const JAKARTA_OFFSET: Micros = 7 * 3600 * SECOND;
+
+/** A whole rupiah. The standard writes two decimals, and nobody in the country pays sen. */
+export const WHOLE_RUPIAH: Minor = 100n;
+
+export const CURRENCY = "IDR";
+
+/** `{ value: "150000.00", currency: "IDR" }` of 15,000,000 minor units. */
+export interface SnapAmount {
+  value: string;
+  currency: string;
+}
+
+export function amountOf(minor: Minor): SnapAmount {
+  return { value: `${minor / 100n}.${(minor % 100n).toString().padStart(2, "0")}`, currency: CURRENCY };
+}
+
+/**
+ * Reads an amount in rupiah. Its value is text with at most two decimals; QRIS answers of some write whole rupiah as a number instead.
+ * Throws an Error that names `what` for another currency, for other decimals, and for anything else.
+ */
+export function readAmount(given: unknown, what: string): Minor {
+  const { value, currency } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
+  if (currency !== CURRENCY) throw new Error(`${what} is in ${printable(currency)}, not in ${CURRENCY}`);
+  // A number that is written unusually, such as 1000.00, was kept as it stood.
+  const text = typeof value === "number" ? String(value) : typeof value === "symbol" ? value.description : value;
+  const parts = typeof text === "string" ? /^(\d{1,16})(?:\.(\d{1,2}))?$/.exec(text) : null;
+  if (!parts) throw new Error(`${what} is no amount: ${printable(value)}`);
+  return BigInt(parts[1] ?? "") * 100n + BigInt((parts[2] ?? "").padEnd(2, "0"));
+}
+
+/** A moment as Jakarta's clocks show it, with its offset: `2026-11-23T21:00:00+07:00`. */
+export function snapTime(at: Micros): string {
+  return `${wireTime(at + JAKARTA_OFFSET).slice(0, -1)}+07:00`;
+}
+
+/** Reads a moment with any offset; undefined where it is none. */
+export function readSnapTime(text: string): Micros | undefined {
+  const read = parseWireTime(text);
+  return read === undefined || read.wholeDay ? undefined : read.at;
+}
+
+/** Days since 1970 in Jakarta: `X-EXTERNAL-ID` is unique within one. */
+export function jakartaDay(at: Micros): number {
+  return Math.floor((at + JAKARTA_OFFSET) / (86_400 * SECOND));
+}
+
+/**
+ * Our operation key as the providers' own examples of references look: letters, digits and hyphens. Reversible: our keys have dots and no
+ * hyphens.
+ */
+export function referenceOf(operationKey: string): string {
+  return operationKey.replaceAll(".", "-");
+}
+
+/** The operation key of a reference; undefined when it is none of ours. */
+export function operationKeyOf(reference: unknown): string | undefined {
+  if (typeof reference !== "string" || !/^[a-z0-9-]{1,64}$/.test(reference)) return undefined;
+  return reference.replaceAll("-", ".");
+}
+
+/** `count` decimal digits that follow from the texts alone, so that a repetition has the same ones. */
+export function digitsOf(count: number, ...texts: string[]): string {
+  const number = BigInt(`0x${digestOf("snap", ...texts).toString("hex")}`);
+  return (number % 10n ** BigInt(count)).toString().padStart(count, "0");
+}
+
+/** Somebody else's value, as far as an error takes it. */
+export function printable(value: unknown): string {
+  if (typeof value === "string") return `"${value.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60)}"`;
+  return typeof value === "number" || typeof value === "boolean"
+    ? String(value)
+    : `(${value === null ? "null" : typeof value})`;
+}

@@ -1,0 +1,316 @@
+// Stripe's words to us: pages of payments, refunds, disputes and events. Nothing is believed beyond what was read and fits what was asked. Pure.
+import { z } from "zod";
+import type {
+  Instructions,
+  Known,
+  OpenRequest,
+  ProviderIds,
+  Receipt,
+  Refunded,
+  RefundRequest,
+  RefundStatus,
+  ReportedDispute,
+  Standing,
+} from "../../acquirers/acquirer.ts";
+import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { SECOND, wireTime } from "../../ground/clock.ts";
+import { ourAmount } from "./amounts.ts";
+
+type Body = Record<string, unknown> | undefined;
+
+/** What the answers of an account have in common. */
+export interface Account {
+  /** Live mode: real money. */
+  live: boolean;
+  /** A fake on this machine, over plain http. */
+  plainOnLoopback: boolean;
+}
+
+/** What names money, refunds and disputes of theirs in our books. */
+const name = z.string().regex(/^\w{1,64}$/);
+const longName = z.string().regex(/^\w{1,255}$/);
+const metadata = z.record(z.string(), z.string()).nullish();
+const named = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish();
+
+const balanceTransaction = z.object({ fee: z.int().min(0), currency: z.string() });
+const charge = z.object({ balance_transaction: z.union([z.string(), balanceTransaction]).nullish() });
+const paymentIntent = z.object({
+  id: name,
+  status: z.string(),
+  amount_received: z.int(),
+  currency: z.string(),
+  latest_charge: z.union([z.string(), charge]).nullish(),
+});
+
+const sessionSchema = z.object({
+  id: longName,
+  object: z.literal("checkout.session"),
+  livemode: z.boolean(),
+  mode: z.literal("payment"),
+  status: z.enum(["open", "complete", "expired"]),
+  payment_status: z.enum(["paid", "unpaid", "no_payment_required"]),
+  amount_total: z.int().min(1),
+  currency: z.string(),
+  metadata,
+  url: z.string().nullish(),
+  payment_intent: z.union([name, paymentIntent]).nullish(),
+});
+type Session = z.infer<typeof sessionSchema>;
+
+/** A payment's page as it stands. */
+export interface Page {
+  id: string;
+  isOpen: boolean;
+  known: Extract<Known, { known: true }>;
+}
+
+/** Reads a Checkout Session. Throws when it cannot be read, or is not the one that was asked for. */
+export function pageOf(body: Body, request: OpenRequest, account: Account): Page {
+  const session = read(sessionSchema, body, "a page");
+  if (session.livemode !== account.live) throw malformed("a page", "livemode is that of other keys");
+  if (session.metadata?.["operation_key"] !== request.operationKey) {
+    throw malformed("a page", "metadata.operation_key is another one");
+  }
+  const standing = standingOf(session);
+  if (standing.status !== "paid") checkAmount(session, request);
+  const paid = idOf(session.payment_intent);
+  // Disputes name a payment as `account`, what a payment is found by when an acquirer does not know our key.
+  const names = paid === undefined ? {} : { payment_intent: paid, account: paid };
+  const providerIds: ProviderIds = { session: session.id, ...names };
+  const instructions = instructionsOf(session, request, account);
+  return {
+    id: session.id,
+    isOpen: session.status === "open",
+    known: { known: true, instructions, standing, providerIds },
+  };
+}
+
+/** What money came for a page counts as they say it, whatever was asked for: a difference is for the core to see. */
+function standingOf(session: Session): Standing {
+  switch (`${session.status} ${session.payment_status}`) {
+    case "open unpaid":
+      return { status: "waiting" };
+    case "complete unpaid":
+      return { status: "processing" };
+    case "expired unpaid":
+      return { status: "failed" };
+    case "complete paid":
+      return { status: "paid", receipt: receiptOf(session) };
+    default:
+      throw malformed("a page", `it is ${session.status} and ${session.payment_status}`);
+  }
+}
+
+function receiptOf({ payment_intent: intent, amount_total, currency }: Session): Receipt {
+  const transactionId = idOf(intent);
+  if (transactionId === undefined) throw malformed("a page", "it is paid and names no payment_intent");
+  if (typeof intent !== "object" || intent === null) return { transactionId, ...ourAmount(amount_total, currency) };
+  if (intent.status !== "succeeded") throw malformed("a page", `it is paid and its payment_intent ${intent.status}`);
+  const received = ourAmount(intent.amount_received, intent.currency);
+  const transaction = typeof intent.latest_charge === "object" ? intent.latest_charge?.balance_transaction : undefined;
+  // They book fees in the currency in which they pay out, some time after the payment.
+  const isBooked = typeof transaction === "object" && transaction !== null && transaction.currency === intent.currency;
+  const fee = isBooked ? { feeMinor: ourAmount(transaction.fee, transaction.currency).amountMinor } : {};
+  return { transactionId, ...received, ...fee };
+}
+
+function checkAmount({ amount_total, currency }: Session, request: OpenRequest): void {
+  const theirs = ourAmount(amount_total, currency);
+  if (theirs.currency !== request.currency) throw malformed("a page", "its currency is another one");
+  if (theirs.amountMinor !== request.amountMinor) throw malformed("a page", "its amount is another one");
+}
+
+/** Where the payer pays. A page that is over has no address: the payer's own page of the payment says how it stands. */
+function instructionsOf({ url, status }: Session, request: OpenRequest, account: Account): Instructions {
+  if (status === "open" && (url ?? "") === "") throw malformed("a page", "it is open and has no url");
+  const address = status === "open" && url ? url : request.payUrl;
+  const instructions: Instructions = {
+    type: "redirect",
+    value: address,
+    redirect_url: address,
+    expires_at: wireTime(request.expiresAt),
+  };
+  const objection = address === url ? objectionToAddresses(instructions, account.plainOnLoopback) : undefined;
+  if (objection !== undefined) throw malformed("a page", objection);
+  return instructions;
+}
+
+function idOf(intent: Session["payment_intent"]): string | undefined {
+  return typeof intent === "string" ? intent : intent?.id;
+}
+
+const paidSchema = sessionSchema.pick({ id: true, object: true, livemode: true, metadata: true, payment_intent: true });
+
+/** The payment_intent of a page, for a refund of what was paid there. Throws when there is none. */
+export function paymentIntentOf(body: Body, paymentOperationKey: string, account: Account): string {
+  const session = read(paidSchema, body, "a page");
+  const intent = idOf(session.payment_intent);
+  if (session.livemode !== account.live || session.metadata?.["operation_key"] !== paymentOperationKey || !intent) {
+    throw malformed("a page", "it is not the paid page of this payment");
+  }
+  return intent;
+}
+
+const refundSchema = z.object({
+  id: name,
+  object: z.literal("refund"),
+  amount: z.int().min(1),
+  currency: z.string(),
+  status: z.string().nullable(),
+  metadata,
+  payment_intent: named,
+});
+
+const refundStatuses: Readonly<Record<string, RefundStatus>> = {
+  pending: "pending",
+  requires_action: "pending",
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "failed",
+};
+
+/** Reads a refund. Throws when it cannot be read, or is not the one that was asked for. */
+export function refundOf(body: Body, request: RefundRequest): Refunded {
+  const refund = read(refundSchema, body, "a refund");
+  if (refund.metadata?.["operation_key"] !== request.operationKey) {
+    throw malformed("a refund", "metadata.operation_key is another one");
+  }
+  const theirs = ourAmount(refund.amount, refund.currency);
+  if (theirs.currency !== request.currency) throw malformed("a refund", "its currency is another one");
+  if (theirs.amountMinor !== request.amountMinor) throw malformed("a refund", "its amount is another one");
+  const intent = request.paymentProviderIds?.["payment_intent"];
+  if (intent !== undefined && refund.payment_intent !== intent) throw malformed("a refund", "it is of another payment");
+  return { status: refundStatusOf(refund.status), providerIds: { refund: refund.id } };
+}
+
+function refundStatusOf(status: string | null): RefundStatus {
+  const known = status !== null && Object.hasOwn(refundStatuses, status) ? refundStatuses[status] : undefined;
+  if (known === undefined) throw malformed("a refund", "its status is not known");
+  return known;
+}
+
+const listSchema = z.object({
+  object: z.literal("list"),
+  data: z.array(z.object({ id: longName, metadata }).loose()).max(100),
+  has_more: z.boolean(),
+});
+
+/** The refund of this operation in a part of the list, or after which one to go on; neither where the list ends. */
+export function refundAmong(body: Body, operationKey: string): { found?: Record<string, unknown>; after?: string } {
+  return among(body, operationKey);
+}
+
+/** The name of the page of this operation in a part of the list, or after which one to go on. */
+export function sessionAmong(body: Body, operationKey: string): { found?: string; after?: string } {
+  const { found, after } = among(body, operationKey);
+  return { ...(found === undefined ? {} : { found: found.id }), ...(after === undefined ? {} : { after }) };
+}
+
+function among(body: Body, operationKey: string) {
+  const { data, has_more } = read(listSchema, body, "a list");
+  const found = data.find((one) => one.metadata?.operation_key === operationKey);
+  if (found !== undefined) return { found };
+  const after = has_more ? data.at(-1)?.id : undefined;
+  return after === undefined ? {} : { after };
+}
+
+const disputeSchema = z.object({
+  id: name,
+  object: z.literal("dispute"),
+  livemode: z.boolean(),
+  amount: z.int().min(1),
+  currency: z.string(),
+  reason: z.string(),
+  status: z.string(),
+  payment_intent: named,
+  metadata,
+  evidence_details: z.object({ due_by: z.int().nullish(), submission_count: z.int().min(0) }),
+});
+
+const reasons = new Set<string>([
+  "product_not_received",
+  "product_unacceptable",
+  "fraudulent",
+  "duplicate",
+  "credit_not_processed",
+] satisfies ReportedDispute["reason"][]);
+
+/** `inquiry`: their `warning_…`, a question of the issuer that moves no money. */
+const disputeStatuses: Readonly<Record<string, ReportedDispute["status"] | "inquiry">> = {
+  warning_needs_response: "inquiry",
+  warning_under_review: "inquiry",
+  warning_closed: "inquiry",
+  needs_response: "open",
+  under_review: "open",
+  appeal_needs_response: "open",
+  appeal_under_review: "open",
+  won: "won",
+  lost: "lost",
+};
+
+/** A dispute, and the payment_intent that it is about; undefined for a mere inquiry. Throws when it cannot be read. */
+export function disputeOf(
+  body: Body,
+  account: Account,
+): { paymentIntent: string | undefined; dispute: ReportedDispute } | undefined {
+  const { id, livemode, amount, currency, reason, status, payment_intent, evidence_details } = read(
+    disputeSchema,
+    body,
+    "a dispute",
+  );
+  if (livemode !== account.live) throw malformed("a dispute", "livemode is that of other keys");
+  const known = Object.hasOwn(disputeStatuses, status) ? disputeStatuses[status] : undefined;
+  if (known === undefined) throw malformed("a dispute", "its status is not known");
+  if (known === "inquiry") return undefined;
+  // 0: the bank takes no answer to this one.
+  const due = evidence_details.due_by ?? 0;
+  return {
+    paymentIntent: payment_intent ?? undefined,
+    dispute: {
+      id,
+      status: known,
+      ...ourAmount(amount, currency),
+      reason: reasons.has(reason) ? (reason as ReportedDispute["reason"]) : "general",
+      respondBy: due > 0 ? due * SECOND : undefined,
+    },
+  };
+}
+
+/** Whether this evidence was submitted before: each is taken once. Throws when the dispute cannot be read or is another one. */
+export function isSubmitted(body: Body, request: { disputeId: string; operationKey: string }): boolean {
+  const dispute = read(disputeSchema, body, "a dispute");
+  if (dispute.id !== request.disputeId) throw malformed("a dispute", "it is another one");
+  return dispute.metadata?.["operation_key"] === request.operationKey && dispute.evidence_details.submission_count > 0;
+}
+
+const fileSchema = z.object({
+  id: name,
+  object: z.literal("file"),
+  purpose: z.literal("dispute_evidence"),
+  size: z.int(),
+});
+
+/** The name of an uploaded file. Throws when it cannot be read, or not all of it arrived. */
+export function fileIdOf(body: Body, bytes: Buffer): string {
+  const { id, size } = read(fileSchema, body, "a file");
+  if (size !== bytes.length) throw malformed("a file", "its size is another one");
+  return id;
+}
+
+const balanceSchema = z.object({ object: z.literal("balance"), livemode: z.boolean() });
+
+/** Whether the keys are those of live mode. */
+export function isLive(body: Body): boolean {
+  return read(balanceSchema, body, "a balance").livemode;
+}
+
+function read<Value>(schema: z.ZodType<Value>, body: Body, what: string): Value {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw malformed(what, issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);
+}
+
+function malformed(what: string, why: string): Error {
+  return new Error(`Stripe answered with ${what} that cannot be believed (${why})`);
+}

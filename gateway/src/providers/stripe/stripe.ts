@@ -1,0 +1,338 @@
+// Stripe: cards on a page of theirs, with 3-D Secure done there. Which calls are made, and what follows from each of their answers.
+import {
+  type Checked,
+  type EvidenceRequest,
+  type Known,
+  type KnownRefund,
+  type Opened,
+  type OpenRequest,
+  AcquirerRefused,
+  type Refunded,
+  type RefundRequest,
+  type Tell,
+} from "../../acquirers/acquirer.ts";
+import { isLoopback } from "../../acquirers/remote-profile.ts";
+import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
+import { Caller, type ProviderAnswer } from "../caller.ts";
+import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
+import { type Secret, openSecret } from "../secrets.ts";
+import { boundsOf } from "./amounts.ts";
+import {
+  type Account,
+  type Page,
+  fileIdOf,
+  isLive,
+  isSubmitted,
+  pageOf,
+  paymentIntentOf,
+  refundAmong,
+  refundOf,
+  sessionAmong,
+} from "./answers.ts";
+import { isAboutExpiry, isOtherParameters, reasonOf, refusalOf } from "./errors.ts";
+import { heardOf } from "./events.ts";
+import { evidenceOrder, fileUpload, objectionToEvidence } from "./evidence.ts";
+import { type StripeProfile, stripeProfileSchema } from "./profile.ts";
+import {
+  FORM,
+  PAGE_QUERY,
+  headers,
+  isPageEnd,
+  pageEnd,
+  pageOrder,
+  refundOrder,
+  refundsPath,
+  sessionsPath,
+} from "./requests.ts";
+import { checkSignature } from "./signature.ts";
+
+const API = "https://api.stripe.com";
+const FILES = "https://files.stripe.com";
+/** Pages of a list that one inquiry reads: 300 pages of payers, 1,000 refunds of a payment. */
+const SESSION_PAGES_MAX = 3;
+const REFUND_PAGES_MAX = 10;
+/** A page without an end of its own is open for 24 hours: when so much has passed, nothing can be there any more. */
+const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
+
+interface Said {
+  signal: AbortSignal;
+  tell: Tell | undefined;
+}
+
+/** The acquirer of an account at Stripe. Reads its keys at once, and again when their files change. */
+export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemClock): OpenAcquirer {
+  const secretKey = openSecret(profile.secret_key);
+  const webhookSecret = openSecret(profile.webhook_secret);
+  const stripe = new Stripe(profile, secretKey, clock);
+  return {
+    code: profile.code,
+    name: profile.name,
+    environment: profile.environment,
+    capabilities: capabilitiesOf(profile.methods, (currency) => boundsOf(currency).stepMinor),
+    issue: () => undefined,
+    asksAfterMs: () => undefined,
+    refundsLater: () => true,
+    remote: true,
+    dashboardUrl({ payment_intent: intent }) {
+      const mode = profile.environment === "production" ? "" : "test/";
+      return intent === undefined ? undefined : `https://dashboard.stripe.com/${mode}payments/${intent}`;
+    },
+    calls: {
+      deadlineMs: profile.deadline_ms,
+      open: (request, signal, tell) => stripe.open(request, { signal, tell }),
+      ask: (request, signal, tell) => stripe.ask(request, { signal, tell }),
+      refund: (request, signal, tell) => stripe.refund(request, { signal, tell }),
+      askRefund: (request, signal, tell) => stripe.askRefund(request, { signal, tell }),
+      receive({ headers: received, body }, now) {
+        checkSignature(received["stripe-signature"], body, webhookSecret.accepted(), now);
+        return heardOf(body, stripe.account);
+      },
+      submitEvidence: (request, signal, tell) => stripe.submitEvidence(request, { signal, tell }),
+      check: (signal, tell) => stripe.check({ signal, tell }),
+    },
+    close: () => stripe.caller.close(),
+  };
+}
+
+export const stripe = provider("stripe", stripeProfileSchema, stripeAcquirer);
+
+class Stripe {
+  readonly caller: Caller;
+  readonly account: Account;
+  private readonly profile: StripeProfile;
+  private readonly secretKey: Secret;
+  private readonly clock: Clock;
+
+  constructor(profile: StripeProfile, secretKey: Secret, clock: Clock) {
+    const { code, deadline_ms, connections, environment, url } = profile;
+    this.profile = profile;
+    this.secretKey = secretKey;
+    this.clock = clock;
+    this.caller = new Caller({ code, baseUrl: url ?? API, deadlineMs: deadline_ms, connections });
+    const plainOnLoopback = url !== undefined && isLoopback(new URL(url).hostname);
+    this.account = { live: environment === "production", plainOnLoopback };
+  }
+
+  async open(request: OpenRequest, said: Said): Promise<Opened> {
+    const answer = await this.orderPage(request, said);
+    if (answer.status === 200) return pageOf(answer.body, request, this.account).known;
+    throw this.refused(answer) ?? this.unexpected("POST /v1/checkout/sessions", answer);
+  }
+
+  async ask(request: OpenRequest, said: Said): Promise<Known> {
+    const session = request.providerIds?.session;
+    const page = session === undefined ? await this.complete(request, said) : await this.page(session, request, said);
+    if (page === undefined) return { known: false };
+    if (!page.isOpen || !this.isOver(request)) return page.known;
+    return this.closePage(page, request, said);
+  }
+
+  async refund(request: RefundRequest, said: Said): Promise<Refunded> {
+    const intent = await this.paymentIntent(request, (order) => this.ordered(order, undefined, said));
+    if (intent === undefined) throw new AcquirerRefused(`${this.profile.code} has told no payment to refund`);
+    const answer = await this.caller.order(this.refundRequest(request, intent), said.signal, said.tell);
+    if (answer.status === 200) return refundOf(answer.body, request);
+    throw this.refused(answer) ?? this.unexpected("POST /v1/refunds", answer);
+  }
+
+  async askRefund(request: RefundRequest, said: Said): Promise<KnownRefund> {
+    const refund = request.providerIds?.refund;
+    if (refund !== undefined)
+      return { known: true, ...refundOf(await this.get(`/v1/refunds/${refund}`, said), request) };
+    const intent = await this.paymentIntent(request, async ({ path }) => ({ body: await this.get(path, said) }));
+    if (intent === undefined) return { known: false };
+    const found = await this.refundOfKey(request.operationKey, intent, said);
+    if (found !== undefined) return { known: true, ...refundOf(found, request) };
+    // Our key makes it once, and they keep the key for as long as a request can be under way.
+    const answer = await this.caller.call(this.refundRequest(request, intent), said.signal, said.tell);
+    if (answer.status === 200) return { known: true, ...refundOf(answer.body, request) };
+    if (refusalOf(answer.status, answer.body)?.about === "content") return { known: false };
+    throw this.unexpected("POST /v1/refunds", answer);
+  }
+
+  async submitEvidence(request: EvidenceRequest, said: Said): Promise<void> {
+    const objection = objectionToEvidence(request);
+    if (objection !== undefined) throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
+    const path = `/v1/disputes/${encodeURIComponent(request.disputeId)}`;
+    const dispute = await this.ordered({ method: "GET", path }, undefined, said);
+    if (isSubmitted(dispute.body, request)) return;
+    const files: string[] = [];
+    for (const [index, file] of request.files.entries()) {
+      const { contentType, body } = fileUpload(file);
+      const upload = {
+        method: "POST",
+        path: "/v1/files",
+        body,
+        contentType,
+        baseUrl: this.profile.url ?? FILES,
+      } as const;
+      const answer = await this.ordered(upload, `${request.operationKey}.file.${index + 1}`, said);
+      files.push(fileIdOf(answer.body, file.bytes));
+    }
+    const order = { method: "POST", path, body: evidenceOrder(request, files) } as const;
+    const answer = await this.ordered(order, request.operationKey, said);
+    if (!isSubmitted(answer.body, request)) throw new Error(`${this.profile.code} has not confirmed the evidence`);
+  }
+
+  async check(said: Said): Promise<Checked> {
+    const answer = await this.caller.call(this.request({ method: "GET", path: "/v1/balance" }), said.signal, said.tell);
+    const date = typeof answer.headers.date === "string" ? Date.parse(answer.headers.date) : Number.NaN;
+    const clockDifferenceMs = Number.isNaN(date) ? undefined : date - Math.floor(this.clock.now() / 1_000);
+    return { findings: this.findings(answer), clockDifferenceMs };
+  }
+
+  private findings(answer: ProviderAnswer): Checked["findings"] {
+    const { status, body } = answer;
+    if (status === 403)
+      return [{ well: true, text: "The key is accepted; it may not read the balance, so its mode is not known." }];
+    if (status !== 200) return [{ well: false, text: `The key is not accepted (${reasonOf(status, body)}).` }];
+    const mode = isLive(body) ? "live" : "test";
+    const wanted = this.account.live ? "live" : "test";
+    return [
+      { well: true, text: "The key is accepted." },
+      { well: mode === wanted, text: `It is of ${mode} mode, and this entry is for ${wanted} mode.` },
+    ];
+  }
+
+  /**
+   * Orders a page. The first request may have named an end that they no longer take, or none: the two forms share one key, so that whichever
+   * came first is found, and the other makes nothing.
+   */
+  private async orderPage(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
+    const end = pageEnd(request);
+    const [first, second] = isPageEnd(end, this.clock.now()) ? [end, undefined] : [undefined, end];
+    const answer = await this.caller.order(this.pageRequest(request, first), said.signal, said.tell);
+    if (isOtherParameters(answer.status, answer.body)) return this.found(request, second, said);
+    if (first === undefined || !isAboutExpiry(answer.status, answer.body)) return answer;
+    return this.caller.order(this.pageRequest(request, second), said.signal, said.tell);
+  }
+
+  /** The page that was ordered under this key with this end. It is there: whatever else is answered leaves the outcome unknown. */
+  private async found(request: OpenRequest, end: Micros | undefined, said: Said): Promise<ProviderAnswer> {
+    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.tell);
+    if (answer.status === 200) return answer;
+    throw this.unexpected("POST /v1/checkout/sessions", answer);
+  }
+
+  /** The page of an operation of which no name of theirs is known: found, or ordered now. Undefined when it never will be there. */
+  private async complete(request: OpenRequest, said: Said): Promise<Page | undefined> {
+    const over = this.isOver(request);
+    const answer = over ? await this.orderOver(request, said) : await this.orderPage(request, said);
+    // A repeated request is answered with the words of the first answer, however the page stands by now.
+    if (answer.status === 200) return this.page(pageOf(answer.body, request, this.account).id, request, said);
+    const refusal = refusalOf(answer.status, answer.body);
+    const isDefinite = refusal?.about === "content" && !isAboutExpiry(answer.status, answer.body);
+    if (isDefinite && !over) return undefined;
+    if (refusal?.about === "gate") throw this.unexpected("POST /v1/checkout/sessions", answer);
+    // They answer a request that failed there with the same failure again, and may have made a page all the same.
+    const session = await this.sessionOfKey(request.operationKey, said);
+    if (session !== undefined) return this.page(session, request, said);
+    if (over && this.clock.now() - request.expiresAt > FORGOTTEN) return undefined;
+    throw this.unexpected("POST /v1/checkout/sessions", answer);
+  }
+
+  /** Asks for the page of a payment that is over, in the form of which they would make no new one. */
+  private async orderOver(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
+    const end = pageEnd(request);
+    if (isPageEnd(end, this.clock.now())) throw new Error(`${this.profile.code} could still open a page that is over`);
+    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.tell);
+    return isOtherParameters(answer.status, answer.body) ? this.found(request, undefined, said) : answer;
+  }
+
+  /** Closes the page of a payment that is over. A payer may have been faster. */
+  private async closePage(page: Page, request: OpenRequest, said: Said): Promise<Known> {
+    const path = `/v1/checkout/sessions/${page.id}/expire`;
+    const answer = await this.caller.call(this.request({ method: "POST", path, body: "" }), said.signal, said.tell);
+    if (answer.status === 200) return pageOf(answer.body, request, this.account).known;
+    return (await this.page(page.id, request, said)).known;
+  }
+
+  private async page(session: string, request: OpenRequest, said: Said): Promise<Page> {
+    const body = await this.get(`/v1/checkout/sessions/${session}${PAGE_QUERY}`, said);
+    return pageOf(body, request, this.account);
+  }
+
+  private async sessionOfKey(operationKey: string, said: Said): Promise<string | undefined> {
+    let after: string | undefined;
+    for (let page = 0; page < SESSION_PAGES_MAX; page++) {
+      const among = sessionAmong(await this.get(sessionsPath(after), said), operationKey);
+      if (among.found !== undefined || among.after === undefined) return among.found;
+      after = among.after;
+    }
+    return undefined;
+  }
+
+  private async refundOfKey(operationKey: string, intent: string, said: Said) {
+    let after: string | undefined;
+    for (let page = 0; page < REFUND_PAGES_MAX; page++) {
+      const among = refundAmong(await this.get(refundsPath(intent, after), said), operationKey);
+      if (among.found !== undefined || among.after === undefined) return among.found;
+      after = among.after;
+    }
+    throw new Error(`${this.profile.code} has more refunds of this payment than are read`);
+  }
+
+  /** What was paid, by their name; undefined when nothing is known of a page. */
+  private async paymentIntent(
+    { paymentProviderIds, paymentOperationKey }: RefundRequest,
+    read: (order: Order) => Promise<Pick<ProviderAnswer, "body">>,
+  ): Promise<string | undefined> {
+    const { payment_intent: intent, session } = paymentProviderIds ?? {};
+    if (intent !== undefined || session === undefined) return intent;
+    const { body } = await read({ method: "GET", path: `/v1/checkout/sessions/${session}` });
+    return paymentIntentOf(body, paymentOperationKey, this.account);
+  }
+
+  private isOver({ expiresAt }: OpenRequest): boolean {
+    return this.clock.now() >= expiresAt;
+  }
+
+  private pageRequest(request: OpenRequest, end: Micros | undefined) {
+    const body = pageOrder(request, this.profile.three_d_secure, end);
+    return this.request({ method: "POST", path: "/v1/checkout/sessions", body }, request.operationKey);
+  }
+
+  private refundRequest(request: RefundRequest, intent: string) {
+    return this.request(
+      { method: "POST", path: "/v1/refunds", body: refundOrder(request, intent) },
+      request.operationKey,
+    );
+  }
+
+  private request({ contentType = FORM, ...request }: Order, idempotencyKey?: string) {
+    const type = request.body === undefined ? {} : { "content-type": contentType };
+    return { ...request, headers: { ...headers(this.secretKey.current(), idempotencyKey), ...type } };
+  }
+
+  private async get(path: string, said: Said): Promise<Record<string, unknown> | undefined> {
+    const answer = await this.caller.call(this.request({ method: "GET", path }), said.signal, said.tell);
+    if (answer.status !== 200) throw this.unexpected(`GET ${path.split("?", 1)[0]}`, answer);
+    return answer.body;
+  }
+
+  /** An answer of 200 to what orders something. Throws `AcquirerRefused` for a definite no. */
+  private async ordered(order: Order, idempotencyKey: string | undefined, said: Said): Promise<ProviderAnswer> {
+    const answer = await this.caller.order(this.request(order, idempotencyKey), said.signal, said.tell);
+    if (answer.status === 200) return answer;
+    throw this.refused(answer) ?? this.unexpected(`${order.method} ${order.path}`, answer);
+  }
+
+  private refused({ status, body }: ProviderAnswer): AcquirerRefused | undefined {
+    const refusal = refusalOf(status, body);
+    if (refusal === undefined || isAboutExpiry(status, body)) return undefined;
+    const { reason, unavailable } = refusal;
+    return new AcquirerRefused(`${this.profile.code} refused: ${reason}`, { unavailable });
+  }
+
+  private unexpected(what: string, { status, body }: ProviderAnswer): Error {
+    return new Error(`${this.profile.code} answered ${what} with ${reasonOf(status, body)}`);
+  }
+}
+
+interface Order {
+  method: "GET" | "POST";
+  path: string;
+  body?: string | Buffer;
+  contentType?: string;
+  baseUrl?: string;
+}
