@@ -8,7 +8,7 @@ import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faultsIn, showIn } from "./kit/look.ts";
-import { PHONE, type Visit, WIDE, usePortal } from "./kit/portal.ts";
+import { PHONE, type Visit, usePortal } from "./kit/portal.ts";
 
 const rimba = scriptedAcquirer("rimba");
 const portal = usePortal({ acquirers: [rimba] });
@@ -149,28 +149,24 @@ test("who took a payment, its ids, its words and what fitted nothing are read in
   ]);
 
   const operator = await portal.operator("viewer");
-  await operator.open(at.payment(reference));
-  await member.open(paths.payment(member.place, reference));
-  for (const [visit, name] of [
-    [operator, "payment-at-acquirer"],
-    [member, "portal-payment-at-acquirer"],
-  ] as const) {
-    const section = visit.page.getByRole("region", { name: "At the acquirer" });
+  await Promise.all([operator.open(at.payment(reference)), member.open(paths.payment(member.place, reference))]);
+  for (const { page } of [operator, member]) {
+    const section = page.getByRole("region", { name: "At the acquirer" });
     const link = section.getByRole("link", { name: "Open in its dashboard" });
     expect(await link.getAttribute("href")).toBe("https://rimba.example/rb-1");
     await section.getByRole("button", { name: "Copy the transaction of the payment" }).waitFor();
     await section.locator("summary").first().focus();
-    await visit.page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
     const asked = section.getByRole("region", { name: "asked in POST /open" });
     expect(await asked.innerText()).toContain('"api_key": "[redacted]"');
-    await isWhole(visit, name);
-    await visit.page.setViewportSize(PHONE);
-    expect(await visit.page.evaluate(() => document.documentElement.scrollWidth), name).toBe(PHONE.width);
   }
-  await operator.page.setViewportSize(WIDE);
+  // The portal shows the same.
+  await isWhole(operator, "payment-at-acquirer");
+  await member.page.setViewportSize(PHONE);
+  expect(await member.page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
   await operator.open(at.acquirer("rimba"));
   const strays = operator.page.getByRole("region", { name: "Messages that fit nothing" });
   await strays.getByText(/^Some change, about nothing that it was asked for · 2 times since /).click();
   expect(await strays.getByRole("region", { name: "answered in another.shop" }).innerText()).toContain('"rb-1"');
-  await isWhole(operator, "acquirer-strays");
+  await operator.look("console-acquirer-strays");
 });
