@@ -72,15 +72,12 @@ class Page {
 
 /** What is promised, if it comes in time. Throws otherwise. */
 async function inTime<T>(promised: Promise<T>, what: string): Promise<T> {
-  const ending = new AbortController();
-  const late = pause(LOST_MS, undefined, { signal: ending.signal }).then(() => {
-    throw new Error(`did not hear that it is ${what}`);
-  });
-  late.catch(() => undefined); // it came in time
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`did not hear that it is ${what}`)), LOST_MS);
   try {
-    return await Promise.race([promised, late]);
+    return await Promise.race([promised, late.promise]);
   } finally {
-    ending.abort();
+    clearTimeout(timer);
   }
 }
 

@@ -42,3 +42,20 @@ export const ofIdentity = [
   "XDG_CONFIG_HOME",
   "NO_COLOR",
 ] as const;
+
+/** What every command about objects is given. */
+export interface Common {
+  profile: string | undefined;
+  json: boolean;
+}
+
+/** What one that changes something is given. */
+export interface Change extends Common {
+  "idempotency-key": string | undefined;
+}
+
+/** What a list is given. */
+export interface ListOptions extends Common {
+  limit: string;
+  watch: boolean;
+}

@@ -1,22 +1,9 @@
 // The rows of the table of commands about events and webhooks.
 import { type Command, defineCommand } from "../../gateway/src/cli/command.ts";
+import { rules } from "../../sdk/src/rules.ts";
 import { asWhom, change, httpAddress, list, ofIdentity as environment, one } from "./common.ts";
 
-export const eventTypes = [
-  "payment.created",
-  "payment.processing",
-  "payment.succeeded",
-  "payment.failed",
-  "payment.expired",
-  "payment.canceled",
-  "refund.succeeded",
-  "refund.failed",
-  "settlement.created",
-  "settlement.paid",
-  "dispute.opened",
-  "dispute.updated",
-  "dispute.resolved",
-] as const;
+export const eventTypes = rules.TriggerEvent.fields.type.options;
 const id = { name: "id", required: true } as const;
 
 export const eventCommands: readonly Command[] = [

@@ -2,22 +2,11 @@
 import { say } from "../../gateway/src/cli/say.ts";
 import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
 import { eventTypes } from "./events.commands.ts";
+import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { toneOf } from "./output/color.ts";
 import { printList, printObject } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
-
-interface Common {
-  profile: string | undefined;
-  json: boolean;
-}
-interface Change extends Common {
-  "idempotency-key": string | undefined;
-}
-interface Listed extends Common {
-  limit: string;
-  watch: boolean;
-}
 
 const columns: readonly Column<Event>[] = [
   { head: "CREATED", cell: ({ created_at: at }) => at },
@@ -43,7 +32,7 @@ function aboutOf({ data }: Event): string {
 }
 
 export function listEvents(
-  values: Listed & { type: EventType | undefined; delivery: EventFilters["delivery"] },
+  values: ListOptions & { type: EventType | undefined; delivery: EventFilters["delivery"] },
 ): Promise<number> {
   const { type, delivery } = values;
   const { events } = clientOf(values);
@@ -76,7 +65,7 @@ const attemptColumns: readonly Column<DeliveryAttempt>[] = [
   { head: "WHY", cell: ({ succeeded, reason, note }) => (succeeded ? "" : (note ?? reason ?? "")) },
 ];
 
-export function listDeliveries(values: Listed, id: string): Promise<number> {
+export function listDeliveries(values: ListOptions, id: string): Promise<number> {
   const { events } = clientOf(values);
   const listing = {
     ask: (limit: number) => events.deliveries(id, { limit }),

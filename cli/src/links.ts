@@ -1,18 +1,11 @@
 // The commands `links …`.
 import type { CreatePaymentLink, PaymentLink, PaymentLinkFilters } from "../../sdk/src/types.ts";
+import type { Change, Common } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { toneOf } from "./output/color.ts";
 import { amountOf } from "./output/money.ts";
 import { printList, printObject } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
-
-interface Common {
-  profile: string | undefined;
-  json: boolean;
-}
-interface Change extends Common {
-  "idempotency-key": string | undefined;
-}
 
 const columns: readonly Column<PaymentLink>[] = [
   { head: "LINK", cell: ({ uuid }) => uuid },

@@ -1,6 +1,5 @@
 // The commands `login`, `logout` and `profiles`: a key by a code that a person confirms in the portal (RFC 8628), kept for this machine.
 import { hostname } from "node:os";
-import { setTimeout as pause } from "node:timers/promises";
 import { say } from "../../gateway/src/cli/say.ts";
 import { openInBrowser } from "./browser.ts";
 import { Trouble } from "./failures.ts";
@@ -9,6 +8,7 @@ import { paintOf } from "./output/color.ts";
 import { stopped, write } from "./output/print.ts";
 import { tableOf } from "./output/table.ts";
 import { shown } from "./output/text.ts";
+import { pause } from "./pause.ts";
 import { PROFILE_NAME, type Profile, Profiles } from "./profiles.ts";
 
 const ANSWER_MS = 15_000;
@@ -35,6 +35,8 @@ export async function loginCommand(given: Login): Promise<number> {
   const profiles = new Profiles();
   const name = given.profile ?? (process.env.GERBANG_PROFILE || "default");
   if (!PROFILE_NAME.test(name)) throw new Trouble(`${JSON.stringify(name)} is no name of a profile.`);
+  const { profiles: known } = profiles.read();
+  const before = Object.hasOwn(known, name) ? known[name] : undefined;
   const origin = originOf(given["base-url"] ?? baseUrlOf(profiles, name));
   const keyName = `gerbang CLI on ${hostname()}`.slice(0, 60);
   const environment = given.production ? "production" : "sandbox";
@@ -49,18 +51,30 @@ export async function loginCommand(given: Login): Promise<number> {
   say(
     `Signed in: ${shown(granted.merchant_name)}, ${granted.environment}. The key is kept as profile ${name} in ${profiles.file}`,
   );
+  // Whoever saw the code could have confirmed it for a merchant of theirs: then this one's payments would become theirs.
+  if (before !== undefined && before.merchant_id !== granted.merchant_id)
+    say(
+      `Look twice: until now profile ${name} was of ${shown(before.merchant_name)} (${shown(before.merchant_id)}), and it is of ` +
+        `${shown(granted.merchant_name)} (${shown(granted.merchant_id)}) from now on. If you did not choose that, run gerbang logout, and sign in again.`,
+    );
   return 0;
 }
 
 /** Throws `Trouble` where the answer is another one than this version knows. */
 function begunOf(answer: Record<string, unknown>): Begun {
-  const texts = ["device_code", "user_code", "verification_uri_complete"].every(
-    (name) => typeof answer[name] === "string",
-  );
-  if (texts && Number.isInteger(answer.expires_in) && Number.isInteger(answer.interval))
-    return answer as unknown as Begun;
+  const { device_code, user_code, verification_uri_complete, expires_in, interval } = answer;
+  if (
+    typeof device_code === "string" &&
+    typeof user_code === "string" &&
+    typeof verification_uri_complete === "string" &&
+    isWhole(expires_in) &&
+    isWhole(interval)
+  )
+    return { device_code, user_code, verification_uri_complete, expires_in, interval };
   throw new Trouble("The service answers in another form than this version knows.");
 }
+
+const isWhole = (value: unknown): value is number => Number.isInteger(value);
 
 /** Where to sign in, when it is not said: as before. */
 function baseUrlOf(profiles: Profiles, name: string): string {
@@ -78,7 +92,7 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
   let waitSeconds = interval;
   let lost = 0;
   for (let left = expires_in + 30; left > 0; left -= waitSeconds) {
-    await pause(waitSeconds * 1000, undefined, { signal: stop }).catch(() => undefined);
+    await pause(waitSeconds * 1000, stop);
     if (stop.aborted) {
       say("Stopped. Nothing was kept; the code is over in a few minutes.");
       return undefined;

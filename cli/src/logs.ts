@@ -1,5 +1,4 @@
 // The command `logs tail`: the requests of a sandbox, the newest ones first and then each as it comes.
-import { setTimeout as pause } from "node:timers/promises";
 import { say } from "../../gateway/src/cli/say.ts";
 import type { LoggedRequest, LoggedRequestFilters } from "../../sdk/src/types.ts";
 import type { Gerbang } from "../../sdk/src/gerbang.ts";
@@ -7,6 +6,7 @@ import { clientOf } from "./identity.ts";
 import { type Paint, paintOf } from "./output/color.ts";
 import { stopped, write } from "./output/print.ts";
 import { shown } from "./output/text.ts";
+import { pause } from "./pause.ts";
 
 const BEFORE = 20;
 const EVERY_MS = 2_000;
@@ -52,7 +52,7 @@ async function follow(
   const stop = stopped();
   const begunAt = Date.now();
   while (!stop.aborted) {
-    await pause(EVERY_MS, undefined, { signal: stop }).catch(() => undefined);
+    await pause(EVERY_MS, stop);
     if (stop.aborted) return;
     const found: LoggedRequest[] = [];
     const since = Math.max(begunAt, Date.now() - EVERY_MS) - LATE_MS;

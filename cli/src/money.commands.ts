@@ -1,16 +1,10 @@
 // The rows of the table of commands about refunds, balances, settlements and disputes.
 import { type Command, defineCommand } from "../../gateway/src/cli/command.ts";
+import { rules } from "../../sdk/src/rules.ts";
 import { change, list, minor, ofIdentity as environment, one } from "./common.ts";
 
 const uuid = { name: "uuid", required: true } as const;
-const reasons = [
-  "product_not_received",
-  "product_unacceptable",
-  "fraudulent",
-  "duplicate",
-  "credit_not_processed",
-  "general",
-] as const;
+const reasons = rules.OpenDispute.fields.reason.options;
 
 export const moneyCommands: readonly Command[] = [
   defineCommand({

@@ -14,23 +14,12 @@ import type {
   Settlement,
   SettlementFilters,
 } from "../../sdk/src/types.ts";
+import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { paintOf, toneOf } from "./output/color.ts";
 import { amountOf, digitsOf } from "./output/money.ts";
 import { printList, printObject, write } from "./output/print.ts";
 import { type Column, tableOf } from "./output/table.ts";
-
-interface Common {
-  profile: string | undefined;
-  json: boolean;
-}
-interface Change extends Common {
-  "idempotency-key": string | undefined;
-}
-interface Listed extends Common {
-  limit: string;
-  watch: boolean;
-}
 
 /** What is undefined is not asked for. */
 function given<Filters extends object>(filters: {
@@ -66,7 +55,7 @@ const refundColumns: readonly Column<Refund>[] = [
 ];
 
 export function listRefunds(
-  values: Listed & { status: RefundFilters["status"]; payment: string | undefined },
+  values: ListOptions & { status: RefundFilters["status"]; payment: string | undefined },
 ): Promise<number> {
   const { refunds } = clientOf(values);
   const filters = given<RefundFilters>({ status: values.status, payment_reference: values.payment });
@@ -112,7 +101,7 @@ export async function listBalances(values: Common): Promise<number> {
 }
 
 export async function listEntries(
-  values: Listed & { figure: BalanceEntryFilters["figure"] },
+  values: ListOptions & { figure: BalanceEntryFilters["figure"] },
   currency: string,
 ): Promise<number> {
   const { balances } = clientOf(values);
@@ -148,7 +137,7 @@ const settlementColumns: readonly Column<Settlement>[] = [
 ];
 
 export function listSettlements(
-  values: Listed & { status: SettlementFilters["status"]; from: string | undefined; to: string | undefined },
+  values: ListOptions & { status: SettlementFilters["status"]; from: string | undefined; to: string | undefined },
 ): Promise<number> {
   const { settlements } = clientOf(values);
   const filters = given<SettlementFilters>({ status: values.status, date_from: values.from, date_to: values.to });
@@ -192,7 +181,7 @@ const disputeColumns: readonly Column<Dispute>[] = [
 ];
 
 export function listDisputes(
-  values: Listed & { status: DisputeFilters["status"]; payment: string | undefined },
+  values: ListOptions & { status: DisputeFilters["status"]; payment: string | undefined },
 ): Promise<number> {
   const { disputes } = clientOf(values);
   const filters = given<DisputeFilters>({ status: values.status, payment_reference: values.payment });

@@ -1,5 +1,6 @@
 // The rows of the table of commands about payments and payment links.
 import { type Command, defineCommand } from "../../gateway/src/cli/command.ts";
+import { rules } from "../../sdk/src/rules.ts";
 import { change, list, minor, ofIdentity, one, seconds } from "./common.ts";
 
 const statuses = [
@@ -12,7 +13,7 @@ const statuses = [
   "partially_refunded",
   "refunded",
 ] as const;
-const methods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;
+const methods = rules.CreatePayment.fields.payment_method.options;
 const reference = { name: "reference", required: true } as const;
 const environment = ofIdentity;
 

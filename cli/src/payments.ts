@@ -8,22 +8,14 @@ import type {
   PaymentStatus,
   SimulatePayment,
 } from "../../sdk/src/types.ts";
+import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { toneOf } from "./output/color.ts";
 import { digitsOf } from "./output/money.ts";
 import { printList, printObject } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
 
-interface Common {
-  profile: string | undefined;
-  json: boolean;
-}
-interface Change extends Common {
-  "idempotency-key": string | undefined;
-}
-interface Listed extends Common {
-  limit: string;
-  watch: boolean;
+interface Listed extends ListOptions {
   status: PaymentStatus | undefined;
   method: PaymentMethod | undefined;
   "reference-id": string | undefined;

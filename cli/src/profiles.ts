@@ -106,13 +106,34 @@ export class Profiles {
   }
 }
 
-const texts = ["client_id", "secret", "base_url", "environment", "merchant_id", "merchant_name", "portal_url"] as const;
-
+/** What a file of profiles holds. Throws for anything else. */
 function keptOf(value: unknown): Kept {
-  const { current, profiles } = value as { current?: unknown; profiles: Record<string, Record<string, unknown>> };
-  const whole = Object.entries(profiles).every(([, profile]) =>
-    texts.every((name) => typeof profile[name] === "string"),
-  );
-  if (!whole || !(current === undefined || typeof current === "string")) throw new TypeError("no profiles");
-  return { current, profiles: profiles as unknown as Record<string, Profile> };
+  const { current, profiles } = objectOf(value);
+  if (current !== undefined && typeof current !== "string") throw new TypeError("current is no name");
+  const known = Object.entries(objectOf(profiles)).map(([name, one]) => [name, profileOf(objectOf(one))] as const);
+  return { current, profiles: Object.fromEntries(known) };
+}
+
+function profileOf(value: Record<string, unknown>): Profile {
+  const text = (name: keyof Profile): string => {
+    const found = value[name];
+    if (typeof found !== "string") throw new TypeError(`${name} is no text`);
+    return found;
+  };
+  const environment = text("environment");
+  if (environment !== "sandbox" && environment !== "production") throw new TypeError("environment is none");
+  return {
+    client_id: text("client_id"),
+    secret: text("secret"),
+    base_url: text("base_url"),
+    environment,
+    merchant_id: text("merchant_id"),
+    merchant_name: text("merchant_name"),
+    portal_url: text("portal_url"),
+  };
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null) throw new TypeError("no object");
+  return value as Record<string, unknown>;
 }

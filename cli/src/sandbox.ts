@@ -2,19 +2,12 @@
 import { UsageError } from "../../gateway/src/cli/command.ts";
 import { say } from "../../gateway/src/cli/say.ts";
 import type { Scorecard } from "../../sdk/src/types.ts";
+import type { Change, Common } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { paintOf } from "./output/color.ts";
 import { printObject, write } from "./output/print.ts";
 import { type Column, tableOf } from "./output/table.ts";
 import { shown } from "./output/text.ts";
-
-interface Common {
-  profile: string | undefined;
-  json: boolean;
-}
-interface Change extends Common {
-  "idempotency-key": string | undefined;
-}
 
 export async function showClock(values: Common): Promise<number> {
   return printObject(await clientOf(values).sandbox.clock.get(), values);

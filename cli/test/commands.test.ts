@@ -286,6 +286,12 @@ describe("whose key", () => {
     expect((await gerbang(["profiles", "use", "nobody"], {})).words).toContain(
       'There is no profile "nobody". There are: reader, all.',
     );
+    // Somebody else confirmed the code, for a merchant of theirs.
+    const other = await service.merchant({ name: "Toko Lain" });
+    const { words } = await login(await joins(service, other.merchantId), ["--profile", "all"]);
+    expect(words).toContain(
+      `Look twice: until now profile all was of Toko Senja (${merchantId}), and it is of Toko Lain`,
+    );
   });
 
   test("is nobody's where the person refuses: nothing is kept", async () => {

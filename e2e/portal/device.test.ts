@@ -99,3 +99,26 @@ test("a role that makes no keys is told so, and can still refuse", async () => {
   await page.getByRole("button", { name: "Refuse" }).click();
   await page.getByRole("heading", { name: "Refused" }).waitFor();
 });
+
+test("a click that was meant for a window that closed just now confirms nothing", async () => {
+  const { page, open } = await portal.member("owner");
+  const begun = await begin();
+  await open(withSearch(paths.device(), { code: begun.user_code }));
+  const button = page.getByRole("button", { name: "Give it a sandbox key" });
+  await expect.poll(() => button.getAttribute("aria-disabled")).not.toBe("true");
+  // A window of somebody else's closes at the first click of two: ours has the focus again, and the second click.
+  await button.evaluate(async (element: HTMLButtonElement) => {
+    window.dispatchEvent(new Event("focus"));
+    await new Promise(requestAnimationFrame);
+    element.click();
+  });
+  expect(await poll(begun)).toMatchObject({ status: "authorization_pending" });
+  await button.click(); // it waits until the button can be pressed
+  await page.getByRole("heading", { name: "Signed in" }).waitFor();
+});
+
+test("no page shows the one that confirms codes in a frame", async () => {
+  const answer = await fetch(`${portal.origin}/portal${paths.device()}`);
+  expect([answer.status, answer.headers.get("x-frame-options")]).toEqual([200, "DENY"]);
+  expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+});

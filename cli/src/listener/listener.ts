@@ -1,6 +1,6 @@
 // The listener: hears events of a sandbox and hands each on to a local address, in order, until that has answered.
-import { setTimeout as pause } from "node:timers/promises";
 import { shown } from "../output/text.ts";
+import { pause } from "../pause.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Feed, Heard, HeardEvent } from "./feed.ts";
 import { momentOf } from "./ids.ts";
@@ -179,7 +179,7 @@ export class Listener {
   }
 
   private async rest(ms: number): Promise<void> {
-    await pause(ms, undefined, { signal: this.parts.stop }).catch(() => undefined);
+    await pause(ms, this.parts.stop);
   }
 }
 

@@ -1,7 +1,7 @@
 // Data to standard output: for people as facts and tables, for programs as JSON, a line each. Words go to standard error.
-import { setTimeout as pause } from "node:timers/promises";
 import type { List } from "../../../sdk/src/list.ts";
 import { say } from "../../../gateway/src/cli/say.ts";
+import { pause } from "../pause.ts";
 import { paintOf } from "./color.ts";
 import { factsOf } from "./facts.ts";
 import { type Column, tableOf } from "./table.ts";
@@ -63,7 +63,7 @@ async function watch<Item extends object>(
     }
     known.clear();
     for (const item of items) known.set(id(item), JSON.stringify(item));
-    await pause(WATCH_MS, undefined, { signal: stop }).catch(() => undefined);
+    await pause(WATCH_MS, stop);
   }
   return 0;
 }

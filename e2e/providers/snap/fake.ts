@@ -204,8 +204,12 @@ class SnapFake implements SnapControl {
     if (signature !== expected || !isNow(timestamp))
       return refusal(401, service, "00", "Unauthorized. Signature Not Match");
     if (headers["x-partner-id"] !== partnerId) return refusal(404, service, "16", "Partner Not Found");
-    if (!/^\d{1,36}$/.test(String(id))) return refusal(400, service, "01", "Invalid Field Format X-EXTERNAL-ID");
-    if (headers["channel-id"] === undefined) return refusal(400, service, "02", "Invalid Mandatory Field CHANNEL-ID");
+    // DOKU's page says digits, and its own client sends a UUID and more; BRI says nine digits.
+    const form = this.options.as === "bri" ? /^\d{1,9}$/ : /^[\w-]{1,64}$/;
+    if (!form.test(String(id))) return refusal(400, service, "01", "Invalid Field Format X-EXTERNAL-ID");
+    // Its pages of wallets and of status do without it.
+    if (headers["channel-id"] === undefined && ["27", "47", "51", "78"].includes(service))
+      return refusal(400, service, "02", "Invalid Mandatory Field CHANNEL-ID");
     return undefined;
   }
 

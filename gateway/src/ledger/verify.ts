@@ -8,18 +8,20 @@ import type { Database, Statement } from "../store/database.ts";
 import { type Journal, journalHash } from "./journal.ts";
 import { type JournalRow, journalOfRow, selectBalances, selectJournals } from "./ledger.sql.ts";
 import {
-  type Claim,
-  type CountedRow,
-  type PagedTable,
   batchesAstray,
   eventsUnfounded,
   itemsAstray,
   itemsContested,
-  journalsMissing,
-  journalsUnfounded,
   marksAstray,
   paymentsAstray,
   paymentsUntold,
+} from "./verify-rows.sql.ts";
+import {
+  type Claim,
+  type CountedRow,
+  type PagedTable,
+  journalsMissing,
+  journalsUnfounded,
   selectCounted,
   selectKeys,
   selectProtectedMismatch,

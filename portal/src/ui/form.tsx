@@ -246,17 +246,19 @@ export function Submit({
   children,
   look = "primary",
   beside,
+  disabled,
 }: {
   children: ReactNode;
   look?: ButtonLook;
   beside?: ReactNode;
+  disabled?: boolean;
 }) {
   const form = useForm();
   return (
     <div className="space-y-3">
       {form.rest && <ErrorNote error={form.rest} />}
       <div className="flex flex-wrap items-center gap-2">
-        <Button type="submit" look={look} pending={form.pending}>
+        <Button type="submit" look={look} pending={form.pending} disabled={disabled}>
           {children}
         </Button>
         {beside}

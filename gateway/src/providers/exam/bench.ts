@@ -1,5 +1,4 @@
 // What the cases of the exam work with: payments with keys of their own, calls with their outcomes, and a listener that hears the provider.
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,6 +18,7 @@ import {
 } from "../../acquirers/acquirer.ts";
 import { SECOND, stopwatchMs, systemClock } from "../../ground/clock.ts";
 import { Fault } from "../../ground/fault.ts";
+import { newId } from "../../ground/ids.ts";
 import type { ExamControl } from "./control.ts";
 
 export type CallableAcquirer = Acquirer & { calls: AcquirerCalls };
@@ -61,13 +61,6 @@ const BODY_MAX_BYTES = 65_536;
 const HEARD_MAX = 10_000;
 /** After so long a notification will not come any more. */
 const NOTIFIED_WITHIN_MS = 2_000;
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-
-/** 26 characters as our identities have them. */
-function randomName(): string {
-  return Array.from(randomBytes(26), (byte) => alphabet[byte % 32]).join("");
-}
-
 export interface ExamCase {
   /** A sentence that has to be true. */
   name: string;
@@ -140,12 +133,13 @@ export class Bench {
     const wanted = changes.method;
     const capability = this.acquirer.capabilities.find(({ method }) => wanted === undefined || method === wanted);
     if (!capability) throw new NotApplicable("it does not take this method");
-    const reference = `pay_${randomName()}`;
+    // As the service's own, with the moment in it: some connectors repeat a request only on its day.
+    const reference = newId("payment", systemClock.now());
     const step = capability.stepMinor ?? 1n;
     const usual = capability.minimumMinor > 1_500_000n ? capability.minimumMinor : 1_500_000n;
     const most = usual < capability.maximumMinor ? usual : capability.maximumMinor;
     return {
-      operationKey: `${reference.replace("_", "")}.${randomName()}.s1`,
+      operationKey: keyOf(reference),
       reference,
       amountMinor: most - (most % step),
       currency: capability.currencies[0] ?? "",
@@ -170,7 +164,7 @@ export class Bench {
       )?.stepMinor ?? 1n;
     const third = payment.amountMinor / 3n;
     return {
-      operationKey: `rfd${randomName()}.${randomName()}.s1`,
+      operationKey: keyOf(newId("refund", systemClock.now())),
       paymentOperationKey: payment.operationKey,
       paymentProviderIds: this.idsOf(payment.operationKey),
       paymentAmountMinor: payment.amountMinor,
@@ -330,6 +324,11 @@ export class Bench {
     const { instructions, providerIds } = found.answer ?? {};
     return { amountMinor, currency, merchantName, expiresAt, payable: true, instructions, providerIds };
   }
+}
+
+/** An operation key of a payment or a refund, under a merchant of its own. */
+function keyOf(id: string): string {
+  return `${id.replace("_", "")}.${newId("merchant", systemClock.now()).slice("mer_".length)}.s1`;
 }
 
 export function whyOf(ended: Ended<unknown>): string {

@@ -214,6 +214,7 @@ test.for([
   expect(readStatus(query({ latestTransactionStatus }), asked)).toEqual({
     standing,
     ids: { reference: "DOKU-1", approval: "1hk9vlw79634" },
+    isRefunded: latestTransactionStatus === "04",
   });
 });
 

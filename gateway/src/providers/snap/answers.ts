@@ -157,7 +157,7 @@ function walletOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Ope
 export function readStatus(
   body: Body,
   { operationKey, amountMinor, kept }: { operationKey: string; amountMinor: Minor; kept: string | undefined },
-): { standing: Standing; ids: ProviderIds } | undefined {
+): { standing: Standing; ids: ProviderIds; isRefunded: boolean } | undefined {
   const status = textIn(body, "latestTransactionStatus");
   if (status === "07") return undefined;
   const { originalPartnerReferenceNo: ours, originalReferenceNo: theirs } = body;
@@ -182,16 +182,17 @@ export function readStatus(
       return {
         standing: { status: "paid", receipt: feeMinor === undefined ? receipt : { ...receipt, feeMinor } },
         ids,
+        isRefunded: status === "04",
       };
     }
     case "01":
     case "03":
-      return { standing: { status: "waiting" }, ids };
+      return { standing: { status: "waiting" }, ids, isRefunded: false };
     case "02":
-      return { standing: { status: "processing" }, ids };
+      return { standing: { status: "processing" }, ids, isRefunded: false };
     case "05":
     case "06":
-      return { standing: { status: "failed" }, ids };
+      return { standing: { status: "failed" }, ids, isRefunded: false };
     default:
       throw differs("latestTransactionStatus", status);
   }

@@ -29,6 +29,8 @@ export interface VirtualAccounts {
    * the bill, is chosen in acquirers.json, since partners agree on it one by one.)
    */
   numbers: "theirs" | "ours";
+  /** True where a bank that asks us for a bill tells our reference again with the payment: only then `asked` can be chosen. */
+  tellsBillAgain: boolean;
   /** Digits of `customerNo` that we make. */
   customerDigits: number;
   /** `virtualAccountTrxType` of an account that takes one amount once; undefined where the field is not known. */

@@ -66,6 +66,8 @@ test("a good entry for BRI names the channel that BRI has given", () => {
     accounts: { bri: { numbers: "ours" } },
   });
   expect(places({ ...entry, channel_id: undefined })).toEqual(["channel_id"]);
+  const asked = { bri: { partner_service_id: "77777", numbers: "asked" } };
+  expect(places({ ...entry, virtual_accounts: asked })).toEqual(["virtual_accounts.bri.numbers"]);
   expect(places({ ...entry, methods: [qr] })).toEqual(["methods.0.method", "qris"]);
 });
 

@@ -60,6 +60,8 @@ export const snapSchema = z
       const traits = dialect.virtualAccounts;
       if (!traits || !Object.hasOwn(traits.banks, bank))
         wrong(["virtual_accounts", bank], "is no bank of this profile");
+      else if (range.numbers === "asked" && !traits.tellsBillAgain)
+        wrong(["virtual_accounts", bank, "numbers"], "this profile's payments do not tell which bill they are for");
       else if (range.customer_prefix.length > traits.customerDigits - 6)
         wrong(["virtual_accounts", bank, "customer_prefix"], "leaves fewer than 6 digits");
     }

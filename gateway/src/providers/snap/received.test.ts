@@ -109,6 +109,8 @@ test.for([
   ["SIGNATURE_INVALID", { secret: "another" }],
   ["SIGNATURE_INVALID", { sent: JSON.stringify(other) }],
   ["SIGNATURE_INVALID", { headers: { "x-signature": "x" } }],
+  ["SIGNATURE_INVALID", { headers: { authorization: "Basic abc" } }],
+  ["SIGNATURE_INVALID", { headers: { authorization: "Bearer another" } }],
   ["SIGNATURE_INVALID", { headers: { "x-partner-id": "another" } }],
   ["SIGNATURE_INVALID", { headers: { "x-timestamp": "yesterday" } }],
   ["SIGNATURE_INVALID", { headers: { "x-timestamp": snapTime(NOW + SECOND) } }],
@@ -135,7 +137,6 @@ test.for([
   ["that is over", { token: issueToken("new secret", "doku", NOW - 900 * SECOND) }],
   ["of another acquirer", { token: issueToken("new secret", "bri", NOW) }],
   ["of nobody", { token: "eyJhbGciOiJSUzI1NiJ9.x.y" }],
-  ["that is missing", { headers: { authorization: "Basic abc" } }],
 ] as const)("a token %s is answered so that they ask for another", ([, changes]) => {
   const heard = hear(message("/v1/transfer-va/payment", payment, changes));
   if (heard.kind !== "reply") throw new Error("it was believed");

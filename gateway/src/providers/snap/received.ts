@@ -88,7 +88,10 @@ function giveToken(
   });
 }
 
-/** Checks a message that belongs to a transaction. A token that is not good (any more) has an answer of its own: they ask for another. */
+/**
+ * Checks a message that belongs to a transaction. Who has signed it well under a token that is not good (any more) is answered, and asks for
+ * another.
+ */
 function checkTransaction(
   { dialect, code, partnerId }: Partner,
   { secrets, publicKeys }: TheirKeys,
@@ -100,27 +103,20 @@ function checkTransaction(
   const signature = headerIn(message, "x-signature");
   const byToken = dialect.signature === "hmac";
   const token = byToken ? /^Bearer (\S{1,2048})$/i.exec(headerIn(message, "authorization"))?.[1] : undefined;
-  if (byToken && (token === undefined || !isOwnToken(secrets, code, token, now)))
-    return reply(401, service, "01", "Invalid Token (B2B)");
-  // Their repetitions come with the token's age at most; a repeated one changes nothing, since each transaction counts once.
-  checkMoment(timestamp, now, byToken ? OWN_TOKEN_SECONDS : TIMESTAMP_WINDOW_SECONDS);
-  const request = {
-    method: message.method,
-    path: message.target,
-    token,
-    body: message.body.toString("utf8"),
-    timestamp,
-  };
-  const text = transactionText(request);
+  const body = message.body.toString("utf8");
+  const text = transactionText({ method: message.method, path: message.target, token, body, timestamp });
   const isSigned = byToken
     ? secrets.map((secret) => isSignedByHmac(secret, text, signature)).includes(true)
     : publicKeys.some((key) => isSignedByRsa(key, text, signature));
   const isForUs = sameText(headerIn(message, "x-partner-id"), partnerId);
-  if (!isSigned || !isForUs)
-    throw new Fault("SIGNATURE_INVALID", {
-      message: "The signature of method, path, token, body and X-TIMESTAMP does not match.",
-    });
-  return undefined;
+  if (!isSigned || !isForUs || (byToken && token === undefined)) {
+    const message = "The signature of method, path, token, body and X-TIMESTAMP does not match.";
+    throw new Fault("SIGNATURE_INVALID", { message });
+  }
+  // Their repetitions come within the token's age at most; a repeated one changes nothing, since each transaction counts once.
+  checkMoment(timestamp, now, byToken ? OWN_TOKEN_SECONDS : TIMESTAMP_WINDOW_SECONDS);
+  if (token === undefined || isOwnToken(secrets, code, token, now)) return undefined;
+  return reply(401, service, "01", "Invalid Token (B2B)");
 }
 
 /** What does the payer of this account owe? */

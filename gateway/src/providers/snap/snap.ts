@@ -166,27 +166,37 @@ class Snap {
     }
   }
 
-  /** A wallet's status tells its refunds; of QRIS the same request again does, on its own day, and whole refunds the status does later. */
+  /**
+   * A wallet's status tells its refunds. Of QRIS it tells only that something was refunded, which is enough where it is all of the payment.
+   * Otherwise the same request is sent again, on its own day.
+   */
   async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
-    if (request.method === "ewallet") {
-      const wallets = this.wallets();
-      const ask = askWallet(wallets, request.paymentOperationKey, this.keptChannel(request));
-      const answer = await this.client.call(ask, signal, tell);
-      if (answer.meaning !== "done") throw this.unclear(ask, answer);
-      const found = refundInHistory(answer.body, request);
-      if (found) return { known: true, ...found };
-    }
+    const told = await this.refundTold(request, signal, tell);
+    if (told) return { known: true, ...told };
+    if (!this.mayRepeat(request.operationKey))
+      throw new Error(
+        `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
+      );
     const again = await this.refunding(request, signal, tell);
-    if (this.mayRepeat(request.operationKey)) {
-      const answer = await this.client.call(again, signal, tell);
-      if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
-      if (answer.meaning === "in progress") return { known: true, status: "pending" };
-      throw this.unclear(again, answer);
-    }
-    throw new Error(
-      `${this.partner.code} does not tell what became of ${referenceOf(request.operationKey)} on a later day`,
-    );
+    const answer = await this.client.call(again, signal, tell);
+    if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
+    if (answer.meaning === "in progress") return { known: true, status: "pending" };
+    throw this.unclear(again, answer);
+  }
+
+  private async refundTold(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded | undefined> {
+    const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
+    const kept = paymentProviderIds?.reference;
+    const ask =
+      request.method === "ewallet"
+        ? askWallet(this.wallets(), operationKey, this.keptChannel(request))
+        : queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
+    const answer = await this.client.call(ask, signal, tell);
+    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    if (request.method === "ewallet") return refundInHistory(answer.body, request);
+    const status = readStatus(answer.body, { operationKey, amountMinor, kept });
+    return status?.isRefunded === true && request.amountMinor === amountMinor ? { status: "succeeded" } : undefined;
   }
 
   async check(signal: AbortSignal, tell?: Tell): Promise<Checked> {
@@ -323,13 +333,14 @@ class Snap {
     const kept = paymentProviderIds?.reference;
     const ask = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
     const answer = await this.client.call(ask, signal, tell);
-    // Asking changes nothing: the refund itself was not asked for yet.
-    const status = answer.meaning === "done" ? readStatus(answer.body, { operationKey, amountMinor, kept }) : undefined;
-    if (status?.ids.approval === undefined)
-      throw new AcquirerRefused(`${this.partner.code} does not tell which payment to refund (${answer.said})`, {
-        unavailable: true,
-      });
-    return status.ids.approval;
+    // Asking changes nothing: where they say no to it, no refund was asked for.
+    if (["refused", "not found", "unavailable", "token"].includes(answer.meaning))
+      throw this.refused(answer, answer.meaning !== "refused" && answer.meaning !== "not found");
+    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    const approval = readStatus(answer.body, { operationKey, amountMinor, kept })?.ids.approval;
+    if (approval === undefined)
+      throw new AcquirerRefused(`${this.partner.code} knows of no payment to refund (${answer.said})`);
+    return approval;
   }
 
   /** Nothing is registered: the number is ours, and they ask for its bill. */

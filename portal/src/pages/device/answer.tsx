@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorNote } from "../../ui/face.tsx";
 import { ChoicesField, Form, SelectField, Submit, useFormValues } from "../../ui/form.tsx";
+import { useSettled } from "../../ui/settled.ts";
 import type { SeenDevice } from "../device.tsx";
 import { scopes as allScopes } from "../developers/keys/terms.tsx";
 import { What } from "./what.tsx";
@@ -87,6 +88,7 @@ function Grant({ device: { user_code, environment }, makers, beside, onDone }: G
 
 function Terms({ makers, beside }: Pick<GrantProps, "makers" | "beside">) {
   const values = useFormValues();
+  const settled = useSettled();
   const { membership, environment } = choiceOf(values, makers);
   const own = grantable(membership, environment);
   const some = (value: string): string | undefined =>
@@ -111,7 +113,7 @@ function Terms({ makers, beside }: Pick<GrantProps, "makers" | "beside">) {
         }
       />
       <ChoicesField name="scopes" label="It may" options={own} check={some} />
-      <Submit beside={beside}>{`Give it a ${environment} key`}</Submit>
+      <Submit beside={beside} disabled={!settled}>{`Give it a ${environment} key`}</Submit>
     </>
   );
 }

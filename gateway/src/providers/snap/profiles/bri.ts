@@ -13,6 +13,7 @@ export const bri: Dialect = {
   virtualAccounts: {
     paths: { create: "/snap/v1.0/transfer-va/create-va", status: "/snap/v1.0/transfer-va/status" },
     numbers: "ours",
+    tellsBillAgain: false,
     customerDigits: 13,
     transactionType: undefined,
     namesChannel: false,

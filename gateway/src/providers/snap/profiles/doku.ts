@@ -16,6 +16,7 @@ export const doku: Dialect = {
       status: "/orders/v1.0/transfer-va/status",
     },
     numbers: "theirs",
+    tellsBillAgain: true,
     customerDigits: 12,
     transactionType: "C",
     namesChannel: true,

@@ -1,11 +1,10 @@
 // The operators, and what an admin may change about them.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { refresh, useAction } from "../../../api/action.ts";
+import { refresh } from "../../../api/action.ts";
 import { useSession } from "../../../api/session.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Confirm, Dialog } from "../../../ui/dialog.tsx";
-import { Form, Submit } from "../../../ui/form.tsx";
+import { PersonButtons, PersonName, RoleDialog } from "../../../shell/persons.tsx";
+import { Confirm } from "../../../ui/dialog.tsx";
 import { To } from "../../../ui/link.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
@@ -28,13 +27,7 @@ export function People() {
   const columns: Column<Operator>[] = [
     {
       head: "Name",
-      cell: ({ name, email, person_id: id }) => (
-        <div className="max-w-40 truncate sm:max-w-80">
-          <span className="font-medium">{name}</span>
-          {id === self && <span className="text-muted"> · you</span>}
-          <div className="truncate text-xs text-muted">{email}</div>
-        </div>
-      ),
+      cell: (operator) => <PersonName of={operator} self={self} className="max-w-40" />,
     },
     { head: "Role", cell: ({ role }) => role },
     {
@@ -51,14 +44,7 @@ export function People() {
       head: "Change",
       align: "right",
       cell: (operator) => (
-        <span className="inline-flex flex-wrap justify-end gap-1">
-          <Button look="quiet" label={`Change the role of ${operator.name}`} onClick={() => setChanging(operator)}>
-            Role…
-          </Button>
-          <Button look="quiet" label={`Remove ${operator.name}`} onClick={() => setRemoving(operator)}>
-            Remove…
-          </Button>
-        </span>
+        <PersonButtons name={operator.name} role={() => setChanging(operator)} remove={() => setRemoving(operator)} />
       ),
     });
   }
@@ -79,26 +65,17 @@ interface About {
   close: () => void;
 }
 
-function ChangeRole({ of: operator, isSelf, close }: About) {
-  const { person_id, name, role: before } = operator;
-  const action = useAction(
-    (role: Role) => write("PATCH", "/v1/operators/{person_id}", { path: { person_id }, body: { role } }),
-    {
-      refresh: ["/v1/operators", "/v1/session", "/v1/audit"],
-      done: () => {
-        say(`The role of ${name} is changed.`);
-        close();
-      },
-    },
-  );
+function ChangeRole({ of: { person_id, name, role: before }, isSelf, close }: About) {
   return (
-    <Dialog open onClose={close} title={`The role of ${name}`}>
-      <Form values={{ role: before }} action={action} onSubmit={({ role }) => action.run(role as Role)}>
-        <RoleField />
-        {isSelf && <p className="text-muted">This is your own role: you may lose the right to change it back.</p>}
-        <Submit>Change the role</Submit>
-      </Form>
-    </Dialog>
+    <RoleDialog<Role>
+      name={name}
+      role={before}
+      isSelf={isSelf}
+      roleField={<RoleField />}
+      change={(role) => write("PATCH", "/v1/operators/{person_id}", { path: { person_id }, body: { role } })}
+      refresh={["/v1/operators", "/v1/session", "/v1/audit"]}
+      close={close}
+    />
   );
 }
 

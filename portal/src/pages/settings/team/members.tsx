@@ -1,13 +1,13 @@
 // Who belongs to the merchant, and what an owner may change about it.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { refresh, useAction } from "../../../api/action.ts";
+import { refresh } from "../../../api/action.ts";
 import { useApi, useCan } from "../../../api/place.ts";
 import { useSession } from "../../../api/session.ts";
 import type { Schema } from "../../../api/types.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Confirm, Dialog } from "../../../ui/dialog.tsx";
-import { Form, SelectField, Submit, useFormValues } from "../../../ui/form.tsx";
+import { PersonButtons, PersonName, RoleDialog } from "../../../shell/persons.tsx";
+import { Confirm } from "../../../ui/dialog.tsx";
+import { SelectField, useFormValues } from "../../../ui/form.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
@@ -27,13 +27,7 @@ export function Members() {
   const columns: Column<Member>[] = [
     {
       head: "Name",
-      cell: ({ name, email, person_id: id }) => (
-        <div className="max-w-32 truncate sm:max-w-80">
-          <span className="font-medium">{name}</span>
-          {id === self && <span className="text-muted"> · you</span>}
-          <div className="truncate text-xs text-muted">{email}</div>
-        </div>
-      ),
+      cell: (member) => <PersonName of={member} self={self} className="max-w-32" />,
     },
     { head: "Role", cell: ({ role }) => role },
     {
@@ -48,14 +42,7 @@ export function Members() {
       head: "Change",
       align: "right",
       cell: (member) => (
-        <span className="inline-flex flex-wrap justify-end gap-1">
-          <Button look="quiet" label={`Change the role of ${member.name}`} onClick={() => setChanging(member)}>
-            Role…
-          </Button>
-          <Button look="quiet" label={`Remove ${member.name}`} onClick={() => setRemoving(member)}>
-            Remove…
-          </Button>
-        </span>
+        <PersonButtons name={member.name} role={() => setChanging(member)} remove={() => setRemoving(member)} />
       ),
     });
   }
@@ -78,27 +65,18 @@ interface About {
   close: () => void;
 }
 
-function ChangeRole({ member, isSelf, close }: About) {
+function ChangeRole({ member: { person_id, name, role: before }, isSelf, close }: About) {
   const api = useApi();
-  const action = useAction(
-    (role: Role) =>
-      api.write("PATCH", "/v1/team/{person_id}", { path: { person_id: member.person_id }, body: { role } }),
-    {
-      refresh: ["/v1/team", "/v1/session", "/v1/audit"],
-      done: () => {
-        say(`The role of ${member.name} is changed.`);
-        close();
-      },
-    },
-  );
   return (
-    <Dialog open onClose={close} title={`The role of ${member.name}`}>
-      <Form values={{ role: member.role }} action={action} onSubmit={({ role }) => action.run(role as Role)}>
-        <RoleField />
-        {isSelf && <p className="text-muted">This is your own role: you may lose the right to change it back.</p>}
-        <Submit>Change the role</Submit>
-      </Form>
-    </Dialog>
+    <RoleDialog<Role>
+      name={name}
+      role={before}
+      isSelf={isSelf}
+      roleField={<RoleField />}
+      change={(role) => api.write("PATCH", "/v1/team/{person_id}", { path: { person_id }, body: { role } })}
+      refresh={["/v1/team", "/v1/session", "/v1/audit"]}
+      close={close}
+    />
   );
 }
 
