@@ -44,10 +44,13 @@ export interface StripeFake extends Fake {
 }
 
 interface Kept {
+  /** Unix seconds: keys are forgotten after a day. */
+  at: number;
   fingerprint: string;
   answer: FakeAnswer;
 }
 const KEPT_MAX = 10_000;
+const KEPT_SECONDS = 86_400;
 
 /** Listens, and answers until it is closed. */
 export async function stripeFake(options: StripeFakeOptions = {}): Promise<StripeFake> {
@@ -109,7 +112,8 @@ class MadeUpStripe {
     const key = request.method === "POST" ? request.headers["idempotency-key"] : undefined;
     if (typeof key !== "string") return changed(request, await this.perform(request));
     const fingerprint = `${request.path} ${request.body.toString("latin1")}`;
-    const kept = this.answers.get(key);
+    const known = this.answers.get(key);
+    const kept = known !== undefined && this.now() - known.at < KEPT_SECONDS ? known : undefined;
     if (kept !== undefined && kept.fingerprint !== fingerprint) {
       const message = `Keys for idempotent requests can only be used with the same parameters they were first used with.`;
       return failure(new StripeError(400, { type: "idempotency_error", message }));
@@ -121,7 +125,11 @@ class MadeUpStripe {
       const [oldest] = this.answers.keys();
       if (this.answers.size >= KEPT_MAX && oldest !== undefined) this.answers.delete(oldest);
       const failed = { status: 500, body: { error: { type: "api_error", message: "An error occurred on our end." } } };
-      this.answers.set(key, { fingerprint, answer: request.fault === "500 after effect" ? failed : answer });
+      this.answers.set(key, {
+        at: this.now(),
+        fingerprint,
+        answer: request.fault === "500 after effect" ? failed : answer,
+      });
     }
     return changed(request, answer);
   }

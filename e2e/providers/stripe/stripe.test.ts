@@ -243,7 +243,8 @@ test("a repetition finds the page that was made with an end that is not taken an
   fake.control.fault("silent after effect");
   await expect(open(request)).rejects.toThrow();
   clock.at = MADE + 20 * MINUTE;
-  expect(await ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  const { instructions } = await open(request);
+  expect(await ask(request)).toMatchObject({ known: true, standing: { status: "waiting" }, instructions });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -372,6 +373,8 @@ test("a dispute is told by their name of the payment, and evidence goes back onc
   fake.control.fault("500 after effect"); // of the dispute's reading: nothing was submitted
   await expect(acquirer.calls.submitEvidence?.(evidence, signal, tell)).rejects.toThrow();
   await acquirer.calls.submitEvidence?.(evidence, signal, tell);
+  await acquirer.calls.submitEvidence?.(evidence, signal, tell);
+  clock.at = MADE + 25 * 60 * MINUTE; // their keys are forgotten by then
   await acquirer.calls.submitEvidence?.(evidence, signal, tell);
   const { fields, files, submissions } = fake.control.evidence(request.operationKey);
   expect(fields["uncategorized_text"]).toBe("It was signed for.\n\nDelivered on 2026-11-20.");
