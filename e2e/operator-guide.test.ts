@@ -103,6 +103,8 @@ describe.runIf(shell)("the operators' guides", () => {
     const api = (heading: string) => expect(told.get(`operator-api: ${heading}`), heading);
     api("Tokens and roles").toContain('"name":"sari","role":"support"');
     api("Finding a payment").toContain('"kind":"journalled"');
+    api("Finding a payment").toContain('"acquirer_name":');
+    api("Finding a payment").toContain('"is_more":false');
     api("Why this number?").toContain('"figure_after_minor"');
     api("Why this number?").toContain("closing,,,,");
     api("A whole book").toContain('"clean":true');
