@@ -1,13 +1,17 @@
 // Goal: an operator finds any merchant's payment, reads its whole story, and gives it back for its merchant. Method: a real
 // browser at the operators' listener, two merchants with money that moved; axe on each page.
 import { beforeAll, expect, test } from "vitest";
+import { saidOf } from "../../gateway/src/providers/mask.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
+import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { at } from "../../portal/src/console/paths.ts";
+import { paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faultsIn, showIn } from "./kit/look.ts";
-import { type Visit, usePortal } from "./kit/portal.ts";
+import { PHONE, type Visit, usePortal } from "./kit/portal.ts";
 
-const portal = usePortal();
+const rimba = scriptedAcquirer("rimba");
+const portal = usePortal({ acquirers: [rimba] });
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
 let merchantId: string;
@@ -121,4 +125,48 @@ test("the palette finds a payment by the order of its merchant, and says whose i
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "Payment", exact: true }).waitFor();
   expect(page.url()).toContain(ofOther);
+});
+
+test("who took a payment, its ids, its words and what fitted nothing are read in the console, and its own part in the portal", async () => {
+  rimba.voice = {
+    words: (call, key) => ({
+      about: `POST /${call}`,
+      status: call === "report" ? undefined : 201,
+      text: saidOf(JSON.stringify({ order_id: key, api_key: "k", amount: { value: 90_000 } }), '{"id":"rb-1"}'),
+    }),
+    providerIds: (key) => ({ transaction: "rb-1", payment_request: `pr-${key}` }),
+  };
+  rimba.dashboardUrl = ({ transaction }) => `https://rimba.example/${transaction}`;
+  const { service } = portal;
+  const rules = [{ gateway_code: "rimba", priority: 1, weight: 1 }];
+  const { version } = await service.operate("POST", "/routing/rules", { rules });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  const member = await portal.member("viewer");
+  const { reference } = (await member.client.post("/v1/payments", paymentBody())).json;
+  const stray = { kind: "look", operationKey: "another.shop" } as const;
+  expect([await report(service.origin, "rimba", stray), await report(service.origin, "rimba", stray)]).toEqual([
+    404, 404,
+  ]);
+
+  const operator = await portal.operator("viewer");
+  await Promise.all([operator.open(at.payment(reference)), member.open(paths.payment(member.place, reference))]);
+  for (const { page } of [operator, member]) {
+    const section = page.getByRole("region", { name: "At the acquirer" });
+    const link = section.getByRole("link", { name: "Open in its dashboard" });
+    expect(await link.getAttribute("href")).toBe("https://rimba.example/rb-1");
+    await section.getByRole("button", { name: "Copy the transaction of the payment" }).waitFor();
+    await section.locator("summary").first().focus();
+    await page.keyboard.press("Enter");
+    const asked = section.getByRole("region", { name: "asked in POST /open" });
+    expect(await asked.innerText()).toContain('"api_key": "[redacted]"');
+  }
+  // The portal shows the same.
+  await isWhole(operator, "payment-at-acquirer");
+  await member.page.setViewportSize(PHONE);
+  expect(await member.page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+  await operator.open(at.acquirer("rimba"));
+  const strays = operator.page.getByRole("region", { name: "Messages that fit nothing" });
+  await strays.getByText(/^Some change, about nothing that it was asked for · 2 times since /).click();
+  expect(await strays.getByRole("region", { name: "answered in another.shop" }).innerText()).toContain('"rb-1"');
+  await operator.look("console-acquirer-strays");
 });

@@ -1,7 +1,7 @@
 // Goal: the committed contract is what the service does. Method: generate it again, and hold it to OpenAPI's own rules.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { gerbang } from "../../e2e/kit/service.ts";
+import { gerbangHere } from "../../e2e/kit/command-here.ts";
 import { ContractCheck } from "../test/contract-check.ts";
 import { createApp } from "./app.ts";
 import { eventTypes } from "./events/event.ts";
@@ -44,7 +44,7 @@ test("the commands that CONTRIBUTING gives for the contracts write exactly the c
     const [npx, program, ...args] = command.split(" ");
     // `npm run` would put npm's own lines at the head of the file.
     expect(`${npx} ${program}`).toBe("npx gerbang");
-    const { code, stdout } = await gerbang(args, {});
+    const { code, stdout } = await gerbangHere(args, {});
     expect([code, stdout === readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")]).toEqual([0, true]);
   }
 });

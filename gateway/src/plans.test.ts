@@ -3,6 +3,7 @@
 // are asked in the same words (`loadByKey`).
 import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
+import { selectWords } from "./acquiring/words.sql.ts";
 import { evidenceDrafts, evidenceFiles, fileLists } from "./disputes/evidence.sql.ts";
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
@@ -25,6 +26,7 @@ import {
   selectDisputesOf,
   selectEventsOf,
   selectJournalsOf,
+  selectOperationsOfPayment,
   selectReceiptsOf,
   selectRefundsOf,
 } from "./story/story.sql.ts";
@@ -54,6 +56,11 @@ select merchant, 'sandbox', n, 1, 'merchant:available', 'IDR', 1, 1`,
 select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'won', 'general', 1, 'IDR', now(), now(), now()`,
     receipts: `(merchant_id, environment, receipt_id, gateway_code, transaction_id, payment_id, amount_minor, currency, status, received_at)
 select merchant, 'sandbox', gen_random_uuid(), 'nusantara', 't' || n, gen_random_uuid(), 1, 'IDR', 'applied', now()`,
+    acquirer_operations: `(merchant_id, environment, operation_id, kind, payment_id, step, gateway_code, attempt, round, created_at)
+select merchant, 'sandbox', gen_random_uuid(), 'refund', gen_random_uuid(), 'done', 'nusantara', 1, 0, now()`,
+    acquirer_words: `(merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt, call, about, words, said_at)
+select merchant, 'sandbox', gen_random_uuid(), decode(repeat('00', 32), 'hex'), gen_random_uuid(), 'payment', 'nusantara', 1, 'open', 'POST /',
+  '', now()`,
     settlement_items: `(merchant_id, environment, settlement_id, kind, item_id, payment_id, amount_minor, fee_minor, occurred_at)
 select merchant, 'sandbox', gen_random_uuid(), 'payment', gen_random_uuid(), gen_random_uuid(), 1, 0, now()`,
     evidence_drafts: `(merchant_id, environment, dispute_id, statement, saved_at)
@@ -162,6 +169,8 @@ test.each<[string, string, Statement]>([
   ["journals of a payment", "journals_group", selectJournalsOf(book, reference)],
   ["events about an object", "events_of_subject", selectEventsOf(book, [reference])],
   ["settlements of a payment", "payments_pkey", selectBatchesOf(book, reference)],
+  ["operations of a payment", "acquirer_operations_pkey", selectOperationsOfPayment(book, reference)],
+  ["words about a payment", "acquirer_words_payment", selectWords(book, reference, 101)],
   ["payments by amount", "payments_pkey", selectFound(searched, 25)],
   ["payments of a payer", "payments_customer", selectFound({ ...searched, contactKey: "00" }, 25)],
   ["payments by reference_id", "payments_reference", selectFound({ ...searched, referenceId: "a" }, 25)],

@@ -19,6 +19,7 @@ import { linkPath } from "./links/link-address.ts";
 import { linkEndpoints } from "./links/links.routes.ts";
 import { acquirerCostEndpoints } from "./operator/acquirer-costs.routes.ts";
 import { acquirerHealthEndpoint } from "./operator/acquirer-health.routes.ts";
+import { acquirerStraysEndpoint } from "./operator/acquirer-strays.routes.ts";
 import { acquirerEndpoints } from "./operator/acquirers.routes.ts";
 import { approvalEndpoints } from "./operator/approvals.routes.ts";
 import type { Approvals } from "./operator/approvals.ts";
@@ -37,6 +38,7 @@ import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
 import { PaymentRecords } from "./operator/payment-record.ts";
 import { operatorInvitationAccess, operatorPeopleEndpoints } from "./operator/operators.routes.ts";
+import { paymentAtAcquirerEndpoint } from "./operator/payment-acquirer.routes.ts";
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
 import { receiptEndpoints } from "./operator/receipts.routes.ts";
 import { payerEndpoints as operatorPayerEndpoints } from "./operator/payers.routes.ts";
@@ -78,6 +80,7 @@ import { payerEndpoints } from "./portal/payers.routes.ts";
 import { requestEndpoints } from "./portal/requests.routes.ts";
 import { rightsInPortal } from "./portal/memberships.ts";
 import { bookPagesEndpoints } from "./portal/books.routes.ts";
+import { paymentAtAcquirerEndpoint as paymentOfMemberAtAcquirerEndpoint } from "./portal/payment-acquirer.routes.ts";
 import { searchEndpoints } from "./portal/search.routes.ts";
 import { settingsEndpoints } from "./portal/settings.routes.ts";
 import { teamEndpoints } from "./portal/team.routes.ts";
@@ -199,10 +202,12 @@ export function operatorSurface(
     ...acquirerEndpoints(router, clock),
     ...acquirerHealthEndpoint(router, database, clock),
     ...acquirerCostEndpoints(router, costs),
+    ...acquirerStraysEndpoint(router, database),
     ...routingEndpoints({ ruleSets, router }),
     ...splitEndpoints({ database, ruleSets, router, costs }),
     ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),
+    ...paymentAtAcquirerEndpoint({ database, acquirer }),
     ...reviewEndpoints({ database, directory, moves, payments, payers, records, figures, approvals }),
     ...operatorSearchEndpoint({ database, payers, gatewayCodes: () => router.codes() }),
     ...statementEndpoints(database, directory),
@@ -299,6 +304,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
       payers: rooms.payers,
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
+    ...paymentOfMemberAtAcquirerEndpoint({ database, acquirer: (code) => rooms.router.acquirer(code) }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),
     ...evidenceEndpoints({ database, lanes, files }),

@@ -4,10 +4,13 @@ import {
   AcquirerRefused,
   type Known,
   type OpenRequest,
+  type ProviderIds,
   type RefundRequest,
   type RefundStatus,
   type Report,
   type Standing,
+  type Tell,
+  type Words,
 } from "../src/acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
 import { Fault } from "../src/ground/fault.ts";
@@ -16,7 +19,15 @@ import { paymentMethods } from "../src/merchants/settings.ts";
 /** `refuse`: this one; `down`: all of them. `lost`: it does the work and its answer never comes. `unheard`: the call never arrives. `held`: until `let go`. `refuse late`: then. */
 export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" | "refuse late";
 
+/** What an acquirer says beside its answers: the words of a call or a report about an operation, and what it calls that. */
+export interface Voice {
+  words(call: "open" | "ask" | "refund" | "ask_refund" | "report", operationKey: string): Words;
+  providerIds(operationKey: string): ProviderIds;
+}
+
 export interface ScriptedAcquirer extends Acquirer {
+  /** It tells neither words nor ids of its own while this is undefined. */
+  voice: Voice | undefined;
   /** What happens to the next calls that open or refund; `otherwise` when it is used up. */
   script: Behaviour[];
   otherwise: Behaviour;
@@ -65,6 +76,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
       cost: { basisPoints: 10, flatMinor: 0n },
     })),
     remote: true,
+    voice: undefined,
     script: [],
     otherwise: "ok",
     answersQuestions: true,
@@ -85,42 +97,57 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     },
     calls: {
       deadlineMs: 400,
-      async open(request, signal) {
+      async open(request, signal, tell) {
         acquirer.opened.push(request);
+        speak("open", request, tell);
         await behave(signal, () => {
           if (voided.has(request.operationKey)) throw new AcquirerRefused("voided");
           known.set(request.operationKey, request);
         });
-        return { instructions: instructionsOf(request) };
+        return { instructions: instructionsOf(request), ...idsOf(request) };
       },
-      ask(request): Promise<Known> {
+      ask(request, _signal, tell): Promise<Known> {
         acquirer.asked.push(request.operationKey);
+        speak("ask", request, tell);
         if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
         if (!known.has(request.operationKey)) {
           voided.add(request.operationKey);
           return Promise.resolve({ known: false });
         }
         const standing = acquirer.standings.get(request.operationKey) ?? { status: "waiting" as const };
-        return Promise.resolve({ known: true, instructions: instructionsOf(request), standing });
+        return Promise.resolve({ known: true, instructions: instructionsOf(request), standing, ...idsOf(request) });
       },
-      async refund(request, signal) {
+      async refund(request, signal, tell) {
         acquirer.refunds.push(request);
+        speak("refund", request, tell);
         await behave(signal, () => refunded.set(request.operationKey, request));
-        return { status: acquirer.refundStatus };
+        return { status: acquirer.refundStatus, ...idsOf(request) };
       },
-      askRefund(request) {
+      askRefund(request, _signal, tell) {
         acquirer.asked.push(request.operationKey);
+        speak("ask_refund", request, tell);
         if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
         return Promise.resolve(
-          refunded.has(request.operationKey) ? { known: true, status: acquirer.refundStatus } : { known: false },
+          refunded.has(request.operationKey)
+            ? { known: true, status: acquirer.refundStatus, ...idsOf(request) }
+            : { known: false },
         );
       },
       receive({ headers, body }) {
         if (headers.authorization !== code) throw new Fault("SIGNATURE_INVALID");
-        return { kind: "reports", reports: [reportOf(body)] };
+        const told = reportOf(body);
+        const about = told.kind === "dispute" ? told.paymentOperationKey : told.operationKey;
+        const words = acquirer.voice?.words("report", about);
+        return { kind: "reports", reports: [told], ...(words && { words }) };
       },
     },
   };
+  type About = Pick<OpenRequest, "operationKey">;
+  const speak = (call: "open" | "ask" | "refund" | "ask_refund", { operationKey }: About, tell?: Tell): void => {
+    if (acquirer.voice) tell?.(acquirer.voice.words(call, operationKey));
+  };
+  const idsOf = ({ operationKey }: About): { providerIds?: ProviderIds } =>
+    acquirer.voice ? { providerIds: acquirer.voice.providerIds(operationKey) } : {};
   const instructionsOf = (request: OpenRequest) => {
     const instructions = cendana.issue({ ...request, metadata: undefined });
     if (!instructions) throw new Error("the house's simulator issues nothing");

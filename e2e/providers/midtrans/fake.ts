@@ -24,6 +24,7 @@ import {
   signatureOf,
   transactionOf,
 } from "./orders.ts";
+import { answerOf, changed, notifyUrlsOf, objectOf, orderedIn, pageError, refused, unauthorized } from "./replies.ts";
 
 export interface MidtransFakeOptions {
   serverKey: string;
@@ -353,59 +354,6 @@ class MidtransFake implements MidtransControl {
       status: 200,
       body: about({ status_code: "200", status_message, transaction_status: order.status, refund_amount }),
     };
-  }
-}
-
-/** The answer about an order. Of ShopeePay an inquiry repeats the link while the order is pending; of no other type does it tell it again. */
-function answerOf(order: FakeOrder, code: string, message: string): FakeAnswer {
-  const actions = order.paymentType === "shopeepay" && order.status === "pending" ? order.told : {};
-  return { status: 200, body: { status_code: code, status_message: message, ...transactionOf(order), ...actions } };
-}
-
-function refused(code: string, message: string): FakeAnswer {
-  return { status: 200, body: { status_code: code, status_message: message, id: randomUUID() } };
-}
-
-function pageError(...error_messages: string[]): FakeAnswer {
-  return { status: 400, body: { error_messages } };
-}
-
-function unauthorized(isPage: boolean): FakeAnswer {
-  const message = "Access denied due to unauthorized transaction, please check client or server key";
-  if (isPage) return { status: 401, body: { error_messages: [message] } };
-  return { status: 401, body: { status_code: "401", status_message: message, id: randomUUID() } };
-}
-
-/** What some faults make of an answer. */
-function changed(answer: FakeAnswer, fault: FaultName | undefined): FakeAnswer {
-  const body = answer.body as Record<string, unknown>;
-  if (fault === "wrong amount" && typeof body["gross_amount"] === "string")
-    return { ...answer, body: { ...body, gross_amount: rupiahText(Number(body["gross_amount"]) + 1_000) } };
-  if (fault === "wrong currency") return { ...answer, body: { ...body, currency: "USD" } };
-  if (fault === "unknown status") return { ...answer, body: { ...body, transaction_status: "perhaps" } };
-  return answer;
-}
-
-function orderedIn(body: Record<string, unknown>): { orderId: string; amount: number } | undefined {
-  const details = body["transaction_details"] as { order_id?: unknown; gross_amount?: unknown } | undefined;
-  const { order_id: orderId, gross_amount: amount } = details ?? {};
-  if (typeof orderId !== "string" || !/^[\w.~-]{1,50}$/.test(orderId)) return undefined;
-  return typeof amount === "number" && Number.isInteger(amount) && amount > 0 ? { orderId, amount } : undefined;
-}
-
-/** At most three addresses, with commas between them. */
-function notifyUrlsOf({ headers }: FakeRequest): string[] {
-  const text = headers["x-override-notification"];
-  return typeof text === "string" ? text.split(",").slice(0, 3) : [];
-}
-
-function objectOf(body: Buffer): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

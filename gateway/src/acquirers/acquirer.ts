@@ -117,6 +117,8 @@ export interface ReportedDispute {
   respondBy?: Micros | undefined;
 }
 
+export const reportKinds = ["payment", "refund", "look", "dispute"] as const satisfies Report["kind"][];
+
 /**
  * What an acquirer reports on its own account. It may come late, twice, or in another order than it happened. `look` says only that
  * something has happened: the acquirer is asked before anything is believed.

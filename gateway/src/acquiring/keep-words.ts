@@ -11,7 +11,8 @@ export function keepWords(
   said: Said | undefined,
 ): void {
   const { book, id, kind, paymentReference, gatewayCode, attempt } = operation;
-  for (const { about, status, text } of said?.words ?? []) {
+  if (said === undefined) return;
+  for (const { about, status, text } of said.words) {
     const kept: KeptWords = {
       book,
       operationId: id,
@@ -19,7 +20,7 @@ export function keepWords(
       paymentReference,
       gatewayCode,
       attempt,
-      call: said?.call ?? "",
+      call: said.call,
       about: about.slice(0, 200),
       status,
       text: text.slice(0, WORDS_LENGTH_MAX).replaceAll("\0", "\ufffd"),

@@ -6,9 +6,11 @@ import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { WORDS_LENGTH_MAX } from "./words.ts";
 
+export const strayReasons = ["unknown operation", "refused"] as const satisfies Exclude<Taken, "taken">[];
+
 export interface Stray {
   gatewayCode: string;
-  reason: Exclude<Taken, "taken">;
+  reason: (typeof strayReasons)[number];
   /** As the acquirer named it; nothing of ours, or of another. */
   operationKey: string;
   kind: Report["kind"];

@@ -1,9 +1,9 @@
 // All SQL of what acquirers and we said to each other. Rows are only appended, under the lock of their operation.
 import { SECOND, sqlTime, type Micros } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
-import type { Statement } from "../store/database.ts";
+import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import { STEP } from "../store/retention.ts";
 import type { KeptWords } from "./words.ts";
@@ -65,6 +65,24 @@ where merchant_id = $1::uuid and environment = $2::environment and payment_id = 
 order by said_at desc, digest
 limit $4::integer`,
     values: [uuidOf(book.merchantId), book.environment, uuidOf(paymentReference), limit],
+  };
+}
+
+/** Words as they are read, of a payment that the reader knows. */
+export type ReadWords = Omit<KeptWords, "book" | "paymentReference">;
+
+export function wordsOfRow(row: Row): ReadWords {
+  const operationKind = row.operation_kind as KeptWords["operationKind"];
+  return {
+    operationId: idOf(operationKind, row.operation_id as string),
+    operationKind,
+    gatewayCode: row.gateway_code as string,
+    attempt: row.attempt as number,
+    call: row.call as KeptWords["call"],
+    about: row.about as string,
+    status: (row.status as number | null) ?? undefined,
+    text: row.words as string,
+    saidAt: row.said_at as Micros,
   };
 }
 

@@ -4,10 +4,13 @@ import type { Micros } from "../ground/clock.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Operation } from "./operation.ts";
 
+/** During which of our calls something is said; `report` for a message of the acquirer. */
+export const saidDuring = ["open", "ask", "refund", "ask_refund", "submit_evidence", "report"] as const;
+export type SaidDuring = (typeof saidDuring)[number];
+
 /** What was said during one call, or by one message. */
 export interface Said {
-  /** `open`, `ask`, `refund`, `ask_refund`, `submit_evidence`, or `report` for a message of the acquirer. */
-  call: string;
+  call: SaidDuring;
   words: readonly Words[];
 }
 
@@ -18,7 +21,7 @@ export interface KeptWords extends Words {
   paymentReference: string;
   gatewayCode: string;
   attempt: number;
-  call: string;
+  call: SaidDuring;
   saidAt: Micros;
 }
 

@@ -66,6 +66,28 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
   };
 }
 
+/** What acquirers were asked to do about the payment and its refunds, in the order in which these were made. */
+export function selectOperationsOfPayment(book: Book, reference: string): Statement {
+  return {
+    name: "select acquirer operations of payment",
+    text: `select *
+from acquirer_operations
+where merchant_id = $1::uuid and environment = $2::environment and operation_id = any(array(
+  select $3::uuid
+  union all (
+    select refund_id
+    from refunds
+    where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+    order by refund_id
+    limit ${TOLD_MAX}
+  )
+))
+order by operation_id
+limit ${TOLD_MAX + 1}`,
+    values: keyOf(book, reference),
+  };
+}
+
 /** The batches that the payment is in, and its refunds, lost disputes and credited receipts, each with what it put in. */
 export function selectBatchesOf(book: Book, reference: string): Statement {
   return {

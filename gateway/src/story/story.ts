@@ -139,7 +139,7 @@ export async function readStory(
 }
 
 /** The payment of a book. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
-async function findPayment(database: Database, book: Book, reference: string): Promise<Payment> {
+export async function findPayment(database: Database, book: Book, reference: string): Promise<Payment> {
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
   const [row] = await database.query(selectPayment(book.merchantId, reference));
   if (!row) throw new Fault("PAYMENT_NOT_FOUND");

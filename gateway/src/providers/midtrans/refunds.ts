@@ -1,72 +1,97 @@
-// What became of a refund, read from the transaction that it belongs to: their inquiry lists the refunds of a transaction by our refund keys. Pure.
-import { z } from "zod";
-import type { RefundStatus, Refunded } from "../../acquirers/acquirer.ts";
-import type { Minor } from "../../ground/money.ts";
-import { type Answer, type Transaction, amountText, minorOf } from "./answers.ts";
+// Refunds at Midtrans: asked for once under their key, found again, and a card's cancellation where a refund is not possible yet.
+import { AcquirerRefused, type KnownRefund, type RefundRequest, type Refunded } from "../../acquirers/acquirer.ts";
+import { type Ordered, type Transaction, readTransaction, statusCodeOf } from "./answers.ts";
+import { definiteNo } from "./errors.ts";
+import { type Context, FOUND, type Host, type Tried, refusal } from "./host.ts";
+import { idempotencyKeyOf, orderIdOf, refundKeyOf } from "./names.ts";
+import { refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
+import { refundBody } from "./requests.ts";
 
-export interface SoughtRefund {
-  refundKey: string;
-  amountMinor: Minor;
-  /** The payment's: a capture that is cancelled gives all of it back. */
-  paymentAmountMinor: Minor;
-  /** True when they had accepted it before. */
-  accepted: boolean;
-}
+export class Refunds {
+  private readonly host: Host;
 
-/**
- * How a refund stands; undefined when nothing was ever done under its key. It has succeeded when the bank or the wallet has confirmed it, as
- * their documentation advises, and is pending until then. Throws when the answer contradicts what was asked or told before.
- */
-export function refundIn(transaction: Transaction, sought: SoughtRefund): RefundStatus | undefined {
-  const { refundKey, amountMinor, paymentAmountMinor, accepted } = sought;
-  const status = transaction.transaction_status.toLowerCase();
-  const found = transaction.refunds?.find(({ refund_key }) => refund_key === refundKey);
-  if (found) {
-    if (minorOf(found.refund_amount) !== amountMinor)
-      throw new Error("Midtrans answered with a refund of another amount");
-    return found.bank_confirmed_at === undefined ? "pending" : "succeeded";
+  constructor(host: Host) {
+    this.host = host;
   }
-  // A card's capture that is not settled there yet is cancelled instead: whoever did it, the payer has all of it back.
-  if (status === "cancel" && amountMinor === paymentAmountMinor) return "succeeded";
-  if (!accepted) return undefined;
-  // Refunded transactions say so in their status: one that is as before its refund has none any more.
-  if (status === "settlement") return "failed";
-  throw new Error("Midtrans answered without a refund that it had accepted");
+
+  async refund(request: RefundRequest, context: Context): Promise<Refunded> {
+    const tried = await this.tryRefund(request, context);
+    if ("refunded" in tried) return tried.refunded;
+    throw new AcquirerRefused(tried.no.meaning, { unavailable: tried.no.unavailable });
+  }
+
+  async askRefund(request: RefundRequest, context: Context): Promise<KnownRefund> {
+    const found = this.refundOf(request, await this.paymentOf(request, context));
+    if (found) return { known: true, ...found };
+    // Not there. Under the same refund key it happens once, so it is asked for again.
+    const tried = await this.tryRefund(request, context);
+    if ("refunded" in tried) return { known: true, ...tried.refunded };
+    if (tried.no.unavailable && !tried.no.later) throw new Error(tried.no.meaning);
+    return { known: false };
+  }
+
+  private async tryRefund(request: RefundRequest, context: Context): Promise<Tried<{ refunded: Refunded }>> {
+    const { operationKey, amountMinor, currency } = request;
+    const refundKey = refundKeyOf(operationKey);
+    const body = refundBody(refundKey, amountMinor, currency);
+    const idempotencyKey = idempotencyKeyOf("refund", operationKey);
+    const answer = await this.host.post(`/v2/${nameOf(request)}/refund`, body, context, { idempotencyKey });
+    const code = statusCodeOf(answer);
+    const sought = { refundKey, orderId: orderIdOf(request.paymentOperationKey), amountMinor };
+    if (code === "200") return { refunded: refundTaken(answer, sought) };
+    if (code === "202") return { refunded: refundDenied(answer, sought) };
+    if (code !== "406" && code !== "412") {
+      const no = definiteNo("reversal", code);
+      if (!no) throw new Error(`Midtrans answered a refund with ${code}`);
+      return { no: { ...no, meaning: refusal("a refund", code, no.meaning, answer) } };
+    }
+    // It is there already, or the payment's status does not allow it.
+    const transaction = await this.paymentOf(request, context);
+    const found = this.refundOf(request, transaction);
+    if (found) return { refunded: found };
+    if (code === "406") throw new Error("Midtrans knows the refund key, and does not list the refund");
+    const isCaptured = transaction.transaction_status.toLowerCase() === "capture";
+    if (!isCaptured) return { no: { meaning: refusal("a refund", code, "its status", answer), unavailable: false } };
+    if (amountMinor === request.paymentAmountMinor) return this.cancel(request, transaction, context);
+    const meaning = "Midtrans gives a part of a card payment back only once it is settled there";
+    return { no: { meaning, unavailable: true, later: true } };
+  }
+
+  /** A card's capture that is not settled yet is cancelled as a whole: a refund is possible only afterwards. */
+  private async cancel(
+    request: RefundRequest,
+    { transaction_id }: Transaction,
+    context: Context,
+  ): Promise<Tried<{ refunded: Refunded }>> {
+    const answer = await this.host.post(`/v2/${transaction_id}/cancel`, undefined, context);
+    const code = statusCodeOf(answer);
+    const after = code === "200" ? readTransaction(answer, orderedOf(request)) : undefined;
+    if (after?.transaction_status !== "cancel") throw new Error(`Midtrans answered a cancellation with ${code}`);
+    return { refunded: { status: "succeeded", providerIds: { cancelled: transaction_id } } };
+  }
+
+  private refundOf(request: RefundRequest, transaction: Transaction): Refunded | undefined {
+    const { operationKey, amountMinor, paymentAmountMinor, providerIds } = request;
+    const accepted = providerIds !== undefined;
+    const sought = { refundKey: refundKeyOf(operationKey), amountMinor, paymentAmountMinor, accepted };
+    const status = refundIn(transaction, sought);
+    return status && { status, providerIds };
+  }
+
+  /** The payment of a refund, as their inquiry knows it. */
+  private async paymentOf(request: RefundRequest, context: Context): Promise<Transaction> {
+    const answer = await this.host.get(`/v2/${nameOf(request)}/status`, context);
+    const code = statusCodeOf(answer);
+    if (!FOUND.includes(code)) throw new Error(`Midtrans answered an inquiry with ${code}`);
+    return readTransaction(answer, orderedOf(request));
+  }
 }
 
-const refundAnswerSchema = z.object({
-  order_id: z.string(),
-  refund_key: z.string(),
-  refund_amount: amountText,
-  refund_chargeback_id: z.union([z.int().min(0), z.string().regex(/^[\x21-\x7e]{1,64}$/)]).optional(),
-});
-
-interface AskedRefund {
-  orderId: string;
-  refundKey: string;
-  amountMinor: Minor;
+/** The transaction if its id is known, and the order otherwise. */
+function nameOf({ paymentProviderIds, paymentOperationKey }: RefundRequest): string {
+  return paymentProviderIds?.["transaction"] ?? orderIdOf(paymentOperationKey);
 }
 
-/** They have taken a refund on: the bank or the wallet has not confirmed it yet. Throws when the answer is about another one. */
-export function refundTaken(answer: Answer, asked: AskedRefund): Refunded {
-  const { refund_amount, refund_chargeback_id: id } = readRefund(answer, asked);
-  // One page of theirs says that this is the refund's amount, and another that it is the sum of all refunds.
-  if (minorOf(refund_amount) < asked.amountMinor) throw new Error("Midtrans answered with a refund of another amount");
-  return { status: "pending", providerIds: { refund: id === undefined ? asked.refundKey : String(id) } };
-}
-
-/** The bank has denied a refund: nothing was given back. */
-export function refundDenied(answer: Answer, asked: AskedRefund): Refunded {
-  const { refund_amount, refund_chargeback_id: id } = readRefund(answer, asked);
-  const isDenied = answer.body?.["transaction_status"] !== "refund" && minorOf(refund_amount) === 0n;
-  if (!isDenied) throw new Error("Midtrans answered with a refund that is denied and has an amount");
-  return { status: "failed", providerIds: { refund: id === undefined ? asked.refundKey : String(id) } };
-}
-
-function readRefund({ body }: Answer, { orderId, refundKey }: AskedRefund): z.infer<typeof refundAnswerSchema> {
-  const parsed = refundAnswerSchema.safeParse(body);
-  if (!parsed.success) throw new Error("Midtrans answered with a refund that cannot be read");
-  const { order_id, refund_key } = parsed.data;
-  if (order_id !== orderId || refund_key !== refundKey) throw new Error("Midtrans answered with another refund");
-  return parsed.data;
+function orderedOf({ paymentOperationKey, paymentAmountMinor, currency }: RefundRequest): Ordered {
+  return { orderId: orderIdOf(paymentOperationKey), amountMinor: paymentAmountMinor, currency };
 }

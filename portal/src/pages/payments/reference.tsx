@@ -15,6 +15,7 @@ import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Day, Time, TimeFromNow } from "../../ui/time.tsx";
+import { AtAcquirer } from "./reference/at-acquirer.tsx";
 import { PaymentActions } from "./reference/actions.tsx";
 import { useMemberReader } from "./reference/reader.ts";
 import { Story } from "./reference/story.tsx";
@@ -27,6 +28,7 @@ export function Page() {
   const reference = usePart("reference");
   const reader = useMemberReader();
   const story = useQuery(api.read("/v1/payments/{reference}/story", { path: { reference } }));
+  const atAcquirer = useQuery(api.read("/v1/payments/{reference}/acquirer", { path: { reference } }));
   return (
     <Frame
       title="Payment"
@@ -47,7 +49,15 @@ export function Page() {
             <Tabs
               label="Views of the payment"
               tabs={{
-                story: { label: "What happened", content: () => <Story of={story} reader={reader} /> },
+                story: {
+                  label: "What happened",
+                  content: () => (
+                    <>
+                      <Story of={story} reader={reader} />
+                      <AtAcquirer of={atAcquirer} />
+                    </>
+                  ),
+                },
                 raw: {
                   label: "As the API tells it",
                   content: () => (

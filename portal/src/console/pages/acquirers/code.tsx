@@ -12,6 +12,7 @@ import { at } from "../../paths.ts";
 import { Plain } from "../merchants/plain.tsx";
 import { count, milliseconds, share } from "../wall/words.ts";
 import { CircuitStrip } from "./circuit-strip.tsx";
+import { Strays } from "./strays.tsx";
 import { type MethodHealth, endedOf, isCalled, useHealth } from "./health.ts";
 import { PeriodChoice, usePeriod } from "./period.tsx";
 
@@ -36,7 +37,12 @@ export function Page() {
       curl={{ path: `/v1/acquirers/${code}/health?period=${period}` }}
     >
       <Answer of={health} skeleton={<Skeleton className="h-[32rem] w-full" />}>
-        {(told) => <Methods of={told} />}
+        {(told) => (
+          <>
+            <Methods of={told} />
+            <Strays code={code} />
+          </>
+        )}
       </Answer>
     </Frame>
   );

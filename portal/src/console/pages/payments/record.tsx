@@ -1,4 +1,6 @@
 // A payment's record as operators read it: its story, what fraud detection saw, the calls to acquirers, and who did what.
+import { useQuery } from "@tanstack/react-query";
+import { AtAcquirer } from "../../../pages/payments/reference/at-acquirer.tsx";
 import { Story } from "../../../pages/payments/reference/story.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { To } from "../../../ui/link.tsx";
@@ -6,7 +8,7 @@ import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import type { Schema } from "../../api/client.ts";
+import { type Schema, read } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Calls, Disagreements } from "./reference/calls.tsx";
 import { Hands } from "./reference/hands.tsx";
@@ -103,6 +105,10 @@ export function RiskSeen({ of: { score, reasons, facts, bounds, other_payments: 
   );
 }
 
+function AtItsAcquirer({ reference }: { reference: string }) {
+  return <AtAcquirer of={useQuery(read("/v1/payments/{reference}/acquirer", { path: { reference } }))} />;
+}
+
 /** What happened, in time, and what only operators see of it. */
 export function RecordView({ of: record }: { of: Record }) {
   return (
@@ -112,6 +118,7 @@ export function RecordView({ of: record }: { of: Record }) {
         <Story of={record} reader={readerOf(record)} />
       </Section>
       <Calls of={record.operations} />
+      <AtItsAcquirer reference={record.payment.reference} />
       <Hands of={record} />
     </>
   );

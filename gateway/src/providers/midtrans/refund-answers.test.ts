@@ -1,7 +1,7 @@
 // What became of a refund: from the lists of the documentation's examples, and what must not be believed.
 import { describe, expect, test } from "vitest";
 import { type Transaction, readTransaction } from "./answers.ts";
-import { refundDenied, refundIn, refundTaken } from "./refunds.ts";
+import { refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
 
 // https://docs.midtrans.com/reference/get-transaction-status, "Refunded Trx - Bank Confirmed", one refund still open.
 const refunds = [

@@ -1,0 +1,256 @@
+// The connector of Midtrans against the fake: each method, lost answers and repeats, and what must not be believed.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AcquirerRefused, type Words } from "../../../gateway/src/acquirers/acquirer.ts";
+import { SECOND, systemClock } from "../../../gateway/src/ground/clock.ts";
+import { midtrans } from "../../../gateway/src/providers/midtrans/midtrans.ts";
+import { midtransSchema } from "../../../gateway/src/providers/midtrans/profile.ts";
+import { type Rig, SERVER_KEY, entry, signal, startRig } from "./rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+});
+afterAll(() => rig.close());
+
+describe("each method", () => {
+  test.each([
+    ["qris", undefined, "qr_string"],
+    ["qris", "shopeepay", "qr_string"],
+    ["va", "bca", "va_number"],
+    ["va", "bni", "va_number"],
+    ["va", "bri", "va_number"],
+    ["va", "permata", "va_number"],
+    ["va", "cimb", "va_number"],
+    ["va", "mandiri", "va_number"],
+    ["card", undefined, "redirect"],
+  ] as const)("%s %s is opened, waits, and is paid once", async (method, channel, type) => {
+    const metadata = channel === undefined ? undefined : { channel };
+    const request = rig.ordered({ method, metadata });
+    const { instructions, providerIds } = await rig.open(request);
+    expect(instructions.type).toBe(type);
+    const later = { ...request, providerIds };
+    expect(await rig.standing(later)).toBe("waiting");
+    await rig.control.pay(request.operationKey, { times: 2 });
+    const known = await rig.ask(later);
+    expect(known).toMatchObject({
+      known: true,
+      standing: { status: "paid", receipt: { amountMinor: 15_000_000n, currency: "IDR" } },
+    });
+    expect(rig.control.opened(request.operationKey)).toBe(1);
+  });
+
+  test.each(["gopay", "shopeepay"])("the wallet %s leads to its app", async (channel) => {
+    const request = rig.ordered({ method: "ewallet", metadata: { channel } });
+    const { instructions } = await rig.open(request);
+    expect(instructions).toMatchObject({
+      type: "redirect",
+      value: expect.stringContaining(`${rig.fake.url}/pay/`) as string,
+    });
+  });
+
+  test("what they cannot take is refused before anything is sent", async () => {
+    for (const change of [{ amountMinor: 15_000_050n }, { currency: "USD" }, { method: "bank_transfer" } as const]) {
+      const request = rig.ordered(change);
+      await expect(rig.open(request)).rejects.toThrow(AcquirerRefused);
+      expect(rig.control.opened(request.operationKey)).toBe(0);
+    }
+  });
+});
+
+describe("an answer that is lost", () => {
+  test.each(["silent after effect", "500 after effect", "half answer", "huge answer"] as const)(
+    "(%s) is found again by an inquiry, with what its payer needs, and happens once",
+    async (fault) => {
+      const methods = fault === "500 after effect" ? (["qris", "va", "ewallet", "card"] as const) : (["qris"] as const);
+      for (const method of methods) {
+        const request = rig.ordered({ method });
+        rig.control.fault(fault);
+        const error = await rig.hasty.open(request, signal).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(Error);
+        expect(error).not.toBeInstanceOf(AcquirerRefused);
+        const known = await rig.ask(request);
+        expect(known).toMatchObject({ known: true, standing: { status: "waiting" } });
+        expect(rig.control.opened(request.operationKey)).toBe(1);
+      }
+    },
+  );
+
+  test.each(["silent before effect", "unavailable", "html", "redirect"] as const)(
+    "(%s) of what was not done is done by the inquiry, once",
+    async (fault) => {
+      const request = rig.ordered();
+      rig.control.fault(fault);
+      await expect(rig.hasty.open(request, signal)).rejects.not.toThrow(AcquirerRefused);
+      expect(rig.control.opened(request.operationKey)).toBe(0);
+      expect(await rig.ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+      expect(rig.control.opened(request.operationKey)).toBe(1);
+    },
+  );
+
+  test("is told again for five minutes; after that the order is ended there, since nobody can pay it", async () => {
+    const request = rig.ordered();
+    rig.control.fault("500 after effect");
+    await expect(rig.open(request)).rejects.toThrow();
+    rig.control.forget();
+    await expect(rig.ask(request)).rejects.toThrow("406");
+    await rig.later(7 * 60 * SECOND, async () => {
+      // The inquiry uses the first fault up; the expiry meets the second.
+      rig.control.fault("refuse");
+      rig.control.fault("refuse");
+      await expect(rig.ask(request)).rejects.toThrow("expiry with 400");
+      expect(await rig.ask(request)).toEqual({ known: false });
+      expect(await rig.standing({ ...request, providerIds: { order: request.operationKey } })).toBe("failed");
+    });
+  });
+
+  test("of a page whose payer has paid by then is no refusal", async () => {
+    const request = await rig.opened({ method: "card" });
+    await rig.control.pay(request.operationKey, { notify: false });
+    rig.control.forget();
+    await expect(rig.open(request)).rejects.toThrow("Midtrans answered a page with 400");
+    expect(await rig.standing(request)).toBe("paid");
+  });
+
+  test("of a payment that is over is not ordered again", async () => {
+    const request = rig.ordered({ expiresAt: systemClock.now() - 61 * SECOND });
+    expect(await rig.ask(request)).toEqual({ known: false });
+    await expect(rig.ask({ ...request, expiresAt: systemClock.now() })).rejects.toThrow("nearly over");
+    expect(rig.control.opened(request.operationKey)).toBe(0);
+  });
+});
+
+describe("a definite no", () => {
+  test("lets another acquirer be asked", async () => {
+    rig.control.fault("refuse");
+    await expect(rig.open(rig.ordered())).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: false });
+    rig.control.fault("refuse");
+    await expect(rig.open(rig.ordered({ method: "card" }))).rejects.toMatchObject({ unavailable: false });
+  });
+
+  test("for a revoked key says that nothing can be taken now; an inquiry does not believe it", async () => {
+    rig.control.fault("key revoked");
+    await expect(rig.open(rig.ordered())).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: true });
+    const request = await rig.opened();
+    rig.control.fault("key revoked");
+    await expect(rig.ask(request)).rejects.toThrow("401");
+  });
+
+  test("to what an inquiry completes is a promise when it is about the order, and none when it is about the moment", async () => {
+    // An inquiry is not refused: its fault is used up, and the next request meets the next one.
+    rig.control.fault("refuse", 2);
+    expect(await rig.ask(rig.ordered())).toEqual({ known: false });
+    rig.control.fault("refuse");
+    rig.control.fault("key revoked");
+    await expect(rig.ask(rig.ordered())).rejects.toThrow("401");
+  });
+
+  test("comes also when they are not reached at all", async () => {
+    const nobody = rig.connector({ url: "http://127.0.0.1:1" });
+    await expect(nobody.calls.open(rig.ordered(), signal)).rejects.toMatchObject({
+      name: "AcquirerRefused",
+      unavailable: true,
+    });
+    await nobody.close();
+  });
+
+  test.each(["wrong amount", "wrong currency", "unknown status"] as const)("is no answer of %s", async (fault) => {
+    rig.control.fault(fault);
+    await expect(rig.open(rig.ordered())).rejects.not.toThrow(AcquirerRefused);
+    const request = await rig.opened();
+    await rig.control.pay(request.operationKey, { notify: false });
+    rig.control.fault(fault);
+    await expect(rig.ask(request)).rejects.toThrow("Midtrans answered");
+  });
+});
+
+describe("what becomes of a payment", () => {
+  test("comes by notifications in any order and number, each of which only makes us ask", async () => {
+    const request = await rig.opened();
+    const heard = await rig.heardDuring(() => rig.control.pay(request.operationKey, { times: 2, order: "reversed" }));
+    expect(heard).toHaveLength(3);
+    for (const one of heard) {
+      expect(one).toMatchObject({ kind: "reports", reports: [{ kind: "look", operationKey: request.operationKey }] });
+    }
+    expect(await rig.standing(request)).toBe("paid");
+  });
+
+  test("is failed when it is denied or expired there", async () => {
+    const denied = await rig.opened({ method: "va" });
+    await rig.control.fail(denied.operationKey);
+    expect(await rig.standing(denied)).toBe("failed");
+    const expired = await rig.opened();
+    await rig.control.expire(expired.operationKey);
+    expect(await rig.standing(expired)).toBe("failed");
+  });
+
+  test("is processing while their fraud detection questions a card, until somebody decides there", async () => {
+    const accepted = await rig.opened({ method: "card" });
+    const denied = await rig.opened({ method: "card" });
+    await rig.control.challenge(accepted.operationKey);
+    await rig.control.challenge(denied.operationKey);
+    expect(await rig.standing(accepted)).toBe("processing");
+    await rig.control.challenge(accepted.operationKey, "accept");
+    expect(await rig.standing(accepted)).toBe("paid");
+    await rig.control.challenge(denied.operationKey, "deny");
+    await rig.later(901 * SECOND, async () => {
+      expect(await rig.standing(denied)).toBe("failed");
+    });
+  });
+
+  test("is paid with what came, where that is another amount", async () => {
+    const request = await rig.opened({ method: "va", metadata: { channel: "bni" } });
+    await rig.control.pay(request.operationKey, { amountMinor: 10_000_000 });
+    expect(await rig.ask(request)).toMatchObject({ standing: { receipt: { amountMinor: 10_000_000n } } });
+  });
+
+  test("a settled transfer that the bank takes back is a lost dispute", async () => {
+    const request = await rig.opened({ method: "va", metadata: { channel: "mandiri" } });
+    await rig.control.pay(request.operationKey);
+    const [heard] = await rig.heardDuring(() => rig.control.reverse(request.operationKey));
+    expect(heard).toMatchObject({ reports: [{ kind: "look" }, { kind: "dispute", dispute: { status: "lost" } }] });
+  });
+});
+
+test("what was said is told without the server key", async () => {
+  const said: Words[] = [];
+  await rig.calls.open(rig.ordered(), signal, (words) => void said.push(words));
+  expect(said).toMatchObject([{ about: "POST /v2/charge", status: 200 }]);
+  const text = JSON.stringify(said);
+  expect(text).toContain("qris");
+  expect(text).not.toContain(SERVER_KEY);
+  expect(text).not.toContain(Buffer.from(`${SERVER_KEY}:`).toString("base64"));
+});
+
+test("the check says which of the two hosts accepts the key, and how far their clock is", async () => {
+  const checked = await rig.calls.check?.(signal);
+  expect(checked?.findings.map(({ well }) => well)).toEqual([true, true]);
+  expect(Math.abs(checked?.clockDifferenceMs ?? Number.NaN)).toBeLessThan(5_000);
+  rig.control.fault("key revoked", 2);
+  const revoked = await rig.calls.check?.(signal);
+  expect(revoked?.findings.map(({ well }) => well)).toEqual([false, false]);
+});
+
+test("while a key is replaced, requests go out with the new one, and the one before still verifies what comes in", async () => {
+  const replaced = rig.connector({ server_key: rig.keyFile("rolling", `the new key of theirs\n${SERVER_KEY}\n`) });
+  const request = await rig.opened();
+  await rig.heardDuring(() => rig.control.pay(request.operationKey));
+  const [body = Buffer.alloc(0)] = rig.notified;
+  expect(replaced.calls.receive({ method: "POST", target: "", rest: "", headers: {}, body }, 0).kind).toBe("reports");
+  // The fake knows the key before alone.
+  await expect(replaced.calls.open(rig.ordered(), signal)).rejects.toMatchObject({ unavailable: true });
+  await replaced.close();
+});
+
+test("an entry is checked with the field named", () => {
+  const whole = { ...entry, server_key: { env: "KEY" } };
+  const refused = (change: object): string => String(midtransSchema.safeParse({ ...whole, ...change }).error);
+  expect(midtransSchema.safeParse(whole).success).toBe(true);
+  expect(refused({ server_key: SERVER_KEY })).toContain("server_key");
+  const method = (change: object): object => ({ methods: [{ ...entry.methods[3], method: "va", ...change }] });
+  expect(refused(method({ method: "bank_transfer" }))).toContain("is not taken by Midtrans");
+  expect(refused(method({ channels: ["bca", "danamon"] }))).toContain("danamon is none of bca");
+  expect(refused(method({ currencies: ["USD"] }))).toContain("IDR only");
+  expect(refused(method({ minimum_minor: 150 }))).toContain("whole rupiah");
+  expect(refused({ secret: "x" })).toContain("secret");
+  expect(midtrans.name).toBe("midtrans");
+});

@@ -1,0 +1,122 @@
+// Refunds by the connector of Midtrans against the fake: once, found again, and told as done when the bank has confirmed them.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AcquirerRefused, type OpenRequest, type RefundRequest } from "../../../gateway/src/acquirers/acquirer.ts";
+import { type Rig, signal, startRig } from "./rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+});
+afterAll(() => rig.close());
+
+describe("a refund", () => {
+  async function paid(change: Partial<OpenRequest> = {}): Promise<(refund: Partial<RefundRequest>) => RefundRequest> {
+    const request = await rig.opened(change);
+    await rig.control.pay(request.operationKey, { notify: false });
+    const known = await rig.ask(request);
+    const refundKey = `rfd${rig.next()}`;
+    return (refund) => ({
+      operationKey: `${refundKey}.s1`,
+      paymentOperationKey: request.operationKey,
+      paymentProviderIds: known.known ? known.providerIds : undefined,
+      paymentAmountMinor: request.amountMinor,
+      method: request.method,
+      amountMinor: request.amountMinor,
+      currency: "IDR",
+      callbackUrl: rig.callbackUrl,
+      providerIds: undefined,
+      ...refund,
+    });
+  }
+  const refund = (request: RefundRequest) => rig.calls.refund(request, signal);
+  const askRefund = (request: RefundRequest) => rig.calls.askRefund(request, signal);
+
+  test("of the whole or of a part is pending until the bank has confirmed it", async () => {
+    const of = await paid();
+    const part = of({ amountMinor: 5_000_000n });
+    const { status, providerIds } = await refund(part);
+    expect(status).toBe("pending");
+    expect(await askRefund({ ...part, providerIds })).toMatchObject({ known: true, status: "pending" });
+    const looks = await rig.heardDuring(() => rig.control.decideRefund(part.operationKey, "succeeded"));
+    expect(looks).toHaveLength(2);
+    expect(looks[1]).toMatchObject({
+      reports: [
+        { kind: "look", operationKey: part.paymentOperationKey },
+        { kind: "look", operationKey: part.operationKey },
+      ],
+    });
+    expect(await askRefund({ ...part, providerIds })).toMatchObject({ known: true, status: "succeeded" });
+    expect(rig.control.refunded(part.operationKey)).toBe(1);
+    // The rest, and nothing beyond it.
+    await expect(
+      refund(of({ operationKey: `rfdbeyond${rig.next()}.s1`, amountMinor: 10_000_100n })),
+    ).rejects.toMatchObject({
+      name: "AcquirerRefused",
+      unavailable: false,
+    });
+    const rest = of({ operationKey: `rfdrest${rig.next()}.s1`, amountMinor: 10_000_000n });
+    expect(await refund(rest)).toMatchObject({ status: "pending" });
+  });
+
+  test("whose answer was lost is found, and one that never arrived is made, each once", async () => {
+    for (const fault of ["silent after effect", "silent before effect"] as const) {
+      const request = (await paid())({});
+      rig.control.fault(fault);
+      await expect(rig.hasty.refund(request, signal)).rejects.not.toThrow(AcquirerRefused);
+      expect(await askRefund(request)).toMatchObject({ known: true, status: "pending" });
+      expect(await askRefund(request)).toMatchObject({ known: true, status: "pending" });
+      expect(rig.control.refunded(request.operationKey)).toBe(1);
+    }
+  });
+
+  test("that is not there is not given up while a key is refused: the first request may still be at work", async () => {
+    const request = (await paid())({});
+    rig.control.fault("refuse");
+    rig.control.fault("key revoked");
+    await expect(askRefund(request)).rejects.toThrow("401");
+    rig.control.fault("refuse", 2);
+    expect(await askRefund(request)).toEqual({ known: false });
+  });
+
+  test("that is repeated long after is known by its key, and not made twice", async () => {
+    const request = (await paid())({ amountMinor: 5_000_000n });
+    await refund(request);
+    rig.control.forget();
+    expect(await refund(request)).toMatchObject({ status: "pending" });
+    expect(rig.control.refunded(request.operationKey)).toBe(1);
+  });
+
+  test("that the bank denies has failed, at once or later", async () => {
+    const early = (await paid())({});
+    await rig.control.decideRefund(early.operationKey, "failed");
+    expect(await refund(early)).toMatchObject({ status: "failed" });
+    const late = (await paid())({});
+    const { providerIds } = await refund(late);
+    await rig.control.decideRefund(late.operationKey, "failed");
+    expect(await askRefund({ ...late, providerIds })).toMatchObject({ known: true, status: "failed" });
+    // Whoever has not heard that it was taken on learns nothing from a key that is used and a list without it.
+    rig.control.forget();
+    await expect(refund(late)).rejects.toThrow("knows the refund key");
+  });
+
+  test("of a card that is captured and not settled cancels the whole of it, and of a part waits", async () => {
+    const of = await paid({ method: "card" });
+    const part = of({ amountMinor: 5_000_000n });
+    await expect(refund(part)).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: true });
+    expect(await askRefund(part)).toEqual({ known: false });
+    const whole = of({ operationKey: `rfdwhole${rig.next()}.s1` });
+    // The first two faults change nothing of a refusal and of an inquiry; the cancellation meets the third.
+    for (const fault of ["wrong currency", "refuse", "unknown status"] as const) rig.control.fault(fault);
+    await expect(refund(whole)).rejects.toThrow("Midtrans answered a cancellation");
+    expect(await refund(whole)).toMatchObject({ status: "succeeded" });
+    expect(await refund(whole)).toMatchObject({ status: "succeeded" });
+    const settled = await paid({ method: "card" });
+    await rig.control.settle(settled({}).paymentOperationKey);
+    expect(await refund(settled({ amountMinor: 5_000_000n }))).toMatchObject({ status: "pending" });
+  });
+
+  test("of a transfer is refused: their API gives none back", async () => {
+    const request = (await paid({ method: "va" }))({});
+    await expect(refund(request)).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: false });
+  });
+});

@@ -1,0 +1,74 @@
+// Requests to Midtrans' two hosts: with the key as it is now, and the names under which a request happens once.
+import type { Tell } from "../../acquirers/acquirer.ts";
+import type { Clock } from "../../ground/clock.ts";
+import { Caller, type ProviderAnswer } from "../caller.ts";
+import { type Secret, openSecret } from "../secrets.ts";
+import { type MidtransProfile, addressesOf } from "./profile.ts";
+import { headersOf } from "./requests.ts";
+
+/** What belongs to one call of ours, however many requests it needs. */
+export interface Context {
+  signal: AbortSignal;
+  tell: Tell | undefined;
+}
+
+/** `later`: certainly not done, and it will be possible: to be asked for anew under another name. */
+export type Tried<Done> = Done | { no: { meaning: string; unavailable: boolean; later?: boolean } };
+
+/** What their inquiry answers about a transaction that is there: 407 is one that has expired. */
+export const FOUND: readonly string[] = ["200", "201", "202", "407"];
+
+export class Host {
+  readonly profile: MidtransProfile;
+  readonly clock: Clock;
+  readonly key: Secret;
+  /** Where pages for cards are made. */
+  readonly snap: string;
+  /** Addresses of this machine may be plain http: the whole provider is a fake on it. */
+  readonly plainOnLoopback: boolean;
+  private readonly caller: Caller;
+
+  constructor(profile: MidtransProfile, clock: Clock) {
+    const { core, snap } = addressesOf(profile);
+    this.profile = profile;
+    this.clock = clock;
+    this.snap = snap;
+    this.plainOnLoopback = core.startsWith("http:");
+    this.key = openSecret(profile.server_key);
+    const { code, deadline_ms: deadlineMs, connections } = profile;
+    this.caller = new Caller({ code, baseUrl: core, deadlineMs, connections });
+  }
+
+  get(path: string, { signal, tell }: Context): Promise<ProviderAnswer> {
+    const headers = headersOf(this.key.current());
+    return this.caller.call({ method: "GET", path, headers }, signal, tell);
+  }
+
+  post(
+    path: string,
+    body: object | undefined,
+    { signal, tell }: Context,
+    { baseUrl, ...named }: { baseUrl?: string; idempotencyKey?: string; notifyUrl?: string } = {},
+  ): Promise<ProviderAnswer> {
+    const headers = headersOf(this.key.current(), named);
+    const text = JSON.stringify(body ?? {});
+    const place = baseUrl === undefined ? {} : { baseUrl };
+    return this.caller.order({ method: "POST", path, headers, body: text, ...place }, signal, tell);
+  }
+
+  close(): Promise<void> {
+    return this.caller.close();
+  }
+}
+
+/** A definite no in a sentence, with what they say of it. */
+export function refusal(what: string, code: string, meaning: string, { body }: ProviderAnswer): string {
+  const message = body?.["status_message"];
+  const theirs = typeof message === "string" ? `: ${printable(message)}` : "";
+  return `Midtrans refused ${what} with ${code} (${meaning})${theirs}`;
+}
+
+/** Somebody else's words, as far as a log takes them. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
+}

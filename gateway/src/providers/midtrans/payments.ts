@@ -1,0 +1,158 @@
+// Payments at Midtrans: charges, pages for cards, and inquiries, which find again what was lost on the way.
+import {
+  AcquirerRefused,
+  type Instructions,
+  type Known,
+  type OpenRequest,
+  type Opened,
+  type ProviderIds,
+} from "../../acquirers/acquirer.ts";
+import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
+import { channelOf } from "../profile.ts";
+import { type Transaction, madeAt, readTransaction, standingOf, statusCodeOf } from "./answers.ts";
+import { definiteNo, saysAlreadyThere } from "./errors.ts";
+import { type Context, FOUND, type Host, type Tried, printable, refusal } from "./host.ts";
+import { instructionsOf, redirect } from "./instructions.ts";
+import { idempotencyKeyOf, orderIdOf } from "./names.ts";
+import { type Order, channelsOf, chargeBody, pageBody } from "./requests.ts";
+
+/** So long they repeat an answer under its idempotency key; and a minute for clocks that differ. */
+const ANSWERS_REPEAT: Micros = 6 * 60 * SECOND;
+/** After its end a payment can come to be there no more; a request that was on its way then has long arrived. */
+const OVER_AFTER: Micros = 60 * SECOND;
+/** The least that a charge lives. */
+const CHARGE_MIN: Micros = 20 * SECOND;
+
+export class Payments {
+  private readonly host: Host;
+
+  constructor(host: Host) {
+    this.host = host;
+  }
+
+  async open(request: OpenRequest, context: Context): Promise<Opened> {
+    const opening = await this.tryOpen(request, context);
+    if ("opened" in opening) return opening.opened;
+    throw new AcquirerRefused(opening.no.meaning, { unavailable: opening.no.unavailable });
+  }
+
+  /** Opens it, or says which definite no came. Under the same order id and idempotency key it happens once. */
+  private tryOpen(request: OpenRequest, context: Context): Promise<Tried<{ opened: Opened }>> {
+    return request.method === "card" ? this.openPage(request, context) : this.charge(request, context);
+  }
+
+  private async charge(request: OpenRequest, context: Context): Promise<Tried<{ opened: Opened }>> {
+    const order = this.order(request);
+    const body = chargeBody(order, this.host.clock.now());
+    const answer = await this.host.post("/v2/charge", body, context, {
+      idempotencyKey: idempotencyKeyOf("charge", request.operationKey),
+      notifyUrl: request.callbackUrl,
+    });
+    const code = statusCodeOf(answer);
+    const no = definiteNo("charge", code);
+    if (no) return { no: { ...no, meaning: refusal("a charge", code, no.meaning, answer) } };
+    if (code !== "201" && code !== "202") throw new Error(`Midtrans answered a charge with ${code}`);
+    const transaction = readTransaction(answer, order);
+    const { status } = standingOf(transaction, false);
+    if (code === "202" && status === "failed")
+      return { no: { meaning: refusal("a charge", code, "it is denied", answer), unavailable: false } };
+    if (code !== "201" || status !== "waiting")
+      throw new Error(`Midtrans answered a charge with ${transaction.transaction_status}`);
+    const instructions = instructionsOf(transaction, { ...request, bank: order.channel }, this.host.plainOnLoopback);
+    if (!instructions) throw new Error("Midtrans answered a charge without what its payer needs");
+    return { opened: { instructions, providerIds: idsOf(transaction) } };
+  }
+
+  private async openPage(request: OpenRequest, context: Context): Promise<Tried<{ opened: Opened }>> {
+    const order = this.order(request);
+    const body = pageBody(order, this.host.clock.now());
+    const answer = await this.host.post("/snap/v1/transactions", body, context, {
+      baseUrl: this.host.snap,
+      idempotencyKey: idempotencyKeyOf("page", request.operationKey),
+      notifyUrl: request.callbackUrl,
+    });
+    const { token, redirect_url: url, error_messages: errors } = answer.body ?? {};
+    if (answer.status === 201) {
+      if (typeof token !== "string" || !/^[\w-]{1,64}$/.test(token) || typeof url !== "string" || url.length > 255)
+        throw new Error("Midtrans answered with a page without token or address");
+      const instructions = redirect(url, request, this.host.plainOnLoopback);
+      return { opened: { instructions, providerIds: { order: order.orderId, page: token, page_url: url } } };
+    }
+    const messages = Array.isArray(errors) ? errors.filter((text) => typeof text === "string") : [];
+    const no = messages.length > 0 ? definiteNo("page", String(answer.status)) : undefined;
+    if (!no || saysAlreadyThere(messages)) throw new Error(`Midtrans answered a page with ${answer.status}`);
+    return { no: { ...no, meaning: `Midtrans refused a page: ${no.meaning}: ${printable(messages[0] ?? "")}` } };
+  }
+
+  async ask(request: OpenRequest, context: Context): Promise<Known> {
+    const order = this.order(request);
+    const answer = await this.host.get(`/v2/${order.orderId}/status`, context);
+    const code = statusCodeOf(answer);
+    if (code === "404") return this.absent(request, context);
+    if (!FOUND.includes(code)) throw new Error(`Midtrans answered an inquiry with ${code}`);
+    const transaction = readTransaction(answer, order);
+    const standing = standingOf(transaction, request.method === "card" && this.host.clock.now() < request.expiresAt);
+    const providerIds = { ...request.providerIds, ...idsOf(transaction) };
+    const instructions =
+      this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback) ?? undefined;
+    if (instructions || standing.status !== "waiting" || request.providerIds)
+      return { known: true, instructions: instructions ?? toldBefore(request), standing, providerIds };
+    return this.recover(request, transaction, context);
+  }
+
+  /** It is not there. What was never taken is ordered under the same name, while the payment still lives. */
+  private async absent(request: OpenRequest, context: Context): Promise<Known> {
+    const { providerIds, expiresAt } = request;
+    // A page is there before its payer has tried to pay; their inquiry does not know it until then.
+    const page = this.pageOf(request);
+    if (page) return { known: true, instructions: page, standing: { status: "waiting" }, providerIds };
+    const now = this.host.clock.now();
+    if (providerIds || now > expiresAt + OVER_AFTER) return { known: false };
+    if (now + CHARGE_MIN > expiresAt) throw new Error("Midtrans does not have it, and its time is nearly over");
+    const opening = await this.tryOpen(request, context);
+    if ("opened" in opening) return { known: true, standing: { status: "waiting" }, ...opening.opened };
+    if (opening.no.unavailable) throw new Error(opening.no.meaning);
+    return { known: false };
+  }
+
+  /**
+   * It is there, and we never heard what its payer needs. Under the same idempotency key they repeat their answer for five minutes. After
+   * that nobody can ever pay it, so it is ended there, and another is made.
+   */
+  private async recover(request: OpenRequest, transaction: Transaction, context: Context): Promise<Known> {
+    const made = madeAt(transaction);
+    if (request.method === "card" || made === undefined || this.host.clock.now() < made + ANSWERS_REPEAT) {
+      const opening = await this.tryOpen(request, context);
+      if ("opened" in opening) return { known: true, standing: { status: "waiting" }, ...opening.opened };
+      throw new Error(opening.no.meaning);
+    }
+    const answer = await this.host.post(`/v2/${transaction.transaction_id}/expire`, undefined, context);
+    const code = statusCodeOf(answer);
+    const ended = FOUND.includes(code) ? readTransaction(answer, this.order(request)) : undefined;
+    if (ended?.transaction_status !== "expire") throw new Error(`Midtrans answered an expiry with ${code}`);
+    return { known: false };
+  }
+
+  private order(request: OpenRequest): Order {
+    const { operationKey, reference, method, amountMinor, currency, expiresAt, returnUrl, payUrl } = request;
+    const channel = channelOf(this.host.profile.methods, request) ?? channelsOf(method)[0];
+    if (channel === undefined) throw new AcquirerRefused(`Midtrans takes no ${method}`);
+    const finishUrl = returnUrl ?? payUrl;
+    const orderId = orderIdOf(operationKey);
+    return { orderId, reference, method, channel, amountMinor, currency, expiresAt, finishUrl };
+  }
+
+  private pageOf(request: OpenRequest): Instructions | undefined {
+    const url = request.providerIds?.["page_url"];
+    return url === undefined ? undefined : redirect(url, request, this.host.plainOnLoopback);
+  }
+}
+
+function idsOf({ order_id, transaction_id }: Transaction): ProviderIds {
+  return { order: order_id, transaction: transaction_id };
+}
+
+/** Their inquiry does not repeat what a payer was told, and the payment has it: its own page, which shows it, is as true. */
+function toldBefore({ payUrl, expiresAt }: OpenRequest): Instructions {
+  return { type: "redirect", value: payUrl, redirect_url: payUrl, expires_at: wireTime(expiresAt) };
+}

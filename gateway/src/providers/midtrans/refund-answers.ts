@@ -1,0 +1,72 @@
+// What became of a refund, read from the transaction that it belongs to: their inquiry lists the refunds of a transaction by our refund keys. Pure.
+import { z } from "zod";
+import type { RefundStatus, Refunded } from "../../acquirers/acquirer.ts";
+import type { Minor } from "../../ground/money.ts";
+import { type Answer, type Transaction, amountText, minorOf } from "./answers.ts";
+
+export interface SoughtRefund {
+  refundKey: string;
+  amountMinor: Minor;
+  /** The payment's: a capture that is cancelled gives all of it back. */
+  paymentAmountMinor: Minor;
+  /** True when they had accepted it before. */
+  accepted: boolean;
+}
+
+/**
+ * How a refund stands; undefined when nothing was ever done under its key. It has succeeded when the bank or the wallet has confirmed it, as
+ * their documentation advises, and is pending until then. Throws when the answer contradicts what was asked or told before.
+ */
+export function refundIn(transaction: Transaction, sought: SoughtRefund): RefundStatus | undefined {
+  const { refundKey, amountMinor, paymentAmountMinor, accepted } = sought;
+  const status = transaction.transaction_status.toLowerCase();
+  const found = transaction.refunds?.find(({ refund_key }) => refund_key === refundKey);
+  if (found) {
+    if (minorOf(found.refund_amount) !== amountMinor)
+      throw new Error("Midtrans answered with a refund of another amount");
+    return found.bank_confirmed_at === undefined ? "pending" : "succeeded";
+  }
+  // A card's capture that is not settled there yet is cancelled instead: whoever did it, the payer has all of it back.
+  if (status === "cancel" && amountMinor === paymentAmountMinor) return "succeeded";
+  if (!accepted) return undefined;
+  // Refunded transactions say so in their status: one that is as before its refund has none any more.
+  if (status === "settlement") return "failed";
+  throw new Error("Midtrans answered without a refund that it had accepted");
+}
+
+const refundAnswerSchema = z.object({
+  order_id: z.string(),
+  refund_key: z.string(),
+  refund_amount: amountText,
+  refund_chargeback_id: z.union([z.int().min(0), z.string().regex(/^[\x21-\x7e]{1,64}$/)]).optional(),
+});
+
+interface AskedRefund {
+  orderId: string;
+  refundKey: string;
+  amountMinor: Minor;
+}
+
+/** They have taken a refund on: the bank or the wallet has not confirmed it yet. Throws when the answer is about another one. */
+export function refundTaken(answer: Answer, asked: AskedRefund): Refunded {
+  const { refund_amount, refund_chargeback_id: id } = readRefund(answer, asked);
+  // One page of theirs says that this is the refund's amount, and another that it is the sum of all refunds.
+  if (minorOf(refund_amount) < asked.amountMinor) throw new Error("Midtrans answered with a refund of another amount");
+  return { status: "pending", providerIds: { refund: id === undefined ? asked.refundKey : String(id) } };
+}
+
+/** The bank has denied a refund: nothing was given back. */
+export function refundDenied(answer: Answer, asked: AskedRefund): Refunded {
+  const { refund_amount, refund_chargeback_id: id } = readRefund(answer, asked);
+  const isDenied = answer.body?.["transaction_status"] !== "refund" && minorOf(refund_amount) === 0n;
+  if (!isDenied) throw new Error("Midtrans answered with a refund that is denied and has an amount");
+  return { status: "failed", providerIds: { refund: id === undefined ? asked.refundKey : String(id) } };
+}
+
+function readRefund({ body }: Answer, { orderId, refundKey }: AskedRefund): z.infer<typeof refundAnswerSchema> {
+  const parsed = refundAnswerSchema.safeParse(body);
+  if (!parsed.success) throw new Error("Midtrans answered with a refund that cannot be read");
+  const { order_id, refund_key } = parsed.data;
+  if (order_id !== orderId || refund_key !== refundKey) throw new Error("Midtrans answered with another refund");
+  return parsed.data;
+}

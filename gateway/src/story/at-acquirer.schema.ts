@@ -1,0 +1,120 @@
+// A payment as its acquirer has it, on the wire: who took it, the acquirer's own ids, and what was said.
+import { z } from "zod";
+import { operationSteps } from "../acquiring/operation.ts";
+import { saidDuring } from "../acquiring/words.ts";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleOf, identity, timestamp } from "../http/shapes.ts";
+
+const object = z
+  .string()
+  .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] });
+const gatewayCode = z.string().meta({ examples: ["nusantara"] });
+const exampleKey = `${exampleIds.payment.replace("_", "")}.${exampleIds.merchant.slice("mer_".length)}.s1`;
+
+const operationSchema = z
+  .strictObject({
+    object,
+    gateway_code: gatewayCode,
+    step: z.enum(operationSteps).meta({ description: "How far its call has come. `done`: nothing is left to do." }),
+    attempt: z.int().min(1).meta({ description: "Calls so far, each under its own operation key." }),
+    operation_key: z
+      .string()
+      .nullable()
+      .meta({ description: "Our name for the call, which the acquirer knows; null before it is made." }),
+    provider_ids: z.record(z.string(), z.string()).meta({
+      description:
+        "What the acquirer calls it, each of its names under what it is a name of; empty while it has told none.",
+    }),
+    dashboard_url: z
+      .string()
+      .nullable()
+      .meta({
+        description: "Where the acquirer's own dashboard shows it; null where that is not known.",
+        examples: ["https://dashboard.example.com/payments/pr-1"],
+      }),
+  })
+  .meta({
+    id: "OperationAtAcquirer",
+    description: "What an acquirer was asked to do over a network, and what it calls that.",
+    examples: [
+      {
+        object: exampleIds.payment,
+        gateway_code: "nusantara",
+        step: "following",
+        attempt: 1,
+        operation_key: exampleKey,
+        provider_ids: { payment_request: "pr-1" },
+        dashboard_url: "https://dashboard.example.com/payments/pr-1",
+      },
+    ],
+  });
+
+const wordsSchema = z
+  .strictObject({
+    object,
+    gateway_code: gatewayCode,
+    attempt: z.int().min(1).meta({ description: "During which of its attempts." }),
+    call: z
+      .enum(saidDuring)
+      .meta({ description: "What we were about; `report` for a message that the acquirer sent by itself." }),
+    about: z.string().meta({ description: "Which request of its interface it was.", examples: ["POST /v2/charge"] }),
+    status: z.int().nullable().meta({ description: "Status of the answer; null where none came, or none was due." }),
+    words: z.string().meta({
+      description:
+        "The request after `> ` and the answer after `< `, each on a line. Secrets, cards and what names or reaches a person are left out; what is " +
+        "long is cut.",
+    }),
+    said_at: timestamp,
+  })
+  .meta({
+    id: "AcquirerWords",
+    description: "What an acquirer and we said to each other, once.",
+    examples: [
+      {
+        object: exampleIds.payment,
+        gateway_code: "nusantara",
+        attempt: 1,
+        call: "open",
+        about: "POST /v2/charge",
+        status: 201,
+        words: '> {"order_id":"pay.1"}\n< {"transaction_id":"pr-1","status":"pending"}',
+        said_at: exampleTimes.created,
+      },
+    ],
+  });
+
+export const atAcquirerSchema = z
+  .strictObject({
+    reference: identity("payment"),
+    gateway_code: z
+      .string()
+      .nullable()
+      .meta({ description: "Who took the payment; null where nobody did.", examples: ["nusantara"] }),
+    acquirer_name: z
+      .string()
+      .nullable()
+      .meta({ description: "Its name; null where it is no longer configured.", examples: ["Nusantara QR"] }),
+    operations: z.array(operationSchema).meta({
+      description: "Of the payment and its refunds; none where nothing goes over a network.",
+    }),
+    words: z.array(wordsSchema).meta({
+      description:
+        "What was said about the payment and its refunds, newest first. The same words of the same call are kept once.",
+    }),
+    is_cut: z.boolean().meta({ description: "True when there is more: of each the first hundred are told." }),
+  })
+  .meta({
+    id: "PaymentAtAcquirer",
+    description: "A payment as its acquirer has it.",
+    examples: [
+      {
+        reference: exampleIds.payment,
+        gateway_code: "nusantara",
+        acquirer_name: "Nusantara QR",
+        operations: [exampleOf(operationSchema)],
+        words: [exampleOf(wordsSchema)],
+        is_cut: false,
+      },
+    ],
+  });
+export type PaymentAtAcquirer = z.infer<typeof atAcquirerSchema>;

@@ -1,0 +1,80 @@
+// A payment as its acquirer has it: reads what was asked of acquirers about it, what they call it, and what was said. Writes nothing.
+import type { Acquirer } from "../acquirers/acquirer.ts";
+import { type Operation, operationKey, wasCalled } from "../acquiring/operation.ts";
+import { operationOfRow } from "../acquiring/operations.sql.ts";
+import { type ReadWords, selectWords, wordsOfRow } from "../acquiring/words.sql.ts";
+import { wireTime } from "../ground/clock.ts";
+import type { Payment } from "../payments/payment.ts";
+import type { Database } from "../store/database.ts";
+import type { PaymentAtAcquirer } from "./at-acquirer.schema.ts";
+import { TOLD_MAX, selectOperationsOfPayment } from "./story.sql.ts";
+
+export interface AtAcquirerParts {
+  database: Database;
+  /** The acquirer of a code; undefined when it is no longer configured. */
+  acquirer: (code: string) => Acquirer | undefined;
+}
+
+/** Who took a payment, what they call it and its refunds, and what was said about them. The payment is its reader's. */
+export async function readAtAcquirer(
+  { database, acquirer }: AtAcquirerParts,
+  payment: Payment,
+): Promise<PaymentAtAcquirer> {
+  const { book, reference } = payment;
+  const [operations = [], words = []] = await database.pipeline([
+    selectOperationsOfPayment(book, reference),
+    selectWords(book, reference, TOLD_MAX + 1),
+  ]);
+  return atAcquirerView(acquirer, payment, operations.map(operationOfRow), words.map(wordsOfRow));
+}
+
+/** Of each list one more than is told says that there is more. */
+export function atAcquirerView(
+  acquirer: AtAcquirerParts["acquirer"],
+  { reference, gatewayCode }: Pick<Payment, "reference" | "gatewayCode">,
+  operations: readonly Operation[],
+  words: readonly ReadWords[],
+): PaymentAtAcquirer {
+  return {
+    reference,
+    gateway_code: gatewayCode ?? null,
+    acquirer_name: gatewayCode === undefined ? null : (acquirer(gatewayCode)?.name ?? null),
+    operations: operations
+      .slice(0, TOLD_MAX)
+      .map((operation) => operationView(acquirer(operation.gatewayCode), operation)),
+    words: words.slice(0, TOLD_MAX).map(wordsView),
+    is_cut: operations.length > TOLD_MAX || words.length > TOLD_MAX,
+  };
+}
+
+function operationView(acquirer: Acquirer | undefined, operation: Operation): PaymentAtAcquirer["operations"][number] {
+  const isCalled = wasCalled(operation);
+  return {
+    object: operation.id,
+    gateway_code: operation.gatewayCode,
+    step: operation.step,
+    attempt: operation.attempt,
+    operation_key: isCalled ? operationKey(operation) : null,
+    provider_ids: { ...operation.providerIds },
+    dashboard_url: (isCalled ? dashboardOf(acquirer, operation) : undefined) ?? null,
+  };
+}
+
+/** Part of it may be an acquirer's own words, and people click on it: an address of anything but a page is none. */
+function dashboardOf(acquirer: Acquirer | undefined, { providerIds }: Operation): string | undefined {
+  const url = acquirer?.dashboardUrl?.(providerIds ?? {});
+  return url !== undefined && URL.parse(url)?.protocol === "https:" ? url : undefined;
+}
+
+function wordsView(words: ReadWords): PaymentAtAcquirer["words"][number] {
+  return {
+    object: words.operationId,
+    gateway_code: words.gatewayCode,
+    attempt: words.attempt,
+    call: words.call,
+    about: words.about,
+    status: words.status ?? null,
+    words: words.text,
+    said_at: wireTime(words.saidAt),
+  };
+}

@@ -1,0 +1,69 @@
+// What an acquirer sent that fits nothing: it changed nothing, and a person looks at it.
+import { useQuery } from "@tanstack/react-query";
+import { Said } from "../../../pages/payments/reference/said.tsx";
+import { Answer } from "../../../ui/answer.tsx";
+import { Section } from "../../../ui/page.tsx";
+import { Skeleton } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { type Schema, read } from "../../api/client.ts";
+
+export function Strays({ code }: { code: string }) {
+  const strays = useQuery(read("/v1/acquirers/{gateway_code}/stray-messages", { path: { gateway_code: code } }));
+  return (
+    <Section title="Messages that fit nothing">
+      <Answer of={strays} skeleton={<Skeleton className="h-10 w-full" />}>
+        {({ data, is_more: isMore }) =>
+          data.length === 0 ? (
+            <p className="text-muted">Every message that it sent belonged to something that it was asked for.</p>
+          ) : (
+            <>
+              <ol aria-label="Messages that fit nothing" className="space-y-2">
+                {data.map((one, at) => (
+                  <li key={`${one.operation_key} ${at}`}>
+                    <Stray of={one} />
+                  </li>
+                ))}
+              </ol>
+              {isMore && <p className="mt-2 text-muted">Older ones are left out: these are the newest hundred.</p>}
+            </>
+          )
+        }
+      </Answer>
+    </Section>
+  );
+}
+
+const kinds: Record<Schema<"StrayMessage">["kind"], string> = {
+  payment: "Payment",
+  refund: "Refund",
+  dispute: "Dispute",
+  look: "Some change",
+};
+
+const reasons: Record<Schema<"StrayMessage">["reason"], string> = {
+  "unknown operation": "about nothing that it was asked for",
+  refused: "against what is known",
+};
+
+function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {
+  return (
+    <Said
+      at={one.last_at}
+      what={
+        <>
+          {kinds[one.kind]}, {reasons[one.reason]}
+          {one.times > 1 && (
+            <span className="font-normal text-muted">
+              {" "}
+              · {one.times} times since <Time at={one.first_at} shape="minute" />
+            </span>
+          )}
+        </>
+      }
+      about={one.operation_key}
+      status={null}
+      awaited={false}
+      words={one.words ?? "Its words were not kept."}
+    />
+  );
+}
