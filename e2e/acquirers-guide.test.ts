@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client } from "./kit/client.ts";
-import { Service } from "./kit/service.ts";
+import { Service, compiled } from "./kit/service.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
@@ -35,7 +35,7 @@ describe.runIf(shell)("the guide to acquirers", () => {
     const program = join(root, "gateway/bin/gerbang.js");
     const { PATH = "" } = process.env;
     acquirer = spawn(process.execPath, [program, "acquirer", "--port", String(port)], {
-      env: { PATH, GERBANG_DATA: data },
+      env: { PATH, GERBANG_DATA: data, ...compiled() },
       stdio: ["ignore", "ignore", "pipe"],
     });
     acquirer.stderr?.on("data", (part: Buffer) => (words += part.toString()));

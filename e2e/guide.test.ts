@@ -7,7 +7,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { greeting } from "../gateway/src/cli/greeting.ts";
-import { Service } from "./kit/service.ts";
+import { Service, compiled } from "./kit/service.ts";
+
+/** Of a shell whose npx finds the program. */
+const env = {
+  PATH: `${join(import.meta.dirname, "../node_modules/.bin")}:${process.env.PATH ?? ""}`,
+  HOME: process.env.HOME ?? "/",
+  ...compiled(),
+};
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const has = (program: string): boolean =>
@@ -41,7 +48,6 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     expect(start?.trim()).toBe("npm ci && npm start"); // that one is running already
     expect(rest.length).toBeGreaterThanOrEqual(7);
     const script = ["set -e", ...rest.map((block) => `${block}\necho; echo "--- next"`)].join("\n");
-    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
     const output = execFileSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
     const answers = output.split("--- next");
     expect(answers[2]).toContain('"status":"pending"');
@@ -60,7 +66,6 @@ describe.runIf(shell)("the guide from nothing to money", () => {
       exports,
       ...blocks("docs/guides/signing.md").map((block) => `${block}\necho; echo "--- next"`),
     ];
-    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
     const output = execFileSync("bash", ["-c", script.join("\n")], { cwd: place, env, encoding: "utf8" });
     const [balances, printed, byHand, doctor, demanded] = output.split("--- next");
     expect(balances).toContain('"available_minor"');
@@ -76,7 +81,6 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     const [, exports, call] = blocks("docs/guides/getting-started.md");
     const commands = blocks("docs/guides/payment-links.md");
     const script = ["set -e", exports, call, ...commands.map((block) => `${block}\necho; echo "--- next"`)];
-    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
     const output = execFileSync("bash", ["-c", script.join("\n")], { cwd: place, env, encoding: "utf8" });
     const [made, tips, begun, came, closed] = output.split("--- next");
     expect(made).toContain('"uuid":"lnk_');
@@ -91,7 +95,6 @@ describe.runIf(shell)("the guide from nothing to money", () => {
   test("every command of the guide to the payer's page runs: a payment has a page, in the language of its payer", () => {
     const [, exports, call] = blocks("docs/guides/getting-started.md");
     const script = ["set -e", exports, call, ...blocks("docs/guides/payers-page.md")];
-    const env = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`, HOME: process.env.HOME ?? "/" };
     const output = execFileSync("bash", ["-c", script.join("\n")], { cwd: place, env, encoding: "utf8" });
     expect(output).toContain('<html lang="id">');
     expect(output).toContain("Two bags of coffee");

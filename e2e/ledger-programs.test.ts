@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exportBook } from "../gateway/src/ledger/export.ts";
 import { type Journal, journalHash } from "../gateway/src/ledger/journal.ts";
 import { Client, operate } from "./kit/client.ts";
-import { Service } from "./kit/service.ts";
+import { Service, compiled } from "./kit/service.ts";
 
 interface Outcome {
   code: number | null;
@@ -24,7 +24,7 @@ interface Outcome {
 /** Runs a program to the end of its output. */
 async function run(command: string, args: string[], input = "", env: Record<string, string> = {}): Promise<Outcome> {
   const { PATH = "", HOME = "/" } = process.env;
-  const child = spawn(command, args, { env: { PATH, HOME, ...env } });
+  const child = spawn(command, args, { env: { PATH, HOME, ...compiled(), ...env } });
   const outcome: Outcome = { code: null, stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (outcome.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => void (outcome.stderr += text));

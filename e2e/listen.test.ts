@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Client, operate } from "./kit/client.ts";
 import { type Received, isGenuine } from "./kit/receiver.ts";
-import { Service, gerbang } from "./kit/service.ts";
+import { Service, gerbang, compiled } from "./kit/service.ts";
 
 const program = fileURLToPath(new URL("../gateway/bin/gerbang.js", import.meta.url));
 
@@ -59,7 +59,13 @@ class Command {
 
   constructor(args: string[], env: Record<string, string> = {}) {
     this.process = spawn(process.execPath, [program, "listen", ...args], {
-      env: { PATH: process.env.PATH ?? "", HOME: service.dataDirectory, GERBANG_DATA: service.dataDirectory, ...env },
+      env: {
+        PATH: process.env.PATH ?? "",
+        HOME: service.dataDirectory,
+        GERBANG_DATA: service.dataDirectory,
+        ...compiled(),
+        ...env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.process.stderr?.setEncoding("utf8").on("data", (text: string) => void (this.words += text));

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { PREPARED_CLUSTER, freePort } from "./kit/service.ts";
+import { PREPARED_CLUSTER, freePort, compiled } from "./kit/service.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Far beyond what a stop takes, and what it takes to notice that a parent has gone. */
@@ -37,7 +37,7 @@ afterEach(async () => {
 /** Without the variables that say that we run under npm ourselves. */
 async function run(program: string, args: string[]): Promise<ChildProcess> {
   const { PATH = "", HOME = "" } = process.env;
-  const env = { PATH, HOME, GERBANG_DATA: folder, PORT: String(await freePort()), METRICS_PORT: "0" };
+  const env = { PATH, HOME, ...compiled(), GERBANG_DATA: folder, PORT: String(await freePort()), METRICS_PORT: "0" };
   child = spawn(program, args, { cwd: root, env, stdio: ["ignore", "ignore", "pipe"] });
   return child;
 }

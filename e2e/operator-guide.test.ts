@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Client, operate } from "./kit/client.ts";
-import { Service } from "./kit/service.ts";
+import { Service, compiled } from "./kit/service.ts";
 
 const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
 const program = fileURLToPath(new URL("../gateway/bin/gerbang.js", import.meta.url));
@@ -58,7 +58,7 @@ describe.runIf(shell)("the operators' guides", () => {
     const script = ["set -e", npx, ...sections.map((one) => `echo; echo "--- ${one.heading}"\n${one.commands}`)].join(
       "\n",
     );
-    const env = { PATH: process.env.PATH ?? "" };
+    const env = { PATH: process.env.PATH ?? "", ...compiled() };
     const ran = spawnSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
     expect(ran.status, `${ran.stdout.slice(-1_000)}\n${ran.stderr}`).toBe(0);
     const output = ran.stdout;

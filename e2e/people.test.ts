@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { actions, extentOf, memberRoles } from "../gateway/src/people/roles.ts";
 import { readAnswer } from "./kit/client.ts";
 import { gerbangHere } from "./kit/command-here.ts";
-import { Service, gerbang } from "./kit/service.ts";
+import { Service, gerbang, compiled } from "./kit/service.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const guide = readFileSync(join(root, "docs/guides/people.md"), "utf8");
@@ -57,6 +57,7 @@ describe.runIf(hasBash)("the guide to people", () => {
     const path = {
       PATH: `${join(root, "node_modules/.bin")}:${process.env.PATH ?? ""}`,
       HOME: process.env.HOME ?? "/",
+      ...compiled(),
     };
     const options = { cwd: place, env: { ...path, PORT: String(service.port) }, encoding: "utf8" } as const;
     const [invited = "", listed = "", reset = ""] = execFileSync("bash", ["-c", script], options).split("--- next");

@@ -2,7 +2,7 @@
 // the same bytes, its attempts numbered without a gap. Method: an API process, a worker process that is killed again and
 // again while payments flow, a receiver that answers by script, another that has moods, and then time moved to the end of the
 // ladder. The leases of the last worker that is killed end by themselves.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -71,12 +71,12 @@ beforeAll(async () => {
     if (mood !== "silent") response.writeHead(Number(mood)).end();
   };
   const env = { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost" };
-  const first = await Service.start({ env });
-  const { demo, dataDirectory, port } = first;
+  api = await Service.start({ env, args: ["--role", "api"], timing });
+  const { dataDirectory } = api;
+  await vi.waitFor(() => expect(existsSync(join(dataDirectory, "demo.json"))).toBe(true), 10_000);
+  const { demo } = api;
   await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { rate_limit_per_minute: 10_000_000 });
   await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, { environment: "sandbox", url: receiver.url() });
-  await first.stop();
-  api = await Service.start({ dataDirectory, port, env, args: ["--role", "api"], timing });
   client = new Client(demo);
   const cluster = join(dataDirectory, "postgres", "cluster");
   const { owner, service } = JSON.parse(readFileSync(join(cluster, "gerbang.json"), "utf8")) as Record<string, string>;

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { vi } from "vitest";
 import type { Certificates } from "./receiver.ts";
-import { freePort } from "./service.ts";
+import { freePort, compiled } from "./service.ts";
 
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -46,7 +46,7 @@ export class Programs {
     for (const [program = "", ...args] of commands(programs.port)) {
       const child = spawn(program, args, {
         cwd: folder,
-        env: { PATH, HOME, PYTHONDONTWRITEBYTECODE: "1", ...env, PORT: String(programs.port) },
+        env: { PATH, HOME, ...compiled(), PYTHONDONTWRITEBYTECODE: "1", ...env, PORT: String(programs.port) },
         stdio: ["ignore", "pipe", "pipe"],
       });
       programs.children.push(child);

@@ -24,6 +24,12 @@ export function plainEnvironment(): Record<string, string> {
   );
 }
 
+/** For programs that get an environment of their own: what one of them compiled, the others need not. */
+export function compiled(): { NODE_COMPILE_CACHE?: string } {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+}
+
 export interface Demo extends Credentials, Operator {
   merchant_id: string;
   webhook_secret: string;

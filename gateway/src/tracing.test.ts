@@ -14,6 +14,7 @@ import { type TestService, paymentBody, startService } from "../test/kit.ts";
 import { scriptedAcquirer } from "../test/scripted-acquirer.ts";
 import { createLog } from "./ground/log.ts";
 import { type Tracing, openTracing } from "./ground/tracing.ts";
+import { compiled } from "../../e2e/kit/service.ts";
 
 interface SpanSeen {
   traceId: string;
@@ -255,6 +256,7 @@ test.each([
   const child = spawn(process.execPath, ["--import", spy, program, "serve"], {
     env: {
       PATH: process.env.PATH,
+      ...compiled(),
       DATABASE_URL: service.database.url,
       MASTER_KEY: "11".repeat(32),
       OPERATOR_TOKEN: "op_token_of_the_tests_0123456789",

@@ -39,10 +39,18 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
   const embedded = await startEmbedded(directory);
   await leaveDurabilityOut(embedded.ownerUrl);
   root.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
+  const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  // A run that ends before its time, by Ctrl-C or since a check beside it failed, leaves no server behind either: it is told, and not waited for.
+  const end = (): void => {
+    void embedded.stop();
+    remove();
+  };
+  process.once("exit", end);
   return async () => {
+    process.off("exit", end);
     await embedded.stop();
     // A stop does not wait for a server that is busy: it may still write while its files go.
-    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    remove();
   };
 }
 

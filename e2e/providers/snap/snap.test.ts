@@ -331,6 +331,22 @@ test.for([
   expect(await acquirer.calls.ask(paid, never)).toMatchObject({ standing: paidWith(5_800_000n) });
 });
 
+test("on a later day a lost refund by QRIS is found where it was all of the payment, and not repeated where it was a part", async () => {
+  const request = wish({ method: "qris" });
+  const { providerIds } = await acquirer.calls.open(request, never);
+  await fake.control.pay(request.operationKey, { notify: false });
+  const paid = { ...request, providerIds: { ...providerIds, approval: await approvalOf({ ...request, providerIds }) } };
+  const yesterday = (): string => keyAt("refund", systemClock.now() - 86_400 * SECOND);
+  const part = refundOf(paid, { operationKey: yesterday(), amountMinor: 1_000_000n });
+  await expect(acquirer.calls.askRefund(part, never)).rejects.toThrow("does not tell any more");
+  expect(fake.control.refunded(part.operationKey)).toBe(0);
+  const all = refundOf(paid, { operationKey: yesterday(), amountMinor: 5_800_000n });
+  fake.control.fault("silent after effect");
+  await expect(hasty.calls.refund(all, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  expect(await acquirer.calls.askRefund(all, never)).toEqual({ known: true, status: "succeeded" });
+  await expect(acquirer.calls.askRefund(part, never)).rejects.toThrow("does not tell any more");
+});
+
 async function approvalOf(request: OpenRequest): Promise<string> {
   const found = await acquirer.calls.ask(request, never);
   return (found.known && found.providerIds?.approval) || "";

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Service, freePort, gerbang } from "../../../e2e/kit/service.ts";
+import { Service, freePort, gerbang, compiled } from "../../../e2e/kit/service.ts";
 import { type TestDatabase, cloneDatabase } from "../../test/kit.ts";
 import { type Config, readConfig } from "../ground/config.ts";
 import { createLog } from "../ground/log.ts";
@@ -76,6 +76,7 @@ test.skipIf(!hasTerminal)("at a terminal a start greets (skipped where there is 
   const port = await freePort();
   const env = {
     PATH: process.env.PATH,
+    ...compiled(),
     DATABASE_URL: database.url,
     GERBANG_DATA: service.dataDirectory,
     PORT: String(port),

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
-import { freePort } from "../../../../e2e/kit/service.ts";
+import { freePort, compiled } from "../../../../e2e/kit/service.ts";
 import { Bench, inTime } from "../../../test/adapter-bench.ts";
 import { Mailbox, SECRET, profile } from "../../../test/remote-rig.ts";
 import { type RemoteProfile, remoteProfilesSchema } from "../../acquirers/remote-profile.ts";
@@ -123,7 +123,7 @@ async function program(data: string, port: number): Promise<Program> {
   const main = fileURLToPath(new URL("../../../bin/gerbang.js", import.meta.url));
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [main, "acquirer", "--port", String(port)], {
-    env: { PATH, GERBANG_DATA: data },
+    env: { PATH, GERBANG_DATA: data, ...compiled() },
     stdio: ["ignore", "ignore", "pipe"],
   });
   closers.unshift(() => void child.kill("SIGKILL"));

@@ -181,13 +181,26 @@ const byWallet = openRequest({ method: "ewallet" });
 
 test("a wallet's page is told, and kept whole with the wallet", () => {
   const url = `https://app.doku.com/link/${"2".repeat(600)}`;
-  const opened = readWalletPage({ partnerReferenceNo: reference, webRedirectUrl: url }, byWallet, "dana");
+  const opened = readWalletPage({ partnerReferenceNo: reference, webRedirectUrl: url }, byWallet, "dana", false);
   expect(opened.instructions).toMatchObject({ type: "redirect", value: url, redirect_url: url });
   expect(opened.providerIds?.wallet).toBe("dana");
   expect(walletKept({ ...byWallet, providerIds: opened.providerIds })).toEqual(opened);
   const page = { partnerReferenceNo: reference, webRedirectUrl: `https://x/${"y".repeat(1_000)}` };
-  expect(() => readWalletPage(page, byWallet, "dana")).toThrow("webRedirectUrl");
-  expect(() => readWalletPage({ ...page, partnerReferenceNo: "x" }, byWallet, "dana")).toThrow("partnerReferenceNo");
+  expect(() => readWalletPage(page, byWallet, "dana", false)).toThrow("webRedirectUrl");
+  expect(() => readWalletPage({ ...page, partnerReferenceNo: "x" }, byWallet, "dana", false)).toThrow(
+    "partnerReferenceNo",
+  );
+});
+
+test.for([
+  "http://app.doku.com/link/1",
+  "javascript:alert(1)",
+  "https://user@app.doku.com/1",
+  "/link/1",
+  "http://127.0.0.1/1",
+])("payers are not sent to %s", (webRedirectUrl) => {
+  const page = { partnerReferenceNo: reference, webRedirectUrl };
+  expect(() => readWalletPage(page, byWallet, "dana", false)).toThrow("webRedirectUrl");
 });
 
 const asked = { operationKey: request.operationKey, amountMinor: 5_800_000n, kept: "DOKU-1" };

@@ -9,6 +9,7 @@ import type {
   Refunded,
   Standing,
 } from "../../acquirers/acquirer.ts";
+import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { wireTime } from "../../ground/clock.ts";
 import { digestOf } from "../../ground/crypto.ts";
 import type { Minor } from "../../ground/money.ts";
@@ -129,12 +130,15 @@ function qrOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Opened 
   return { instructions, providerIds };
 }
 
-/** A wallet's page, as `payByWallet` is answered. */
-export function readWalletPage(body: Body, request: OpenRequest, channel: string): Opened {
+/** A wallet's page, as `payByWallet` is answered. `plainOnLoopback`: it is a try on this machine, over plain http. */
+export function readWalletPage(body: Body, request: OpenRequest, channel: string, plainOnLoopback: boolean): Opened {
   expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
   const url = textIn(body, "webRedirectUrl");
   if (url.length > PART_LENGTH * PARTS_MAX) throw differs("webRedirectUrl", url);
-  return walletOpened(request, { wallet: channel, ...inParts("url", url) });
+  const opened = walletOpened(request, { wallet: channel, ...inParts("url", url) });
+  const objection = objectionToAddresses(opened.instructions, plainOnLoopback);
+  if (objection !== undefined) throw new Error(`webRedirectUrl leads nowhere that payers are sent to: ${objection}`);
+  return opened;
 }
 
 export function walletKept(request: OpenRequest): Opened | undefined {

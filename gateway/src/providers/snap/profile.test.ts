@@ -124,6 +124,7 @@ test("keys are read from their files, the one before as well, and again when the
     expect(own.privateKey()).toBe(own.privateKey());
     expect(theirs()).toMatchObject({ secrets: ["new", "old"] });
     expect(theirs().publicKeys.length).toBe(2);
+    expect(theirs().publicKeys[0]).toBe(theirs().publicKeys[0]);
     const wrong = { ...entry, private_key: file("wrong.pem", "a secret that is no key") };
     expect(() => openKeys(wrong)).toThrow("private_key: is no private key in PEM");
     expect(() => openKeys({ ...entry, provider_public_key: { file: join(folder, "none") } })).toThrow(

@@ -11,9 +11,7 @@ import {
   type Refunded,
   type Tell,
 } from "../../acquirers/acquirer.ts";
-import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
-import { momentOf } from "../../ground/ids.ts";
 import { Caller } from "../caller.ts";
 import { type OpenAcquirer, type Provider, capabilitiesOf, channelOf, provider } from "../profile.ts";
 import {
@@ -44,14 +42,12 @@ import {
   refundQr,
   refundWallet,
 } from "./requests.ts";
-import { WHOLE_RUPIAH, jakartaDay, referenceOf } from "./values.ts";
+import { WHOLE_RUPIAH, isOnItsDay, referenceOf } from "./values.ts";
 
 /** DOKU asks to wait so long before its status is asked for; its notifications come sooner. */
 const ASKS_AFTER_MS = 60_000;
 /** A page, a code or a number that nobody was told can take money until it ends there, and a little longer: their clock is not ours. */
 const ENDED_AFTER: Micros = 600 * SECOND;
-/** So close to midnight a repetition could arrive on another day, where it would be another request. */
-const MIDNIGHT_MARGIN: Micros = 60 * SECOND;
 
 export const snap: Provider = provider("snap", snapSchema, (profile) => snapAcquirer(profile));
 
@@ -310,7 +306,7 @@ class Snap {
         const wallets = this.wallets();
         return {
           ask: payByWallet(wallets, request, channel),
-          read: (body) => this.safe(readWalletPage(body, request, channel)),
+          read: (body) => readWalletPage(body, request, channel, this.plainOnLoopback),
           others: wallets.paymentServices,
         };
       }
@@ -357,22 +353,12 @@ class Snap {
     return { partnerServiceId: providerIds.service, customerNo: providerIds.customer };
   }
 
-  /** The first request's day, by the moment in our key, is today, and will be when a repetition arrives. */
   private mayRepeat(operationKey: string): boolean {
-    const id = /^(?:pay|rfd)([0-7][0-9a-hjkmnp-tv-z]{25})\./.exec(operationKey)?.[1];
-    if (this.partner.dialect.repetition !== "same" || id === undefined) return false;
-    const now = this.clock.now();
-    return jakartaDay(momentOf(id)) === jakartaDay(now + MIDNIGHT_MARGIN);
+    return this.partner.dialect.repetition === "same" && isOnItsDay(operationKey, this.clock.now());
   }
 
   private hasEnded({ expiresAt }: OpenRequest): boolean {
     return this.clock.now() > expiresAt + ENDED_AFTER;
-  }
-
-  private safe(opened: Opened): Opened {
-    const objection = objectionToAddresses(opened.instructions, this.plainOnLoopback);
-    if (objection !== undefined) throw new Error(`${this.partner.code} answered with a page where ${objection}`);
-    return opened;
   }
 
   private channelOf(request: OpenRequest): string {

@@ -1,8 +1,10 @@
 // Goal: amounts, moments and references go to SNAP and come back as they were; anything else is refused. Method: tables.
 import { expect, test } from "vitest";
+import { keyAt } from "../../../test/snap-rig.ts";
 import {
   amountOf,
   digitsOf,
+  isOnItsDay,
   jakartaDay,
   operationKeyOf,
   readAmount,
@@ -80,4 +82,18 @@ test("digits follow from what they stand for, and differ with it", () => {
   expect(
     new Set([digitsOf(32, "a", "b"), digitsOf(32, "ab"), digitsOf(32, "a", "c"), digitsOf(32, "b", "a")]).size,
   ).toBe(4);
+});
+
+test("a request may be repeated on its own day, and not where it could arrive on the next", () => {
+  const midnight = Date.parse("2026-11-23T17:00:00Z") * 1000;
+  const second = 1_000_000;
+  for (const kind of ["payment", "refund"] as const) {
+    const key = keyAt(kind, midnight - 3_600 * second);
+    expect(isOnItsDay(key, midnight - 61 * second)).toBe(true);
+    expect(isOnItsDay(key, midnight - 60 * second)).toBe(false);
+    expect(isOnItsDay(key, midnight + second)).toBe(false);
+    expect(isOnItsDay(keyAt(kind, midnight + second), midnight - 30 * second)).toBe(false);
+  }
+  for (const other of ["", "x.1", "pay.1", "dsp01kb5zw3d9h4vq0t7n8m2c6xre.x.s1"])
+    expect(isOnItsDay(other, midnight)).toBe(false);
 });

@@ -1,6 +1,7 @@
 // How SNAP writes amounts, moments and references, and how they are read back. Pure; whatever is read otherwise than written here throws.
 import { type Micros, SECOND, parseWireTime, wireTime } from "../../ground/clock.ts";
 import { digestOf } from "../../ground/crypto.ts";
+import { momentOf } from "../../ground/ids.ts";
 import type { Minor } from "../../ground/money.ts";
 
 /** Western Indonesia, where the standard's days begin and end. It has no summer time. */
@@ -49,6 +50,17 @@ export function readSnapTime(text: string): Micros | undefined {
 /** Days since 1970 in Jakarta: `X-EXTERNAL-ID` is unique within one. */
 export function jakartaDay(at: Micros): number {
   return Math.floor((at + JAKARTA_OFFSET) / (86_400 * SECOND));
+}
+
+/** So close to midnight a repetition could arrive on another day, where it would be another request. */
+const MIDNIGHT_MARGIN: Micros = 60 * SECOND;
+
+/** Whether today is the day in Jakarta of what this operation key names, by the moment in it, and will be when a request arrives. */
+export function isOnItsDay(operationKey: string, now: Micros): boolean {
+  const id = /^(?:pay|rfd)([0-7][0-9a-hjkmnp-tv-z]{25})\./.exec(operationKey)?.[1];
+  if (id === undefined) return false;
+  const day = jakartaDay(momentOf(id));
+  return day === jakartaDay(now) && day === jakartaDay(now + MIDNIGHT_MARGIN);
 }
 
 /**

@@ -1,4 +1,5 @@
 // Goal: a mistake in Xendit's entry is found before anything starts, with its place. Method: one mistake at a time.
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { xenditSchema } from "./profile.ts";
 
@@ -52,4 +53,10 @@ test.for<[string, Record<string, unknown>]>([
 
 test("a field that nobody knows is a mistake", () => {
   expect(places({ api_key: "x" })).toEqual([""]);
+});
+
+test("the example in the README is a good file", () => {
+  const readme = readFileSync(new URL("README.md", import.meta.url), "utf8");
+  const example = JSON.parse(/```json\n([\s\S]+?)```/.exec(readme)?.[1] ?? "") as unknown[];
+  expect(example.map((entry) => xenditSchema.parse(entry).code)).toEqual(["xendit"]);
 });

@@ -1,0 +1,139 @@
+// Goal: each request carries its proof, and what an answer means is never more than both of its statuses say. Method: a provider that is a
+// list of answers, and the requests that it got.
+import { createPublicKey } from "node:crypto";
+import { expect, test } from "vitest";
+import { privatePem, publicPem } from "../../../test/snap-keys.ts";
+import { NOW, briPartner, dokuPartner } from "../../../test/snap-rig.ts";
+import { AcquirerRefused } from "../../acquirers/acquirer.ts";
+import type { ProviderAnswer, ProviderRequest } from "../caller.ts";
+import { SnapClient, readAnswer } from "./client.ts";
+import type { Partner } from "./partner.ts";
+import { doku } from "./profiles/doku.ts";
+import type { SnapRequest } from "./requests.ts";
+import { isSignedByHmac, isSignedByRsa, privateKeyOf, tokenText, transactionText } from "./signature.ts";
+
+const never = new AbortController().signal;
+const request: SnapRequest = { service: "qrQuery", path: "/qr/qr-mpm-query", body: { a: 1 }, about: "pay.1" };
+const answer = (status: number, body: Record<string, unknown> | undefined): ProviderAnswer => ({
+  status,
+  body,
+  headers: {},
+});
+const given = (accessToken: string): ProviderAnswer =>
+  answer(200, { responseCode: "2007300", accessToken, expiresIn: "900" });
+const done = answer(200, { responseCode: "2005100" });
+const isOver = answer(401, { responseCode: "4015101" });
+
+function clientOf(answers: ProviderAnswer[], partner: Partner = dokuPartner()) {
+  const sent: ProviderRequest[] = [];
+  const call = async (one: ProviderRequest): Promise<ProviderAnswer> => {
+    sent.push(one);
+    const next = answers.shift();
+    if (!next) throw new Error("nothing is left to answer");
+    return next;
+  };
+  const keys = { secret: () => "secret", privateKey: () => privateKeyOf(privatePem) };
+  return { sent, client: new SnapClient(partner, keys, { call }, { now: () => NOW }) };
+}
+
+test("a request for a token and the request itself are signed over what is sent", async () => {
+  const { sent, client } = clientOf([given("t1"), done]);
+  expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "done" });
+  const [asked, made] = sent;
+  const timestamp = "2026-11-23T21:00:00+07:00";
+  expect(asked).toMatchObject({
+    path: "/authorization/v1/access-token/b2b",
+    body: '{"grantType":"client_credentials"}',
+  });
+  expect(asked?.headers).toMatchObject({ "x-client-key": "BRN-0253-1758536533798", "x-timestamp": timestamp });
+  const text = tokenText("BRN-0253-1758536533798", timestamp);
+  expect(isSignedByRsa(createPublicKey(publicPem), text, asked?.headers["x-signature"] ?? "")).toBe(true);
+  expect(made).toMatchObject({ path: "/qr/qr-mpm-query", body: '{"a":1}' });
+  expect(made?.headers).toMatchObject({
+    authorization: "Bearer t1",
+    "x-timestamp": timestamp,
+    "x-partner-id": "BRN-0253-1758536533798",
+    "channel-id": "H2H",
+  });
+  expect(made?.headers["x-external-id"]).toMatch(/^\d{32}$/);
+  const signed = transactionText({ method: "POST", path: request.path, token: "t1", body: '{"a":1}', timestamp });
+  expect(isSignedByHmac("secret", signed, made?.headers["x-signature"] ?? "")).toBe(true);
+});
+
+test("where a repetition brings the first answer again, its external id is the same; another request has another", async () => {
+  const { sent, client } = clientOf([given("t1"), done, done, done, done]);
+  for (const one of [request, request, { ...request, about: "pay.2" }, { ...request, service: "qrRefund" } as const])
+    await client.call(one, never, undefined);
+  const [, first, again, other, refund] = sent.map(({ headers }) => headers["x-external-id"]);
+  expect(again).toBe(first);
+  expect(new Set([first, other, refund]).size).toBe(3);
+});
+
+test("where it is a conflict each request has its own, of nine digits at BRI", async () => {
+  const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 20 }, () => done)], briPartner());
+  for (let time = 0; time < 20; time++) await client.call(request, never, undefined);
+  const ids = sent.slice(1).map(({ headers }) => headers["x-external-id"] ?? "");
+  expect(ids.every((id) => /^\d{9}$/.test(id))).toBe(true);
+  expect(new Set(ids).size).toBe(20);
+});
+
+test("a token that they do not take is renewed once, and the same request goes again", async () => {
+  const { sent, client } = clientOf([given("t1"), isOver, given("t2"), done, done]);
+  expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "done" });
+  const [, first, , second] = sent;
+  expect([first?.headers.authorization, second?.headers.authorization]).toEqual(["Bearer t1", "Bearer t2"]);
+  expect(second?.headers["x-external-id"]).toBe(first?.headers["x-external-id"]);
+  expect(second?.body).toBe(first?.body);
+  await client.call(request, never, undefined);
+  expect(sent.length).toBe(5);
+});
+
+test("a second no to the token is told, and nothing goes a third time", async () => {
+  const { sent, client } = clientOf([given("t1"), isOver, given("t2"), isOver]);
+  expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "token" });
+  expect(sent.length).toBe(4);
+});
+
+test.for([
+  ["a no", answer(401, { responseCode: "4017300", responseMessage: "Unauthorized. Signature" })],
+  ["a page", answer(502, undefined)],
+  ["a token without an end", answer(200, { responseCode: "2007300", accessToken: "t" })],
+  ["a token that ends at once", answer(200, { responseCode: "2007300", accessToken: "t", expiresIn: 0 })],
+  ["no token", answer(200, { responseCode: "2007300", expiresIn: 900 })],
+  ["the code of another service", answer(200, { responseCode: "2005100", accessToken: "t", expiresIn: 900 })],
+] as const)("%s in place of a token: nothing was sent, and another may be asked", async ([, first]) => {
+  const { sent, client } = clientOf([first]);
+  const failed = await client.call(request, never, undefined).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(AcquirerRefused);
+  expect(failed).toMatchObject({ unavailable: true });
+  expect(sent.length).toBe(1);
+});
+
+test("a provider that wants RSA gets no token, and a signature by our key", async () => {
+  const { sent, client } = clientOf([done], dokuPartner({ dialect: { ...doku, signature: "rsa" } }));
+  await client.call(request, never, undefined);
+  const [made] = sent;
+  expect(made?.headers).not.toHaveProperty("authorization");
+  const timestamp = made?.headers["x-timestamp"] ?? "";
+  const text = transactionText({ method: "POST", path: request.path, token: undefined, body: '{"a":1}', timestamp });
+  expect(isSignedByRsa(createPublicKey(publicPem), text, made?.headers["x-signature"] ?? "")).toBe(true);
+});
+
+test.for([
+  [200, "2005100", "same", "done"],
+  [202, "2025100", "same", "in progress"],
+  [409, "2005100", "same", "done"],
+  [409, "2005100", "conflict", "unknown"],
+  [409, "4095100", "same", "repeated"],
+  [500, "2005100", "same", "unknown"],
+  [200, "4045101", "same", "unknown"],
+  [404, "4045101", "conflict", "not found"],
+  [200, undefined, "same", "unknown"],
+  [200, 2_005_100, "same", "unknown"],
+] as const)(
+  "an answer of %s with %s, where a repetition is %s, means %s",
+  ([status, responseCode, repetition, meaning]) => {
+    const body = responseCode === undefined ? undefined : { responseCode };
+    expect(readAnswer({ status, body }, { service: "qrQuery" }, repetition).meaning).toBe(meaning);
+  },
+);
