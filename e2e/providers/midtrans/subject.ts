@@ -9,12 +9,15 @@ import { midtransFake } from "./fake.ts";
 
 const SERVER_KEY = "SB-Mid-server-examined";
 
-/** Most cases are about the first method alone. */
-export async function midtransSubject(methods = ["qris", "va", "ewallet", "card"]): Promise<Subject> {
+/** `callbackUrl`: where orders are notified that name no address of their own. Most cases are about the first of the methods alone. */
+export async function midtransSubject(
+  callbackUrl: string,
+  methods = ["qris", "va", "ewallet", "card"],
+): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), "gerbang-midtrans-exam-"));
   const keyFile = join(folder, "server-key");
   writeFileSync(keyFile, `${SERVER_KEY}\n`);
-  const fake = await midtransFake({ serverKey: SERVER_KEY });
+  const fake = await midtransFake({ serverKey: SERVER_KEY, notifyUrl: callbackUrl });
   const limits = { minimum_minor: 100, maximum_minor: 1_000_000_000, cost: { basis_points: 70, flat_minor: 0 } };
   const acquirer = midtransAcquirer(
     midtransSchema.parse({
