@@ -12,7 +12,7 @@ import { xenditSubject } from "./xendit/subject.ts";
 /** Who sits it, by the name in the table. */
 export const subjects: Readonly<Record<string, (callbackUrl: string) => Promise<Subject>>> = {
   simulator: simulatorSubject,
-  Midtrans: () => midtransSubject(),
+  Midtrans: (callbackUrl) => midtransSubject(callbackUrl),
   Xendit: xenditSubject,
   "SNAP (DOKU)": snapSubject,
   Stripe: stripeSubject,

@@ -64,8 +64,8 @@ export function paymentNotification(
 }
 
 /**
- * An acquirer says that something has happened: it is asked as soon as a worker comes by, whatever we knew before. Of an operation that is
- * being called, or whose call is planned, nothing changes: its own answer comes first.
+ * An acquirer says that something has happened: it is asked as soon as a worker comes by, whatever we knew before. While it is being
+ * called its own answer comes first, and the inquiry right after it. Before it was called there is nothing to ask.
  */
 export function lookAgain(
   merchant: Merchant,
@@ -81,8 +81,11 @@ export function lookAgain(
         const operation = context.set.get(operations, { book, id });
         if (!operation) return;
         keepWords(context, { ...operation, attempt }, said);
-        const settled = operation.step === "asking" || operation.step === "following" || operation.step === "done";
-        if (operation.attempt !== attempt || !settled) return;
+        if (operation.attempt !== attempt || !wasCalled(operation)) return;
+        if (operation.step === "calling") {
+          context.set.update(operations, { ...operation, inquiries: operation.inquiries + 1 });
+          return;
+        }
         context.set.update(operations, { ...operation, step: "asking", inquiries: 0, dueAt: context.realNow });
       },
     },

@@ -17,6 +17,7 @@ import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
 import { exceptions } from "./exceptions.sql.ts";
+import { lookAgain } from "./notifications.ts";
 import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
 import { type Operation, operationSteps } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -52,6 +53,26 @@ function waiting(changes: Partial<Payment> = {}, operation: Partial<Operation> =
   const start = given({ rows: [row(payments, payment), row(operations, current), row(openKeys, record)] });
   return { payment, operation: current, record, start };
 }
+
+test("an acquirer that says during the call that something happened is asked right after it", () => {
+  const { payment, operation, start } = waiting();
+  const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
+  const opened = start.when(told).when(concludeOpening(parts, merchant, operation, known()));
+  expect(opened.changes.updated(operations)).toMatchObject([{ step: "following", inquiries: 0, dueAt: NOW }]);
+});
+
+test.each([
+  ["asking", "asking", NOW],
+  ["following", "asking", NOW],
+  ["done", "asking", NOW],
+  ["retryable", "retryable", undefined],
+  ["planned", "planned", undefined],
+] as const)("an operation that is %s and is told to look is %s", (step, after, dueAt) => {
+  const { payment, start } = waiting({}, { step, inquiries: 3, dueAt: undefined });
+  const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
+  const [changed] = start.when(told).changes.updated(operations);
+  expect(changed ?? { step, dueAt: undefined }).toMatchObject({ step: after, dueAt });
+});
 
 describe("each result of a call, while the payment waits", () => {
   test("known: the payment is opened, the key gets its answer, and a worker inquires before the payment's time is over", () => {

@@ -159,7 +159,10 @@ function opened(parts: OpeningParts, context: CommandContext, operation: Operati
   const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
   const open = payment.status === "pending" || payment.status === "processing";
   const follows = open && (own !== undefined || acquirer?.remote === true);
-  const dueAt = operation.step === "following" ? nextInquiry(operation.inquiries, realNow) : realNow + after;
+  // The acquirer has said meanwhile that something happened.
+  const isTold = operation.step === "calling" && operation.inquiries > 0;
+  const later = isTold ? realNow : realNow + after;
+  const dueAt = operation.step === "following" ? nextInquiry(operation.inquiries, realNow) : later;
   const answer = parts.createdReply(payment);
   set.update(operations, {
     ...operation,

@@ -42,6 +42,12 @@ test.each<[string, Partial<RoutingTable>, string]>([
   ["another method", table([other]), "NO_ROUTE_AVAILABLE"],
   ["another currency", table([dollars]), "NO_ROUTE_AVAILABLE"],
   ["no rule", table([takes()], { rules: all.slice(1) }), "NO_ROUTE_AVAILABLE"],
+  ["no rule, and out of range too", table([tooLow], { rules: all.slice(1) }), "NO_ROUTE_AVAILABLE"],
+  [
+    "out of range, and who would take it has no rule",
+    table([tooLow, takes()], { rules: all.slice(0, 1) }),
+    "INVALID_AMOUNT",
+  ],
   ["switched off", table([takes()], { states: state(false, "healthy") }), "NO_ROUTE_AVAILABLE"],
   ["down", table([takes()], { states: state(true, "down") }), "NO_ROUTE_AVAILABLE"],
   ["degraded, and nobody else", table([takes()], { states: state(true, "degraded") }), "a"],

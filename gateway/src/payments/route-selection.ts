@@ -85,11 +85,14 @@ const amountVerdicts: ReadonlySet<string> = new Set(["amount_out_of_range", "amo
 /** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
 function routeFault(table: RoutingTable, asked: RoutingRequest, decision: RoutingDecision): Fault {
   const able = decision.candidates.filter(
-    ({ verdict }) => verdict !== "method_not_supported" && verdict !== "currency_not_supported",
+    ({ verdict }) =>
+      verdict !== "method_not_supported" && verdict !== "currency_not_supported" && verdict !== "no_rule",
   );
   const bounds = amountBounds(table, asked);
   const finest = finestStep(table, asked);
-  if (bounds && able.length > 0 && able.every(({ verdict }) => amountVerdicts.has(verdict))) {
+  // Whoever has no rule would not take another amount either.
+  const isRuled = able.some(({ priority }) => priority !== undefined);
+  if (bounds && isRuled && able.every(({ verdict }) => amountVerdicts.has(verdict))) {
     const { minimumMinor, maximumMinor } = bounds;
     const isFine =
       asked.amountMinor >= minimumMinor && asked.amountMinor <= maximumMinor && asked.amountMinor % finest !== 0n;
