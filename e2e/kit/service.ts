@@ -173,10 +173,19 @@ export class Service {
   }
 }
 
+/** Each worker of the tests has ports of its own, so that no two choose the same one between looking and listening. */
+const PORTS_PER_WORKER = 1_500;
+const firstPort = 20_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 8) * PORTS_PER_WORKER;
+const given = new Set<number>();
+
 /** Below what the system hands out by itself: whoever asks for any port meanwhile gets another one. */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < 100; tries++) {
-    const port = randomInt(20_000, 32_000);
+  for (let tries = 0; tries < 1_000; tries++) {
+    const port = firstPort + randomInt(PORTS_PER_WORKER);
+    // Whoever was given it may not listen yet. When most were given they begin again: by then the first have long stopped.
+    if (given.has(port)) continue;
+    if (given.size > PORTS_PER_WORKER / 2) given.clear();
+    given.add(port);
     const probe = createServer().listen(port, "127.0.0.1");
     const isFree = await once(probe, "listening").then(
       () => true,

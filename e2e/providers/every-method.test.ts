@@ -1,0 +1,34 @@
+// Goal: an order goes through each method of each provider, from the shop's request to the refund, and the books are right. Method: a whole
+// service with an acquirers.json of all four, their fakes, real sockets in both directions.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Client } from "../kit/client.ts";
+import { gerbang } from "../kit/service.ts";
+import { Tour, givesBack, ways } from "./tour.ts";
+
+let tour: Tour;
+beforeAll(async () => {
+  tour = await Tour.start();
+});
+afterAll(() => tour.stop());
+
+test.each([...new Set(ways.map(({ code }) => code))])(
+  "%s takes an order by each of its methods, and gives back what it can",
+  async (code) => {
+    const client = new Client(tour.service.demo);
+    const [first, ...others] = ways.filter((way) => way.code === code);
+    if (!first) throw new Error("no ways");
+    // The first one turns the routing to this provider.
+    const travelled = [
+      await tour.travel(client, first),
+      ...(await Promise.all(others.map((way) => tour.travel(client, way)))),
+    ];
+    expect(travelled.map(({ method, channel, status, refund }) => [method, channel, status, refund])).toEqual(
+      travelled.map((way) => [way.method, way.channel, "succeeded", givesBack(way) ? "succeeded" : "not by this way"]),
+    );
+  },
+);
+
+test("the books of all of them replay", async () => {
+  const { code } = await gerbang(["verify"], { GERBANG_DATA: tour.service.dataDirectory });
+  expect(code).toBe(0);
+});
