@@ -17,7 +17,7 @@ function projectOf(path: string): "apart" | "pages" | "together" | "pure" {
 
 /** Stories that go through whole guides, or through programs in other languages: `npm run test:long` runs these, and nothing else. */
 const long = [
-  "e2e/portal/{docs,operators-day,outage,calendar,acquirers,device,console-production}.test.ts",
+  "e2e/portal/{docs,operators-day,outage,calendar,acquirers,device,console-production,console-merchants,decisions}.test.ts",
   "e2e/{tutorials,receivers,samples,client-python,client-php}.test.ts",
 ];
 const isLong = process.env.npm_lifecycle_event === "test:long";
