@@ -190,7 +190,7 @@ export class Tour {
     const key = this.keyOf(uuid);
     // Some providers give money back at once, and others when somebody there has decided it.
     const ended = await this.until(client, `/v1/refunds/${uuid}`, async ({ status }) => {
-      if (status === "pending" && (await control.refunded(key)) === 1) await control.decideRefund(key, "succeeded");
+      if (status === "pending" && control.refunded(key) === 1) await control.decideRefund(key, "succeeded");
       return status !== "pending";
     });
     return ended;
