@@ -27,7 +27,7 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredGaps(realNow),
     expiredRefusals(realNow),
     expiredWords(realNow),
-    expiredStrays(realNow),
+    ...expiredStrays(realNow),
     ...expiredMeasurements(realNow),
     ...expiredTotals(realNow),
     ...expiredTelemetry(realNow),

@@ -5,8 +5,10 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { AcquirerRefused, type EvidenceRequest, type Heard, type Report } from "../acquirers/acquirer.ts";
+import { systemClock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { verifyBook } from "../ledger/verify.ts";
+import { expiredStrays } from "./strays.sql.ts";
 
 let service: TestService;
 const kawah = scriptedAcquirer("kawah");
@@ -215,4 +217,19 @@ test("an acquirer that asks what a payer owes is told by the account number, and
   expect(await ask({ operationKey: "pay.nobody" })).toEqual({ payable: null, owes: "undefined" });
   const { operationKey } = await paid();
   expect(await ask({ operationKey })).toMatchObject({ payable: false });
+});
+
+test("strays of an acquirer are kept up to a number, the newest of them", async () => {
+  await rowsOf(
+    `insert into stray_messages (gateway_code, digest, reason, operation_key, kind, first_at, last_at)
+select 'gede', sha256(n::text::bytea), 'unknown operation', n::text, 'look', now(), now() - n * interval '1 s'
+from generate_series(1, 10005) n`,
+  );
+  const database = openDatabase(service.database);
+  for (const statement of expiredStrays(systemClock.now())) await database.query(statement);
+  await database.end();
+  const [left] = await rowsOf(
+    "select count(*)::integer as kept, max(operation_key::integer) as oldest from stray_messages where gateway_code = 'gede'",
+  );
+  expect(left).toEqual({ kept: 10_000, oldest: 10_000 });
 });

@@ -156,6 +156,7 @@ describe("reconciliation exceptions", () => {
     expect(answer).toBe("refund_undone");
     expect(changes.inserted(exceptions)).toMatchObject([{ kind: "refund_undone", operationId: operation.id }]);
     expect([changes.updated(refunds), changes.journals]).toEqual([[], []]);
+    expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
     // Another attempt's failure says nothing of the one that succeeded.
     const other = concludeRefund(merchant, { ...operation, attempt: 2 }, { kind: "known", status: "failed" });
     expect(start.when(other).answer).toBeUndefined();

@@ -75,6 +75,7 @@ export function concludeRefund(
         // Banks send money back days later: the payer does not have it, and the merchant neither.
         if (outcome === "failed" && refund.status === "succeeded" && operation.attempt === attempt) {
           recordException(context, operation, attempt, "refund_undone");
+          set.update(operations, done);
           return "refund_undone";
         }
         if (operation.step === "done" || operation.attempt !== attempt) return undefined;

@@ -67,8 +67,36 @@ export function strayOfRow(row: Row): KeptStray {
   };
 }
 
-/** Deletes strays that were kept long enough, a step of them. */
-export function expiredStrays(realNow: Micros): Statement {
+/** An acquirer whose account other programs use, too, may tell us of all that they do: the newest are enough. */
+const KEPT_MAX = 10_000;
+
+/** Deletes strays that were kept long enough, and the oldest of an acquirer that has too many; a step of each. */
+export function expiredStrays(realNow: Micros): Statement[] {
+  return [forgetOld(realNow), forgetSurplus()];
+}
+
+function forgetSurplus(): Statement {
+  return {
+    name: "forget surplus stray messages",
+    text: `delete from stray_messages
+where ctid = any(array(
+  select s.ctid
+  from (select distinct gateway_code from stray_messages) c
+  cross join lateral (
+    select ctid
+    from stray_messages
+    where gateway_code = c.gateway_code
+    order by last_at desc
+    offset ${KEPT_MAX}
+    limit ${STEP}
+  ) s
+))
+returning 1`,
+    values: [],
+  };
+}
+
+function forgetOld(realNow: Micros): Statement {
   return {
     name: "forget stray messages",
     text: `delete from stray_messages

@@ -1,5 +1,6 @@
 // The commands that look at one provider: its keys, and whether it may be trusted with money.
 import { readConfigAndAcquirers } from "./acquirers-of-config.ts";
+import { UsageError } from "./command.ts";
 import { say } from "./say.ts";
 import type { AcquirerCalls } from "../acquirers/acquirer.ts";
 import { ConfigError } from "../ground/config.ts";
@@ -52,7 +53,8 @@ export async function checkCommand({ code }: { code: string }): Promise<number> 
 }
 
 /** Prints a line a case. Gives 0 when none failed. */
-export async function examCommand({ code }: { code: string }): Promise<number> {
+export async function examCommand({ code, sandbox }: { code: string; sandbox: boolean }): Promise<number> {
+  if (!sandbox) throw new UsageError("it orders payments at the provider's own sandbox: say so with --sandbox");
   const acquirer = await acquirerOf(code);
   if (acquirer.environment !== "sandbox") {
     await acquirer.close();

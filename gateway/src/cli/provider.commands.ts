@@ -30,8 +30,10 @@ export const providerCommands: readonly Command[] = [
       "It asks only what does no harm there, about ten requests, one case a second: every method once, one key twice, a key that was never used. What only a fake can be made to do (lost answers, wrong amounts, late money) the tests of the connector ask.",
       "It is for entries of the environment sandbox alone. The payments that it opens run out by themselves.",
     ],
-    options: { code },
-    examples: [["gerbang provider exam --code xendit", "a line for each case, and a last one that counts them"]],
+    options: { code, sandbox: { summary: "yes, order payments at the provider's own sandbox" } },
+    examples: [
+      ["gerbang provider exam --sandbox --code xendit", "a line for each case, and a last one that counts them"],
+    ],
     environment,
     exits: { 1: "a case failed" },
     run: async (values) => (await import("./provider-command.ts")).examCommand(values),

@@ -1,4 +1,4 @@
-// The provider exam: thirty-odd cases that decide whether a connector may be trusted with money, and the scorecard that they make.
+// The provider exam: forty-odd cases that decide whether a connector may be trusted with money, and the scorecard that they make.
 import { Bench, type ExamCase, Failed, NotApplicable, type Subject } from "./bench.ts";
 import { openingCases } from "./cases.opening.ts";
 import { payingCases } from "./cases.paying.ts";
