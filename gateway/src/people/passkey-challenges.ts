@@ -16,6 +16,8 @@ export type Asker = { personId: string } | { address: string };
 export class PasskeyChallenges {
   private readonly parts: PeopleParts;
   private readonly key: Buffer;
+  /** Of the newest challenge in its group. Processes begin at different ones. */
+  private place = randomInt(SLOTS_OF_ONE);
 
   constructor(parts: PeopleParts) {
     this.parts = parts;
@@ -43,7 +45,9 @@ export class PasskeyChallenges {
     const name = "personId" in asker ? asker.personId : networkOf(asker.address);
     const groups = CHALLENGE_SLOTS / SLOTS_OF_ONE;
     const group = createHmac("sha256", this.key).update(name).digest().readUInt32BE(0) % groups;
-    return group * SLOTS_OF_ONE + randomInt(SLOTS_OF_ONE);
+    // One after the other: those of one moment do not take each other's place, as they would by chance.
+    this.place = (this.place + 1) % SLOTS_OF_ONE;
+    return group * SLOTS_OF_ONE + this.place;
   }
 }
 
