@@ -21,15 +21,17 @@ import { operationOfRow, operations, selectOperation } from "./operations.sql.ts
 import type { AcquiringParts } from "./payment-operations.ts";
 import type { Said } from "./words.ts";
 
-const CLAIM_MAX = 8;
+/** In one round. Each is claimed by itself: a claim lasts a minute, which is longer than a call and shorter than several. */
+const ROUND_MAX = 8;
 
 /** What became of handing evidence on. `unknown`: it is tried again, under the same key. */
 export type HandingOutcome = "taken" | "refused" | "unknown";
 
-/** Hands on what is due. Never throws for one dispute: it is due again. */
+/** Hands on what is due, one after the other. Never throws for one dispute: it is due again. */
 export async function handEvidenceOn(parts: AcquiringParts): Promise<void> {
-  const rows = await parts.database.query(claimEvidence(parts.clock.now(), CLAIM_MAX));
-  for (const row of rows) {
+  for (let number = 0; number < ROUND_MAX; number++) {
+    const [row] = await parts.database.query(claimEvidence(parts.clock.now(), 1));
+    if (!row) return;
     const link = linkOfRow(row);
     try {
       await handOn(parts, link);

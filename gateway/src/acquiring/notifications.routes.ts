@@ -129,12 +129,12 @@ async function commit(
       return;
     }
     case "refund": {
+      if (report.status === "pending") return;
       const command = concludeRefund(
         merchant,
         { ...operation, attempt: name.attempt },
         { kind: "known", status: report.status, providerIds: report.providerIds, said },
       );
-      if (report.status === "pending") return;
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
       return;
