@@ -89,8 +89,12 @@ test("4,200 bodies that never come take no room from a merchant", { timeout: 60_
   }
   const held = await service.app.metrics.registry.getSingleMetric("gerbang_http_requests_in_flight")?.get();
   expect(held?.values[0]?.value).toBeLessThanOrEqual(LOAD_LIMITS.unauthenticated.requests);
+  // The others are cut: to make room, or because their time was up.
+  for (const socket of attackers) socket.resume();
+  const open = () => attackers.filter((socket) => !socket.destroyed);
+  await vi.waitFor(() => expect(open().length).toBeLessThanOrEqual(LOAD_LIMITS.unauthenticated.requests), 20_000);
   const cut = await service.app.metrics.registry.getSingleMetric("gerbang_http_cut_connections")?.get();
-  expect(cut?.values[0]?.value).toBeGreaterThan(3000);
+  expect(cut?.values[0]?.value).toBeGreaterThan(0);
 });
 
 test("large bodies that stay unfinished take no bytes from a merchant", async () => {
