@@ -46,6 +46,9 @@ export interface OpeningParts extends PaymentParts {
   createdReply(payment: Payment): Reply;
 }
 
+/** How a request goes on that comes again: by a call after the commit, or not at all, since there is an answer. */
+export type Resumed = { payment: Payment; call: Operation } | { reply: Reply };
+
 const LAST_INQUIRY: Micros = 10 * SECOND;
 /** After so many calls a payment has found no acquirer. */
 const ATTEMPTS_KEPT_MAX = 5_000;
@@ -151,7 +154,12 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
 }
 
 /** The acquirer has it: the request is answered, and a worker inquires from time to time while the payment is open. */
-function opened(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
+function opened(
+  parts: OpeningParts,
+  context: CommandContext,
+  operation: Operation,
+  payment: Payment,
+): { reply: Reply } {
   const { set, merchant, now, realNow } = context;
   const acquirer = parts.acquirer(operation.gatewayCode);
   const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
@@ -196,7 +204,7 @@ function hand(
   operation: Operation,
   payment: Payment,
   { chosen, decision, instructions }: RouteSelection,
-): Concluded {
+): { next: Operation } | { reply: Reply } {
   if (instructions === undefined) {
     const next = nextCall(operation, chosen, context.realNow);
     context.set.update(operations, next);
@@ -225,15 +233,15 @@ function release({ set, realNow }: CommandContext, operation: Operation, payment
 }
 
 /**
- * The same request again after GATEWAY_ERROR: the same payment goes on. Answers with `continues` where an acquirer is to be
- * called, or at once. Throws IDEMPOTENCY_IN_PROGRESS when somebody else is at it, NO_ROUTE_AVAILABLE.
+ * The same request again after GATEWAY_ERROR: the same payment goes on. Gives the call that comes next, or
+ * the answer. Throws IDEMPOTENCY_IN_PROGRESS when somebody else is at it, NO_ROUTE_AVAILABLE.
  */
 export function resumeOpening(
   parts: OpeningParts,
   merchant: Merchant,
   operation: Operation,
   intent: Intent,
-): Command<Reply> {
+): Command<Resumed> {
   const { book, id } = operation;
   return bookCommand(
     { merchant, book },
@@ -256,12 +264,11 @@ export function resumeOpening(
           const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
           set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
           completeKey(set, keptKey(operation, payment), answer, now);
-          return answer;
+          return { reply: answer };
         }
         if (current.attempt >= ATTEMPTS_KEPT_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
         const concluded = hand(parts, context, current, payment, selectRoute(parts, merchant, payment));
-        if ("reply" in concluded) return concluded.reply;
-        return { status: 201, body: "", continues: id };
+        return "next" in concluded ? { payment, call: concluded.next } : concluded;
       },
     },
   );

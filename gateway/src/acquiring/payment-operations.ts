@@ -2,7 +2,7 @@
 // the two commits nothing is locked; after a crash there a worker inquires.
 import type { OpenRequest } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
-import { operationOfRow, selectOperation, selectOperationOfKey } from "./operations.sql.ts";
+import { operationOfRow, selectOperationOfKey } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
 import { assert } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
@@ -11,9 +11,16 @@ import type { Book } from "../merchants/books.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
-import type { Database, Statement } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { type CallParts, callAcquirer, logException } from "./calls.ts";
-import { type Concluded, type OpenResult, type OpeningParts, concludeOpening, resumeOpening } from "./opening.ts";
+import {
+  type Concluded,
+  type OpenResult,
+  type OpeningParts,
+  type Resumed,
+  concludeOpening,
+  resumeOpening,
+} from "./opening.ts";
 import { instructionRequest } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
@@ -35,10 +42,23 @@ export class PaymentOperations {
 
   /** Goes on with an operation: makes the call when it is `calling`, and inquires otherwise. */
   async perform(operation: Operation): Promise<Concluded> {
+    const payment = await this.payment(operation.book, operation.id);
+    assert(payment, `${operation.id} is not there`);
+    return await this.performFor(payment, operation);
+  }
+
+  /** Goes on with a payment that was just committed. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
+  async finish(payment: Payment, operation: Operation): Promise<Reply> {
+    const concluded = await this.performFor(payment, operation);
+    if ("fault" in concluded) throw concluded.fault;
+    assert("reply" in concluded, `${payment.reference} was left half-way`);
+    return concluded.reply;
+  }
+
+  private async performFor(payment: Payment, operation: Operation): Promise<Concluded> {
     const { parts } = this;
     const merchant = await parts.directory.merchant(operation.book.merchantId);
-    const payment = await this.payment(operation.book, operation.id);
-    assert(merchant && payment, `${operation.id} is not there`);
+    assert(merchant, `${operation.book.merchantId} is not there`);
     for (let current = operation; ;) {
       const result = await callOrInquire(parts, merchant, payment, current);
       const command = concludeOpening(parts, merchant, current, result);
@@ -49,25 +69,11 @@ export class PaymentOperations {
     }
   }
 
-  /** Goes on with a payment that was just committed. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
-  async finish(book: Book, reference: string): Promise<Reply> {
-    const operation = await this.find(selectOperation(book, reference));
-    assert(operation, `${reference} goes on and has no operation`);
-    const concluded = await this.perform(operation);
-    if ("fault" in concluded) throw concluded.fault;
-    assert("reply" in concluded, `${reference} was left half-way`);
-    return concluded.reply;
-  }
-
   /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
-  async resume({ merchant, book }: BookOwner, intent: Intent): Promise<Command<Reply> | undefined> {
-    const operation = await this.find(selectOperationOfKey(book, intent.key));
+  async resume({ merchant, book }: BookOwner, intent: Intent): Promise<Command<Resumed> | undefined> {
+    const [row] = await this.parts.database.query(selectOperationOfKey(book, intent.key));
+    const operation = row && operationOfRow(row);
     return operation?.step === "retryable" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
-  }
-
-  private async find(statement: Statement): Promise<Operation | undefined> {
-    const [row] = await this.parts.database.query(statement);
-    return row && operationOfRow(row);
   }
 
   private async payment(book: Book, reference: string): Promise<Payment | undefined> {

@@ -16,16 +16,16 @@ const INQUIRY_MAX: Micros = 600 * SECOND;
 
 /**
  * Records the operation of a new payment, if its acquirer needs one: a call for its instructions (now, by the request of
- * `idempotencyKey`; by a worker without one), or an inquiry after a while.
+ * `idempotencyKey`; by a worker without one), or an inquiry after a while. Gives the operation of which that request makes the call.
  */
 export function planPayment(
   { set, realNow }: CommandContext,
   { book, reference }: Payment,
   { chosen, request, instructions }: RouteSelection,
   idempotencyKey?: string,
-): void {
+): Operation | undefined {
   const after = instructions && chosen.asksAfterMs(request);
-  if (instructions !== undefined && after === undefined) return;
+  if (instructions !== undefined && after === undefined) return undefined;
   const planned = newOperation(
     { book, id: reference, kind: "payment", paymentReference: reference },
     chosen.code,
@@ -33,7 +33,12 @@ export function planPayment(
   );
   if (after !== undefined) set.insert(operations, { ...planned, step: "following", dueAt: realNow + after * MS });
   else if (idempotencyKey === undefined) set.insert(operations, planned);
-  else set.insert(operations, { ...planned, step: "calling", idempotencyKey, dueAt: callUntil(chosen, realNow) });
+  else {
+    const call: Operation = { ...planned, step: "calling", idempotencyKey, dueAt: callUntil(chosen, realNow) };
+    set.insert(operations, call);
+    return call;
+  }
+  return undefined;
 }
 
 /** A worker calls the acquirer for a refund after the commit: the funds are reversed first, so they cannot be spent twice. */

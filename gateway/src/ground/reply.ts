@@ -26,8 +26,11 @@ export interface Reply {
   saveAs?: string;
   /** True for a stored answer given again (section 4.11). */
   replayed?: boolean;
-  /** There is no answer yet: the endpoint goes on with this, and its key stays in progress until then. */
-  continues?: string;
+  /**
+   * There is no answer yet: this gives it once the change is committed, and the key stays in progress until then. It makes everything that
+   * needs more than one commit, and throws what stays in progress.
+   */
+  continues?: () => Promise<Reply>;
 }
 
 export function faultReply(fault: Fault, requestId: string): Reply {

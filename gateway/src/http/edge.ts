@@ -10,7 +10,7 @@ import { type Claim, type MessageClaim, claimOf, verifySignature } from "../auth
 import type { SignedMessage } from "../auth/signed-message.ts";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
-import { Fault, assert } from "../ground/fault.ts";
+import { Fault } from "../ground/fault.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
 import type { Log } from "../ground/log.ts";
 import type { Reply } from "../ground/reply.ts";
@@ -320,7 +320,7 @@ export class Edge {
     const decided = await this.decide(endpoint, call, intent, value);
     const { continues } = decided;
     if (decided.replayed) return decided;
-    const answer = continues === undefined ? decided : await finished(endpoint, call, continues);
+    const answer = continues === undefined ? decided : await continues();
     await this.follow(endpoint, call);
     return answer;
   }
@@ -390,11 +390,6 @@ function intentOf(endpoint: WriteEndpoint, call: Call, body: Buffer): Intent {
     receivedAt: realNow,
     nonce,
   };
-}
-
-function finished(endpoint: WriteEndpoint, call: Call, continues: string): Promise<Reply> {
-  assert(endpoint.finish !== undefined, `${endpoint.path} goes on and has no way to`);
-  return endpoint.finish(call, continues);
 }
 
 /** Where no query is taken: what stands there was meant for somewhere else. */

@@ -60,8 +60,6 @@ export interface WriteEndpoint<Body = unknown> extends DescribedForMerchants {
   ): Body | Promise<Body>;
   /** The change of state. It runs under the idempotency key. */
   command(call: Call, body: Body): Command<Reply>;
-  /** What a command's `continues` leads to: everything that needs more than one commit. Throws what stays in progress. */
-  finish?(call: Call, continues: string): Promise<Reply>;
   /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
   resume?(call: Call, intent: Intent): Promise<Command<Reply> | undefined>;
   /** Creations add rows of their own; everything else moves in the merchant's lane. */

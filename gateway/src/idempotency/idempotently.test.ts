@@ -176,7 +176,7 @@ test("an error that is no answer is not kept", () => {
 });
 
 describe("a command that goes on after its commit", () => {
-  const goesOn: Reply = { status: 201, body: "", continues: "pay_1" };
+  const goesOn: Reply = { status: 201, body: "", continues: () => Promise.reject(new Error("nobody goes on")) };
   const record = (first: Then<Reply>): KeyRecord => first.changes.inserted(keyRecords)[0] as KeyRecord;
 
   test("keeps its key in progress, in its own batch too", () => {
@@ -296,7 +296,7 @@ test("whatever comes in whatever order, a key answers as a plain model of it say
     "404": new Fault("PAYMENT_NOT_FOUND"),
     "202": new Fault("RISK_REVIEW", { keepsChanges: true }),
     NO_ROUTE_AVAILABLE: new Fault("NO_ROUTE_AVAILABLE"),
-    "in progress": { status: 201, body: "", continues: "pay_1" },
+    "in progress": { status: 201, body: "", continues: () => Promise.reject(new Error("nobody goes on")) },
   };
   const request = fc.record({
     key: fc.constantFrom("key-number-1", "key-number-2"),

@@ -26,8 +26,8 @@ test("what was asked for is kept, nothing moves, and the merchant is notified", 
   };
   given()
     .when(creating(asked))
-    .then((changes, { payment, awaitsAcquirer }) => {
-      expect(awaitsAcquirer).toBe(false);
+    .then((changes, { payment, call }) => {
+      expect(call).toBeUndefined();
       expect(payment).toMatchObject({
         book: owner.book,
         status: "pending",
@@ -270,13 +270,13 @@ describe("instructions", () => {
     const router = aRouter({ acquirers: [remote], rules: [{ gateway_code: "remote", priority: 1, weight: 1 }] });
     given()
       .when(creating({}, { router }))
-      .then((changes, { payment, awaitsAcquirer }) => {
-        expect(awaitsAcquirer).toBe(true);
+      .then((changes, { payment, call }) => {
         expect(payment).toMatchObject({ status: "pending", gatewayCode: undefined, instructions: undefined });
         expect(payment.routing.candidates).toMatchObject([{ gateway_code: "remote", verdict: "chosen" }]);
         expect(changes.inserted(payments)).toEqual([payment]);
         expect(changes.events).toEqual([]);
         const [asked] = changes.inserted(operations);
+        expect(call).toEqual(asked);
         expect(asked).toMatchObject({
           id: payment.reference,
           kind: "payment",
@@ -294,14 +294,14 @@ describe("instructions", () => {
     "the scenario %s has a simulator asked first",
     (scenario) => {
       const created = given().when(creating({ metadata: { "sandbox.scenario": scenario } }));
-      expect(created.answer.awaitsAcquirer).toBe(true);
-      expect(created.changes.inserted(operations)).toMatchObject([{ step: "calling", gatewayCode: "nusantara" }]);
+      expect(created.changes.inserted(operations)).toEqual([created.answer.call]);
+      expect(created.answer.call).toMatchObject({ step: "calling", gatewayCode: "nusantara" });
     },
   );
 
   test.each(["auto_success", "decline"])("the scenario %s has it asked a second later", (scenario) => {
     const created = given({ offsetSeconds: 3_600 }).when(creating({ metadata: { "sandbox.scenario": scenario } }));
-    expect(created.answer.awaitsAcquirer).toBe(false);
+    expect(created.answer.call).toBeUndefined();
     expect(created.changes.events).toEqual(["payment.created"]);
     // By the real clock: acquirers do not live in the sandbox's time.
     expect(created.changes.inserted(operations)).toMatchObject([{ step: "following", dueAt: NOW + SECOND }]);

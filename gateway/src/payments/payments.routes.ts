@@ -10,7 +10,6 @@ import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
-import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import { SharedRead } from "../store/shared-read.ts";
@@ -47,14 +46,22 @@ import {
 } from "./payments.sql.ts";
 import type { PayerData } from "./payer-data.ts";
 import { judgeReturnUrl } from "./return-url.ts";
-import { type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
+import { type CallToMake, type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
 /** What the room above does for payments whose acquirer must be asked. */
 export interface OpensPayments {
-  /** Asks the acquirers, one after the other. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
-  finish(book: Book, reference: string): Promise<Reply>;
+  /** Asks the acquirers, one after the other, of a payment as it was committed. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
+  finish(payment: Payment, call: CallToMake): Promise<Reply>;
   /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
-  resume(owner: BookOwner, intent: Intent): Promise<Command<Reply> | undefined>;
+  resume(
+    owner: BookOwner,
+    intent: Intent,
+  ): Promise<Command<{ payment: Payment; call: CallToMake } | { reply: Reply }> | undefined>;
+}
+
+/** A creation whose acquirer is called after the commit. */
+function awaited({ acquiring }: PaymentRouteParts, payment: Payment, call: CallToMake): Reply {
+  return { status: 201, body: "", continues: () => acquiring.finish(payment, call) };
 }
 
 export interface PaymentRouteParts extends PaymentParts {
@@ -119,12 +126,18 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       command: (call, body) =>
         answering(
           createPayment(parts, call, body, { ...call, payer: payerOf(parts, call, body) }),
-          ({ payment, awaitsAcquirer }) =>
-            awaitsAcquirer ? { status: 201, body: "", continues: payment.reference } : createdReply(parts, payment),
+          ({ payment, call: next }) => (next ? awaited(parts, payment, next) : createdReply(parts, payment)),
         ),
       lane: "create",
-      finish: (call, reference) => parts.acquiring.finish(call.book, reference),
-      resume: (call, intent) => parts.acquiring.resume(call, intent),
+      async resume(call, intent) {
+        const resuming = await parts.acquiring.resume(call, intent);
+        return (
+          resuming &&
+          answering(resuming, (resumed) =>
+            "reply" in resumed ? resumed.reply : awaited(parts, resumed.payment, resumed.call),
+          )
+        );
+      },
     }),
     readEndpoint({
       operationId: "getPayment",

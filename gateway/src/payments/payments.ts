@@ -30,6 +30,9 @@ export const DEFAULT_EXPIRES_IN = 1800;
 /** A person has a day of the book's clock to judge a payment; after that it is refused. */
 export const REVIEW_TIME: Micros = 24 * 3600 * SECOND;
 
+/** A call of an acquirer that comes after the commit. Only the room above, which planned it, looks into it. */
+export type CallToMake = object;
+
 export interface PaymentParts extends RouteParts {
   /** False while an environment takes no payments: production, until it is switched on and has an acquirer. */
   isOpen(environment: Environment): boolean;
@@ -37,8 +40,13 @@ export interface PaymentParts extends RouteParts {
   acquirer(code: string): Acquirer | undefined;
   /** Where an acquirer reports what becomes of a payment. */
   callbackUrl(gatewayCode: string): string;
-  /** Plans what the acquirer is to be asked: of the room above that talks to acquirers. */
-  planPayment(context: CommandContext, payment: Payment, selection: RouteSelection, idempotencyKey?: string): void;
+  /** Plans what the acquirer is to be asked: of the room above that talks to acquirers. Gives the call that the request itself makes. */
+  planPayment(
+    context: CommandContext,
+    payment: Payment,
+    selection: RouteSelection,
+    idempotencyKey?: string,
+  ): CallToMake | undefined;
 }
 
 /** The request that a creation answers. */
@@ -55,8 +63,8 @@ export interface CreationRequest {
 /** What a creation gives. */
 export interface Created {
   payment: Payment;
-  /** The acquirer is to be asked first: the payment has no instructions yet. */
-  awaitsAcquirer: boolean;
+  /** Given where the acquirer is to be asked first: the payment has no instructions yet. */
+  call: CallToMake | undefined;
 }
 
 /**
@@ -181,18 +189,18 @@ function begin(
   }
   const selection = selectRoute(parts, merchant, asked);
   const { chosen, decision, instructions } = selection;
-  parts.planPayment(context, asked, selection, idempotencyKey);
+  const call = parts.planPayment(context, asked, selection, idempotencyKey);
   if (instructions === undefined) {
     const waiting: Payment = { ...asked, routing: decision };
     set.insert(payments, waiting);
     enterSplitTest(context, waiting);
-    return { payment: waiting, awaitsAcquirer: true };
+    return { payment: waiting, call };
   }
   const payment: Payment = { ...asked, gatewayCode: chosen.code, routing: decision, instructions };
   set.insert(payments, payment);
   enterSplitTest(context, payment);
   emitPayment(context, payment, "payment.created");
-  return { payment, awaitsAcquirer: false };
+  return { payment, call: undefined };
 }
 
 /** Counts this payment too, so that the next one in the same batch sees it. */
