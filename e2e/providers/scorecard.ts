@@ -14,7 +14,8 @@ export const subjects: Readonly<Record<string, (callbackUrl: string) => Promise<
   simulator: simulatorSubject,
   Midtrans: (callbackUrl) => midtransSubject(callbackUrl),
   Xendit: xenditSubject,
-  "SNAP (DOKU)": snapSubject,
+  "SNAP (DOKU)": snapSubject("doku"),
+  "SNAP (BRI)": snapSubject("bri"),
   Stripe: stripeSubject,
 };
 

@@ -2,6 +2,7 @@
 // codes, wallet pages, refunds, and notifications under tokens that are asked from us. Written apart from the connector.
 import { createHash, createHmac, createSign, createVerify, randomBytes } from "node:crypto";
 import { pathToFileURL } from "node:url";
+import { NotApplicable } from "../../../gateway/src/providers/exam/bench.ts";
 import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeServer, controlled } from "../fake.ts";
 import { type Order, Orders, money } from "./orders.ts";
 
@@ -89,6 +90,8 @@ class SnapFake implements SnapControl {
       notify = true,
       order: sequence = "normal",
     } = change;
+    if (this.options.as === "bri" && amountMinor !== order.amountMinor)
+      throw new NotApplicable("an account takes the amount that it was made for, and no other");
     this.orders.pay(order, amountMinor, currency);
     if (!notify || this.options.callbackUrl === undefined) return;
     const notices = this.noticesOf(order);

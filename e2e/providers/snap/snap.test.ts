@@ -371,7 +371,7 @@ test("what fails there has failed here", async () => {
   });
 });
 
-test("BRI's account is ours by number: found after a lost answer, acknowledged by its notice, and paid by inquiry", async () => {
+test("BRI's account is ours by number: found after a lost answer, looked at after its notice, and paid by inquiry", async () => {
   const request = wish({ method: "va" });
   bank.control.fault("silent after effect");
   await expect(bri.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
@@ -379,6 +379,8 @@ test("BRI's account is ours by number: found after a lost answer, acknowledged b
   expect(found).toMatchObject({ known: true, standing: { status: "waiting" } });
   await bank.control.pay(request.operationKey);
   expect(bank.deliveries.at(-1)).toMatchObject({ status: 200, body: expect.stringContaining("2003400") });
+  const account = found.known && found.providerIds?.account;
+  expect(reports).toContainEqual({ kind: "look", operationKey: account });
   expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, standing: paidWith(5_800_000n) });
   expect(bank.control.opened(request.operationKey)).toBe(1);
 });

@@ -1,4 +1,4 @@
-// SNAP before the provider exam: the connector with DOKU's profile, and the fake of DOKU.
+// SNAP before the provider exam: the connector with DOKU's profile before the fake of DOKU, and with BRI's before that of BRI.
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,46 +18,64 @@ const pair = (): { publicKey: string; privateKey: string } =>
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
   });
 
-/** Opens both; the fake notifies `callbackUrl`. QRIS comes first: most cases are about the first method alone. */
-export async function snapSubject(callbackUrl: string): Promise<Subject> {
-  const folder = mkdtempSync(join(tmpdir(), "gerbang-snap-exam-"));
-  const file = (name: string, text: string): { file: string } => {
-    writeFileSync(join(folder, name), text, { mode: 0o600 });
-    return { file: join(folder, name) };
+const limits = { minimum_minor: 100, maximum_minor: 5_000_000_000, cost: { basis_points: 0, flat_minor: 400_000 } };
+
+/** What acquirers.json says of each. QRIS comes first at DOKU: most cases are about the first method alone. */
+const profiles = {
+  doku: {
+    name: "DOKU",
+    virtual_accounts: { bca: { partner_service_id: "19008", customer_prefix: "0" } },
+    qris: { merchant_id: "47435", terminal_id: "A01", postal_code: "12190" },
+    methods: [
+      { method: "qris", ...limits },
+      { method: "va", channels: ["bca"], ...limits },
+      { method: "ewallet", channels: ["dana"], ...limits },
+    ],
+  },
+  bri: {
+    name: "BRI",
+    partner_id: "feedloop",
+    channel_id: "00009",
+    virtual_accounts: { bri: { partner_service_id: "77777" } },
+    methods: [{ method: "va", channels: ["bri"], ...limits }],
+  },
+};
+
+/** Opens the connector with a profile and the fake of that profile, which notifies `callbackUrl`. */
+export const snapSubject =
+  (profile: "doku" | "bri") =>
+  async (callbackUrl: string): Promise<Subject> => {
+    const folder = mkdtempSync(join(tmpdir(), "gerbang-snap-exam-"));
+    const file = (name: string, text: string): { file: string } => {
+      writeFileSync(join(folder, name), text, { mode: 0o600 });
+      return { file: join(folder, name) };
+    };
+    const [ours, theirs] = [pair(), pair()];
+    const keys = { clientSecret: SECRET, partnerPublicKey: ours.publicKey, privateKey: theirs.privateKey };
+    const partnerId = profile === "bri" ? { partnerId: profiles.bri.partner_id } : {};
+    const fake = await snapFake({ ...keys, ...partnerId, as: profile, clientId: CLIENT_ID, callbackUrl });
+    const acquirer = snapAcquirer(
+      snapSchema.parse({
+        provider: "snap",
+        profile,
+        code: "examined",
+        environment: "sandbox",
+        url: fake.url,
+        deadline_ms: 1_000,
+        client_id: CLIENT_ID,
+        client_secret: file("secret", SECRET),
+        private_key: file("ours.pem", ours.privateKey),
+        provider_public_key: file("theirs.pem", theirs.publicKey),
+        ...profiles[profile],
+      }),
+    );
+    return {
+      acquirer,
+      control: fake.control,
+      async close() {
+        await acquirer.close();
+        await fake.close();
+        rmSync(folder, { recursive: true });
+      },
+    };
   };
-  const [ours, theirs] = [pair(), pair()];
-  const keys = { clientSecret: SECRET, partnerPublicKey: ours.publicKey, privateKey: theirs.privateKey };
-  const fake = await snapFake({ ...keys, clientId: CLIENT_ID, callbackUrl });
-  const limits = { minimum_minor: 100, maximum_minor: 5_000_000_000, cost: { basis_points: 0, flat_minor: 400_000 } };
-  const acquirer = snapAcquirer(
-    snapSchema.parse({
-      provider: "snap",
-      profile: "doku",
-      code: "examined",
-      name: "DOKU",
-      environment: "sandbox",
-      url: fake.url,
-      deadline_ms: 1_000,
-      client_id: CLIENT_ID,
-      client_secret: file("secret", SECRET),
-      private_key: file("ours.pem", ours.privateKey),
-      provider_public_key: file("theirs.pem", theirs.publicKey),
-      virtual_accounts: { bca: { partner_service_id: "19008", customer_prefix: "0" } },
-      qris: { merchant_id: "47435", terminal_id: "A01", postal_code: "12190" },
-      methods: [
-        { method: "qris", ...limits },
-        { method: "va", channels: ["bca"], ...limits },
-        { method: "ewallet", channels: ["dana"], ...limits },
-      ],
-    }),
-  );
-  return {
-    acquirer,
-    control: fake.control,
-    async close() {
-      await acquirer.close();
-      await fake.close();
-      rmSync(folder, { recursive: true });
-    },
-  };
-}

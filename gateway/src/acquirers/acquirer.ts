@@ -126,10 +126,14 @@ export const reportKinds = ["payment", "refund", "look", "dispute"] as const sat
 export type Report =
   | { kind: "payment"; operationKey: string; standing: Standing; providerIds?: ProviderIds | undefined }
   | { kind: "refund"; operationKey: string; status: RefundStatus; providerIds?: ProviderIds | undefined }
-  | { kind: "look"; operationKey: string }
+  | {
+      kind: "look";
+      /** Or `ProviderIds.account`, of an acquirer that names a payment by the payer's account alone. */
+      operationKey: string;
+    }
   | {
       kind: "dispute";
-      /** Or `ProviderIds.account`, of an acquirer that names a contested payment by its own name alone. */
+      /** Or `ProviderIds.account`, of an acquirer that names a contested payment by its own name. */
       paymentOperationKey: string;
       dispute: ReportedDispute;
     };

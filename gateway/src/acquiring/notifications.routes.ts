@@ -77,10 +77,9 @@ async function takeReport(
   report: Report,
   said: Said | undefined,
 ): Promise<Outcome> {
-  const name =
-    report.kind === "dispute"
-      ? await nameOfContested(parts, code, report.paymentOperationKey)
-      : readOperationKey(report.operationKey);
+  const named = report.kind === "dispute" ? report.paymentOperationKey : report.operationKey;
+  const isNamedByAccount = report.kind === "dispute" || report.kind === "look";
+  const name = readOperationKey(named) ?? (isNamedByAccount ? await nameOfAccount(parts, code, named) : undefined);
   const kind = report.kind === "refund" ? "refund" : "payment";
   if (!name || (report.kind !== "look" && name.kind !== kind)) return { taken: "unknown operation" };
   const merchant = await parts.directory.merchant(name.book.merchantId);
@@ -96,15 +95,13 @@ async function takeReport(
   }
 }
 
-/** The payment that a dispute is about, by our operation key or by the account that the acquirer gave it. */
-async function nameOfContested(
+/** The payment to which this acquirer gave an account. */
+async function nameOfAccount(
   { database }: Pick<AcquiringParts, "database">,
   code: string,
-  named: string,
+  account: string,
 ): Promise<OperationName | undefined> {
-  const own = readOperationKey(named);
-  if (own) return own;
-  const [row] = await database.query(selectOperationOfAccount(code, named));
+  const [row] = await database.query(selectOperationOfAccount(code, account));
   return row && operationOfRow(row);
 }
 

@@ -6,6 +6,7 @@ import { type TestService, asOwner, openDatabase, paymentBody, startService } fr
 import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { AcquirerRefused, type EvidenceRequest, type Heard, type Report } from "../acquirers/acquirer.ts";
 import { systemClock } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
 import { Fault } from "../ground/fault.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { expiredStrays } from "./strays.sql.ts";
@@ -192,6 +193,40 @@ test("a message may have several reports, an address and an answer of its own; w
   expect(await rowsOf("select operation_key, reason, times from stray_messages where kind = 'look'")).toEqual([
     { operation_key: "somebody.elses", reason: "unknown operation", times: 2 },
   ]);
+});
+
+test("an acquirer that names a payment by its payer's account alone makes us look; another acquirer's account is unknown", async () => {
+  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+  const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
+  const account = `account of ${json.reference}`;
+  const change = (code: string): Promise<unknown> =>
+    rowsOf(
+      "update acquirer_operations set gateway_code = $3, provider_ids = jsonb_build_object('account', $2::text) where operation_id = $1",
+      [uuidOf(json.reference as string), account, code],
+    );
+  heard = {
+    kind: "reports",
+    reports: [{ kind: "look", operationKey: account }],
+    reply: (outcome) => ({ status: 200, body: JSON.stringify({ outcome }) }),
+  };
+  const send = async (): Promise<string> => {
+    const headers = { authorization: "kawah", "content-type": "application/json" };
+    return (
+      await fetch(`${service.origin}/acquirers/kawah/callbacks/notify`, { method: "POST", headers, body: "{}" })
+    ).text();
+  };
+  await change("elsewhere");
+  expect(await send()).toBe('{"outcome":"unknown operation"}');
+  await change("kawah");
+  kawah.standings.set(operationKey, {
+    status: "paid",
+    receipt: { transactionId: "t-account", amountMinor: BigInt(json.amount_minor as number), currency: "IDR" },
+  });
+  expect(await send()).toBe('{"outcome":"taken"}');
+  await vi.waitFor(
+    async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
+    10_000,
+  );
 });
 
 test("an acquirer that asks what a payer owes is told by the account number, and no other acquirer's or a paid one's", async () => {

@@ -264,8 +264,8 @@ export class Bench {
   }
 
   private isAbout(report: Report, key: string): boolean {
-    if (report.kind !== "dispute") return report.operationKey === key;
-    return [key, this.idsOf(key)?.account].includes(report.paymentOperationKey);
+    const named = report.kind === "dispute" ? report.paymentOperationKey : report.operationKey;
+    return named === key || (named !== undefined && named === this.idsOf(key)?.account);
   }
 
   private idsOf(key: string): ProviderIds | undefined {

@@ -243,9 +243,12 @@ test("a notification of QRIS or of a wallet is looked into, whatever it says", (
   }
 });
 
-test("a bank's notice by account number is acknowledged, and nothing is believed", () => {
+test("a bank's notice by account number is looked into, and acknowledged in any case", () => {
   const heard = hear(message("/snap/v1.0/transfer-va/notify-payment-intrabank", account));
-  expect(heard.kind === "reply" && bodyOf(heard.reply).responseCode).toBe("2003400");
+  if (heard.kind !== "reports" || !heard.reply) throw new Error("it was not reported");
+  expect(heard.reports).toEqual([{ kind: "look", operationKey: account.virtualAccountNo.trim() }]);
+  for (const taken of ["taken", "unknown operation", "refused"] as const)
+    expect(bodyOf(heard.reply(taken)).responseCode).toBe("2003400");
 });
 
 test.for(["", "/", "/v1/transfer-va/pay", "/transfer-va/payment/x", "/v1/access-token/b2b2c"])(

@@ -206,12 +206,15 @@ function readPayment(body: Body): Heard {
 }
 
 /**
- * A bank tells that an account was paid, by its number alone. Nothing is believed by that: inquiries tell it, and how much it was. It is
- * acknowledged, so that the bank does not repeat it.
+ * A bank tells that an account was paid, by its number alone: it is inquired about, which tells how much it was. It is acknowledged in any
+ * case, so that the bank does not repeat it.
  */
 function readAccountNotice(body: Body): Heard {
-  accountOf(body);
-  return { kind: "reply", reply: reply(200, "notifyVa", "00", "Successful") };
+  return {
+    kind: "reports",
+    reports: [{ kind: "look", operationKey: accountNumber(accountOf(body)) }],
+    reply: () => reply(200, "notifyVa", "00", "Successful"),
+  };
 }
 
 /** Something happened to a payment by QR or wallet: it is inquired about, since the notification need not say all. */
