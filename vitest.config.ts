@@ -32,6 +32,8 @@ const shared = {
   setupFiles: ["gateway/test/each-file.ts"],
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  // Two processors for four workers: what is waited for comes, and not always within a second.
+  expect: { poll: { timeout: 10_000 } },
 };
 const withDatabase = { ...shared, globalSetup: ["gateway/test/global-setup.ts"] };
 
@@ -44,7 +46,7 @@ export default defineConfig({
     projects: [
       { test: { ...withDatabase, name: "apart", include: apart } },
       // One browser a process.
-      { test: { ...withDatabase, name: "pages", include: pages, isolate: false } },
+      { test: { ...withDatabase, name: "pages", include: pages, isolate: false, testTimeout: 60_000 } },
       { test: { ...withDatabase, name: "together", include: together, isolate: false } },
       { test: { ...shared, name: "pure", include: pure, isolate: false } },
     ],

@@ -140,7 +140,7 @@ test("events and the sandbox", async () => {
   await vi.waitFor(async () => {
     const { data } = await get("/v1/sandbox/requests?limit=100");
     expect(data.map((each: { request_id: string }) => each.request_id)).toContain(requestId);
-  });
+  }, 10_000);
   await get(`/v1/sandbox/requests/${requestId}`);
 });
 

@@ -13,9 +13,9 @@ import {
 import { Client } from "./kit/client.ts";
 import { type Proxy, hasNginx, startNginx, startProxy } from "./kit/proxy.ts";
 
-const CLIENTS = 6;
+const CLIENTS = 4;
 /** Between two payments of a client: whoever uses up the whole processor tests the machine rather than the restart. */
-const BETWEEN_MS = 10;
+const BETWEEN_MS = 20;
 
 let database: TestDatabase;
 let processes: [TestProcess, TestProcess];
@@ -83,7 +83,7 @@ describe.each([
       }
       const answers = await busy;
       expect([...answers.keys()].sort()).toEqual(["GET 200", "POST 201"]);
-      expect(answers.get("POST 201")).toBeGreaterThan(200);
+      expect(answers.get("POST 201")).toBeGreaterThan(100);
     },
   );
 });

@@ -115,7 +115,7 @@ for (const [name, sample] of Object.entries(samples)) {
       const page = await refused.text();
       expect(page).toContain("Payment is not possible now.");
       expect(page).not.toContain("SIGNATURE_INVALID");
-      await vi.waitFor(() => expect(wrong.lines.join("\n")).toContain("SIGNATURE_INVALID"));
+      await vi.waitFor(() => expect(wrong.lines.join("\n")).toContain("SIGNATURE_INVALID"), 10_000);
       expect(wrong.lines.join("\n")).not.toContain("sk_test_of_somebody_else");
     });
   });

@@ -155,8 +155,9 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     const { json } = await client.get(`/v1/payments?reference_id=${order}`);
     await client.post(`/v1/sandbox/payments/${json.data[0].reference}/simulate`, { outcome });
     await follower.sees(`${order} is ${says}`);
-    await vi.waitFor(async () =>
-      expect(await (await fetch(`${shop}/orders/${order}`)).text()).toContain(`Your order is ${says}`),
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${shop}/orders/${order}`)).text()).toContain(`Your order is ${says}`),
+      10_000,
     );
   }
 

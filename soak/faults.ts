@@ -229,7 +229,8 @@ export async function endDatabase(signal: NodeJS.Signals, lifeMs: number): Promi
   const process_ = rig.service.process;
   const under = load();
   await pause(lifeMs);
-  const [pid] = postmaster();
+  // One that was killed just now may still be on its way up.
+  const [pid] = await vi.waitFor(postmaster, 10_000);
   process.kill(Number(pid), signal);
   await vi.waitFor(() => expect(under.answers.some(({ status }) => status === 503)).toBe(true), 5_000);
   const since = under.answers.length;

@@ -18,7 +18,8 @@ export interface Proxy {
  * breaks later it asks the next one for what may be asked twice; of all else nobody knows whether it was done, and the answer is 502.
  */
 export async function startProxy(ports: readonly number[]): Promise<Proxy> {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 32 });
+  // In turns: none is kept unused until its process goes, when nobody could say what became of a request on it.
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: 32, scheduling: "fifo" });
   let turn = 0;
   const pass = (incoming: IncomingMessage, answer: ServerResponse, body: Buffer, from: number, tries: number): void => {
     const port = ports[from % ports.length];

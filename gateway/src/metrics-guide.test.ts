@@ -62,7 +62,7 @@ test("connections are counted by what they do, and so is whoever waits for one",
     const { idle = 0 } = await read("gerbang_database_connections");
     expect(idle).toBeGreaterThan(10);
     expect(await read("gerbang_database_waiting")).toEqual({ "": 0 });
-  });
+  }, 10_000);
 });
 
 test("open streams and waits for events are counted while they last", async () => {
@@ -77,12 +77,12 @@ test("open streams and waits for events are counted while they last", async () =
     headers: { cookie: browser.cookie ?? "", "x-merchant-id": merchantId, "x-environment": "sandbox" },
   });
   expect(stream.status).toBe(200);
-  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 1, poll: 1 }));
+  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 1, poll: 1 }), 10_000);
   ending.abort();
   await stream.text().catch(() => undefined);
   await client.post("/v1/payments", paymentBody());
   await waiting;
-  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 0, poll: 0 }));
+  await vi.waitFor(async () => expect(await read("gerbang_listeners")).toEqual({ stream: 0, poll: 0 }), 10_000);
 });
 
 test("the age of the roll-up is the time since it last moved, whatever is still to be counted", async () => {

@@ -70,8 +70,10 @@ test(
         ),
       );
     const held = service.app.metrics.registry.getSingleMetric("gerbang_http_requests_in_flight");
-    await vi.waitFor(async () =>
-      expect((await held?.get())?.values[0]?.value).toBeGreaterThanOrEqual(LOAD_LIMITS.unauthenticated.requests),
+    await vi.waitFor(
+      async () =>
+        expect((await held?.get())?.values[0]?.value).toBeGreaterThanOrEqual(LOAD_LIMITS.unauthenticated.requests),
+      10_000,
     );
     for (let n = 0; n < 20; n++) expect((await ask(service.operatorOrigin, "/ops/v1/acquirers")).status).toBe(200);
   },

@@ -197,7 +197,7 @@ test("what a receiver says to a delivery that it refuses is told, in one line an
   await ready();
   events = newEvents(1);
   await arrived(1);
-  await vi.waitFor(() => expect(said).toHaveLength(2));
+  await vi.waitFor(() => expect(said).toHaveLength(2), 10_000);
   expect(said[1]).toMatch(/^ {2}http:.*\/hook refused it: The signature does not fit\.\ufffd\[2Jx{250,300}…$/);
 });
 
@@ -211,7 +211,7 @@ test("any answer counts, also a redirect, which is not followed", async () => {
   await ready();
   events = newEvents(3);
   await arrived(3);
-  await vi.waitFor(() => expect(printed.map((line) => line.split("  ")[3] ?? "")).toHaveLength(3));
+  await vi.waitFor(() => expect(printed.map((line) => line.split("  ")[3] ?? "")).toHaveLength(3), 10_000);
   expect(printed.map((line) => /  (\d{3})  /.exec(line)?.[1])).toEqual(["500", "301", "404"]);
 });
 

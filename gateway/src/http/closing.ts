@@ -8,7 +8,7 @@ import type { LoadShedding } from "./load-shedding.ts";
 /** In a turn of the event loop this short next to nothing arrived. */
 const QUIET_TURN_MS = 0.3;
 /** Under a load without quiet turns the listener is closed after so long all the same. */
-const QUIET_WITHIN_MS = 250;
+const QUIET_WITHIN_MS = 1_000;
 const LOOK_MS = 25;
 /** A connection that was never used was opened for a request that may still be on its way. None comes after so long. */
 const UNUSED_MS = 1_000;

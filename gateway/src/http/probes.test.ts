@@ -110,7 +110,7 @@ test("a probe writes no line into the log, and another request does", async () =
   const { port } = server.server.address() as AddressInfo;
   for (const path of ["/livez", "/readyz", "/livez?verbose", "/work"])
     await (await fetch(`http://127.0.0.1:${port}${path}`)).text();
-  await vi.waitFor(() => expect(lines.join("")).toContain('"path":"/work"'));
+  await vi.waitFor(() => expect(lines.join("")).toContain('"path":"/work"'), 10_000);
   expect(lines.filter((line) => /livez|readyz/.test(line))).toEqual([]);
 });
 

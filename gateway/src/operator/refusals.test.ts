@@ -207,7 +207,7 @@ test("the log has a line of each request with whose token it was and from where,
   try {
     const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "198.51.100.99" };
     await (await fetch(`${loud.operatorOrigin}/ops/v1/acquirers?limit=1`, { headers })).text();
-    await vi.waitFor(() => expect(write.mock.calls.map(String).join("")).toContain("/ops/v1/acquirers"));
+    await vi.waitFor(() => expect(write.mock.calls.map(String).join("")).toContain("/ops/v1/acquirers"), 10_000);
   } finally {
     await loud.stop();
   }

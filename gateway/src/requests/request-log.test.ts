@@ -121,7 +121,7 @@ describe("what is logged", () => {
       const [found] = await logged(1);
       expect(found).toMatchObject({ status: 401, proven: false });
       expect(found.diagnosis).toMatchObject({ diagnosis: "milliseconds", explanation: expect.any(String) });
-    });
+    }, 10_000);
   });
 
   test("what was refused before its sender was looked up is logged where the key is somebody's", async () => {

@@ -348,7 +348,7 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
       const refused = await listen(client, { after, wait: "1" });
       expect([refused.status, refused.json.error?.code]).toEqual([429, "RATE_LIMITED"]);
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    });
+    }, 10_000);
     const { client: other } = await service.merchant();
     expect((await listen(other, { after, wait: "0" })).status).toBe(200);
     hangUp.abort();

@@ -25,7 +25,7 @@ async function opened(): Promise<{ database: Database; told: string[]; endSessio
 test("idle connections that PostgreSQL ends are told of, and the next statement has another", async () => {
   const { database, told, endSessions } = await opened();
   await endSessions();
-  await vi.waitFor(() => expect(told).toEqual(Array(4).fill("an idle database connection was lost")));
+  await vi.waitFor(() => expect(told).toEqual(Array(4).fill("an idle database connection was lost")), 10_000);
   expect(await database.query({ text: "select 1 as one" })).toEqual([{ one: 1 }]);
 });
 

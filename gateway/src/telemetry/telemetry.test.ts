@@ -61,8 +61,10 @@ async function process(clock: Clock, on = database, roles: ("api" | "worker")[] 
   vi.useFakeTimers({ toFake: ["setTimeout", "setInterval"] });
   await sampler.start();
   vi.useRealTimers();
-  await vi.waitFor(async () =>
-    expect((await readProcesses(database)).map(({ process_id }) => process_id)).toContain(sampler.own.processId),
+  await vi.waitFor(
+    async () =>
+      expect((await readProcesses(database)).map(({ process_id }) => process_id)).toContain(sampler.own.processId),
+    10_000,
   );
   return { sampler, metrics, circuits };
 }

@@ -110,7 +110,7 @@ test("a delivery that a process wrote for the old address after the change is mo
       ]),
     );
     expect(moved.rowCount).toBe(1);
-  });
+  }, 10_000);
   await advance(client, 31);
   await arrived(after.path, 1);
   expect(at(before.path)).toHaveLength(1);
