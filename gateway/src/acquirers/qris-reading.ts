@@ -101,18 +101,18 @@ export function readQr(text: string): ReadQr {
 function readObjects(text: string, within: string, tell: (problem: string) => void): QrObject[] {
   const objects: QrObject[] = [];
   // Lengths count characters. Of a text in another script one character may be several bytes.
-  const characters = [...text];
+  const characters = /^\p{ASCII}*$/u.test(text) ? text : [...text];
   const seen = new Set<string>();
   const place = within === "" ? "" : ` in tag ${within}`;
   for (let at = 0; at < characters.length;) {
-    const head = characters.slice(at, at + 4).join("");
+    const head = textOf(characters.slice(at, at + 4));
     if (!/^\d{4}$/.test(head)) {
       tell(`At character ${at + 1}${place} stands no tag and length of two digits each.`);
       return objects;
     }
     const tag = head.slice(0, 2);
     const length = Number(head.slice(2));
-    const value = characters.slice(at + 4, at + 4 + length).join("");
+    const value = textOf(characters.slice(at + 4, at + 4 + length));
     if (at + 4 + length > characters.length) {
       tell(`Tag ${tag}${place} says ${length} characters, and ${characters.length - at - 4} are left.`);
       return objects;
@@ -132,6 +132,9 @@ function readObjects(text: string, within: string, tell: (problem: string) => vo
   }
   return objects;
 }
+
+const textOf = (characters: string | string[]): string =>
+  typeof characters === "string" ? characters : characters.join("");
 
 function isAccount(tag: string): boolean {
   return Number(tag) >= 2 && Number(tag) <= 51;

@@ -98,16 +98,24 @@ async function attempt<T>(
   calls: AcquirerCalls,
   work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
 ): Promise<CallOutcome<T>> {
-  const deadline = AbortSignal.timeout(calls.deadlineMs);
+  // With a timer that ends with the call: a signal that waits for its deadline would keep all of an answered call until then.
+  const ending = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   // An adapter that does not heed the signal must not hold the payment either.
   const late = new Promise<never>((_resolve, reject) => {
-    deadline.addEventListener("abort", () => reject(deadline.reason as Error), { once: true });
+    timer = setTimeout(() => {
+      const reason = new Error(`no answer within ${calls.deadlineMs} ms`);
+      ending.abort(reason);
+      reject(reason);
+    }, calls.deadlineMs);
   });
   try {
-    return { kind: "answered", answer: await Promise.race([work(calls, deadline), late]) };
+    return { kind: "answered", answer: await Promise.race([work(calls, ending.signal), late]) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (!(error instanceof AcquirerRefused)) return { kind: "unknown", reason };
     return { kind: "refused", unavailable: error.unavailable, reason };
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,5 @@
 // All SQL of what acquirers and we said to each other. Rows are only appended, under the lock of their operation.
 import { SECOND, sqlTime, type Micros } from "../ground/clock.ts";
-import { sha256 } from "../ground/crypto.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -13,17 +12,12 @@ const KEPT_MAX = 100;
 /** How long words are kept: longer than any dispute runs. */
 const KEPT_SECONDS = 400 * 86_400;
 
-type WordsKey = Pick<KeptWords, "book" | "operationId" | "attempt" | "call" | "about" | "status" | "text">;
-
-/** Equal for the same words of the same call, whenever they are said. */
-function digestOf({ attempt, call, about, status, text }: WordsKey): Buffer {
-  return sha256(JSON.stringify([attempt, call, about, status ?? null, text]));
-}
+type WordsKey = Pick<KeptWords, "book" | "operationId" | "digest">;
 
 const columns = {
   ...bookColumns,
   operation_id: ["uuid", ({ operationId }: KeptWords) => uuidOf(operationId)],
-  digest: ["bytea", (words: KeptWords) => digestOf(words)],
+  digest: ["bytea", ({ digest }: KeptWords) => digest],
   payment_id: ["uuid", ({ paymentReference }: KeptWords) => uuidOf(paymentReference)],
   operation_kind: ["text", ({ operationKind }: KeptWords) => operationKind],
   gateway_code: ["text", ({ gatewayCode }: KeptWords) => gatewayCode],
@@ -50,7 +44,7 @@ on conflict do nothing`;
 /** Words by what they say. They are never read by a command. */
 export const acquirerWords: Table<WordsKey, KeptWords> = {
   name: "acquirer words",
-  keyText: (key) => `${bookKey(key.book)}/${key.operationId}/${digestOf(key).toString("hex")}`,
+  keyText: (key) => `${bookKey(key.book)}/${key.operationId}/${key.digest.toString("hex")}`,
   keyOf: (words) => words,
   insert: (values) => ({ name: "insert acquirer words", text: insert, values: arraysOf(columns, values) }),
 };
@@ -69,7 +63,7 @@ limit $4::integer`,
 }
 
 /** Words as they are read, of a payment that the reader knows. */
-export type ReadWords = Omit<KeptWords, "book" | "paymentReference">;
+export type ReadWords = Omit<KeptWords, "book" | "paymentReference" | "digest">;
 
 export function wordsOfRow(row: Row): ReadWords {
   const operationKind = row.operation_kind as KeptWords["operationKind"];

@@ -1,6 +1,7 @@
 // What acquirers and we said to each other about an operation, kept for people: without secrets and without what names a person.
 import type { Words } from "../acquirers/acquirer.ts";
 import type { Micros } from "../ground/clock.ts";
+import { sha256 } from "../ground/crypto.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Operation } from "./operation.ts";
 
@@ -23,6 +24,12 @@ export interface KeptWords extends Words {
   attempt: number;
   call: SaidDuring;
   saidAt: Micros;
+  /** Equal for the same words of the same call, whenever they are said. */
+  digest: Buffer;
+}
+
+export function digestOfWords({ attempt, call, about, status, text }: Omit<KeptWords, "digest">): Buffer {
+  return sha256(JSON.stringify([attempt, call, about, status ?? null, text]));
 }
 
 /** Longer words are cut: nobody reads on, and what decides stands at the beginning. */
