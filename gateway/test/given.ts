@@ -63,6 +63,8 @@ export interface Given {
 export interface Changes {
   inserted<Key, Value>(table: Table<Key, Value>): Value[];
   updated<Key, Value>(table: Table<Key, Value>): Value[];
+  /** A row as the next command sees it. */
+  seen<Key, Value>(table: Table<Key, Value>, key: Key): Value | undefined;
   /** Types of the events that were written, in their order. */
   events: EventType[];
   /** Kinds of the journals that were posted, in their order, each with its entries as `account currency: amount`. */
@@ -117,6 +119,7 @@ export class Then<Answer> {
     return {
       inserted: (table) => set.inserted(table),
       updated: (table) => set.updated(table),
+      seen: (table, key) => set.get(table, key),
       events: set.inserted(events).map(({ type }) => type),
       journals: set.inserted(journals).map(({ kind, entries }) => ({
         kind,

@@ -114,7 +114,7 @@ export function reroute({ set }: CommandContext, payment: Payment, routing: Rout
 function write(set: WorkingSet, routed: Payment): void {
   if (set.get(routedPayments, routed)) set.update(routedPayments, routed);
   else set.insert(routedPayments, routed);
-  set.update(payments, routed);
+  set.show(payments, routed);
 }
 
 /** An acquirer has taken a payment that still waits for one: the payer may pay, and the merchant is notified. Once. */

@@ -14,7 +14,7 @@ import { newId } from "../ground/ids.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import { type KeyRecord, openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
-import { payments } from "../payments/payments.sql.ts";
+import { payments, routedPayments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { lookAgain } from "./notifications.ts";
@@ -79,7 +79,10 @@ describe("each result of a call, while the payment waits", () => {
     const { payment, operation, start } = waiting();
     start.when(concludeOpening(parts, merchant, operation, known())).then((changes, concluded) => {
       expect(concluded).toMatchObject({ reply: { status: 201 } });
-      expect(changes.updated(payments)).toMatchObject([{ status: "pending", gatewayCode: "kawah", instructions }]);
+      expect(changes.inserted(routedPayments)).toMatchObject([
+        { status: "pending", gatewayCode: "kawah", instructions },
+      ]);
+      expect(changes.updated(payments)).toEqual([]);
       expect(changes.updated(operations)).toMatchObject([
         { step: "following", idempotencyKey: undefined, inquiries: 0, dueAt: payment.expiresAt - 10 * SECOND },
       ]);
@@ -94,10 +97,12 @@ describe("each result of a call, while the payment waits", () => {
     ["paid", paid(), "succeeded", "done", ["payment.created", "payment.succeeded"]],
     ["paid too little", paid("t-1", 1n), "pending", "following", ["payment.created"]],
   ] as const)("known and %s", (_what, standing, status, step, events) => {
-    const { operation, start } = waiting();
+    const { payment, operation, start } = waiting();
     start.when(concludeOpening(parts, merchant, operation, known(standing as Standing))).then((changes, concluded) => {
       expect(concluded).toMatchObject({ reply: { status: 201 } });
-      expect(changes.updated(payments)).toMatchObject([{ status, gatewayCode: "kawah" }]);
+      expect(changes.inserted(routedPayments)).toMatchObject([{ status: "pending", gatewayCode: "kawah" }]);
+      expect(changes.seen(payments, payment)).toMatchObject({ status, gatewayCode: "kawah" });
+      expect(changes.updated(payments)).toHaveLength(status === "pending" ? 0 : 1);
       expect(changes.updated(operations)).toMatchObject([{ step }]);
       expect(changes.events).toEqual(events);
     });
@@ -110,7 +115,7 @@ describe("each result of a call, while the payment waits", () => {
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 }, exception: "receipt" });
         expect(changes.inserted(exceptions)).toMatchObject([{ kind: "receipt", attempt: 1, gatewayCode: "kawah" }]);
-        expect(changes.updated(payments)).toMatchObject([{ status: "pending" }]);
+        expect(changes.inserted(routedPayments)).toMatchObject([{ status: "pending" }]);
         expect(changes.journals).toEqual([]);
       });
   });
@@ -155,7 +160,7 @@ describe("each result of a call, while the payment waits", () => {
       .when(concludeOpening(openingParts(kawah, cendana), merchant, operation, { kind: "refused" }))
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 } });
-        expect(changes.updated(payments)).toMatchObject([{ gatewayCode: "cendana" }]);
+        expect(changes.inserted(routedPayments)).toMatchObject([{ gatewayCode: "cendana" }]);
         expect(changes.updated(operations)).toMatchObject([{ step: "done", gatewayCode: "cendana", attempt: 2 }]);
       });
   });

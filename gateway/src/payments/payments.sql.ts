@@ -75,14 +75,15 @@ export const payments: Table<PaymentKey, Payment> = {
 };
 
 /**
- * What a judgement or an acquirer's late answer writes: the verdict, and how and until when it is paid. Written before the
- * payment's state, because only a payment that still waits may get it.
+ * What a judgement or an acquirer's late answer writes: the verdict, how and until when it is paid, and the state with it. Written before
+ * what becomes of the payment next, because only a payment that still waits may get it.
  */
 export const routedPayments: Table<PaymentKey, Payment> = {
   name: "routed payments",
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,
   insert: bulkUpdate<Payment>("payments", keyColumns, {
+    ...stateColumns,
     risk_decision: birthColumns.risk_decision,
     gateway_code: birthColumns.gateway_code,
     instructions: birthColumns.instructions,

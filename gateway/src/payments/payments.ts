@@ -268,6 +268,7 @@ export function expire(context: CommandContext, payment: Payment): Payment {
 export function refuse(context: CommandContext, payment: Payment): Payment {
   const judged: Payment = { ...payment, risk: { ...payment.risk, decision: "reject" } };
   context.set.insert(routedPayments, judged);
+  context.set.show(payments, judged);
   return move(context, judged, { status: "failed" });
 }
 

@@ -55,7 +55,8 @@ test("approved, it goes on as if just created: instructions, the time that was a
       createdAt: payment.createdAt,
     });
     expect(approved.instructions).toMatchObject({ type: "qr_string", expires_at: wireTime(approved.expiresAt) });
-    expect(changes.updated(payments)).toEqual([approved]);
+    expect(changes.updated(payments)).toEqual([]);
+    expect(changes.seen(payments, approved)).toEqual(approved);
     expect(changes.inserted(routedPayments)).toEqual([approved]);
     expect([changes.events, changes.journals]).toEqual([["payment.created"], []]);
     expect(changes.inserted(operations)).toEqual([]);

@@ -44,7 +44,7 @@ export function approvePayment(parts: PaymentParts, owner: BookOwner, reference:
         updatedAt: now,
       };
       set.insert(routedPayments, approved);
-      set.update(payments, approved);
+      set.show(payments, approved);
       enterSplitTest(context, approved);
       parts.planPayment(context, approved, selection);
       // An acquirer that must be asked first is asked by a worker; the merchant is notified when it has answered.

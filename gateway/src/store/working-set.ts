@@ -78,11 +78,20 @@ export class WorkingSet {
 
   /** Replaces a row that is there. */
   update<Key, Value>(table: Table<Key, Value>, value: Value): void {
+    this.replace(table, value, "updated");
+  }
+
+  /** Replaces a row that is there for the commands that follow. What is new in it another table writes. */
+  show<Key, Value>(table: Table<Key, Value>, value: Value): void {
+    this.replace(table, value, "loaded");
+  }
+
+  private replace<Key, Value>(table: Table<Key, Value>, value: Value, state: "updated" | "loaded"): void {
     const own = table as unknown as AnyTable;
     const text = table.keyText(table.keyOf(value));
     const before = this.draft.get(own)?.get(text) ?? this.cells.get(own)?.get(text);
     assert(before, `${table.name} has no ${text} to update`);
-    cellsOf(this.draft, own).set(text, { value, state: before.state === "inserted" ? "inserted" : "updated" });
+    cellsOf(this.draft, own).set(text, { value, state: before.state === "loaded" ? state : before.state });
   }
 
   /**
