@@ -269,6 +269,8 @@ export interface Acquirer {
   readonly name: string;
   readonly environment: "sandbox" | "production";
   readonly capabilities: readonly Capability[];
+  /** Its share among equal priorities, where the rule that gives it a payment names none; 100 when absent. */
+  readonly weight?: number | undefined;
   /**
    * Instructions made here, from a range of our own: no call is needed, so creation is one transaction. Undefined when the
    * acquirer must be asked, through `calls`. Pure.

@@ -4,6 +4,8 @@ import { z } from "zod";
 import { MINOR_MAX, isCurrency } from "../ground/money.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 
+/** Its share among equal priorities, where the routing rule names none. */
+export const weightSchema = z.int().min(1).max(1000).optional();
 export const minorSchema = z.int().max(Number(MINOR_MAX));
 /** `gateway_code` on the wire and in routing rules. */
 export const codeSchema = z.string().regex(/^[a-z_]{1,30}$/, "must be 1 to 30 of a-z and _");
@@ -34,6 +36,7 @@ export const remoteProfileSchema = z
     /** Where `/payments` and `/refunds` begin; a path before them is fine. */
     url: z.string().max(2048).superRefine(checkAcquirerUrl),
     secret: z.string().min(32, "must have at least 32 characters").max(1024),
+    weight: weightSchema,
     deadline_ms: z.int().min(100).max(30_000).default(8_000),
     capabilities: z.array(capabilitySchema).min(1).max(100),
   })

@@ -56,6 +56,7 @@ export function remoteAcquirer(
     code: profile.code,
     name: profile.name,
     environment: profile.environment,
+    weight: profile.weight,
     capabilities: profile.capabilities.map(({ method, currencies, minimum_minor, maximum_minor, cost }) => ({
       method,
       currencies,

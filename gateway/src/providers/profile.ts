@@ -1,7 +1,13 @@
 // What every provider's entry in acquirers.json has: who it is, where, what is taken through it and at what cost.
 import { z } from "zod";
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
-import { capabilityCost, checkAcquirerUrl, codeSchema, minorSchema } from "../acquirers/remote-profile.ts";
+import {
+  capabilityCost,
+  checkAcquirerUrl,
+  codeSchema,
+  minorSchema,
+  weightSchema,
+} from "../acquirers/remote-profile.ts";
 import type { Minor } from "../ground/money.ts";
 import { type PaymentMethod, paymentMethods } from "../merchants/settings.ts";
 
@@ -37,6 +43,7 @@ export const commonFields = {
   code: codeSchema,
   name: z.string().trim().min(1).max(100),
   environment: z.enum(["sandbox", "production"]),
+  weight: weightSchema,
   /** In place of the provider's own address: for tries on this machine only. */
   url: z.string().max(2048).superRefine(checkAcquirerUrl).optional(),
   deadline_ms: z.int().min(100).max(30_000).default(8_000),

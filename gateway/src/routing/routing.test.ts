@@ -96,6 +96,20 @@ function sharesOf(of: RoutingTable, method: RoutingRequest["method"], payments =
   return shares;
 }
 
+test("where a rule names no weight, the acquirer's own counts, and a hundred where it has none", () => {
+  const acquirers = simulatedAcquirers.map((one) => (one.code === "merapi" ? { ...one, weight: 300 } : one));
+  const rules = ["nusantara", "merapi"].map((gateway_code) => ({ gateway_code, priority: 1 }));
+  expect(sharesOf({ ...table([], rules), acquirers }, "va").merapi).toBeCloseTo(0.75, 1);
+  const { decision } = route({ ...table([], rules), acquirers }, { ...request, method: "va" });
+  const weights = decision.candidates.map(({ gateway_code, weight }) => [gateway_code, weight]);
+  expect(weights).toEqual(
+    expect.arrayContaining([
+      ["nusantara", 100],
+      ["merapi", 300],
+    ]),
+  );
+});
+
 test("under the first rules a degraded specialist hands most of its payments to the all-rounder, and keeps a tenth", () => {
   const shares = sharesOf(table([["nusantara", degraded]]), "qris");
   expect(Object.keys(shares).toSorted()).toEqual(["cendana", "nusantara"]);

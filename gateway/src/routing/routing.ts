@@ -57,7 +57,12 @@ export const routingRuleSchema = z
       .int()
       .min(1)
       .max(1000)
-      .meta({ description: "Share among equal priorities.", examples: [100] }),
+      .optional()
+      .meta({
+        description:
+          "Share among equal priorities. When absent the acquirer's own, of its entry in acquirers.json: 100 unless that says otherwise.",
+        examples: [100],
+      }),
     split: splitTestSchema.optional(),
   })
   .meta({ id: "RoutingRule", description: "This acquirer may take payments of this shape." });
@@ -281,6 +286,9 @@ export interface Candidate {
   degraded: boolean;
 }
 
+/** Of an acquirer whose share nobody has stated. */
+const WEIGHT = 100;
+
 function judge(table: RoutingTable, request: Omit<RoutingRequest, "draw">, acquirer: Acquirer): Candidate {
   const state = table.states.get(acquirer.code) ?? { enabled: true, health: "healthy" };
   const rule = bestRule(table.rules, request, acquirer.code);
@@ -292,7 +300,7 @@ function judge(table: RoutingTable, request: Omit<RoutingRequest, "draw">, acqui
     verdict: limit ?? (rule ? obstacle : "no_rule"),
     isAble: limit === undefined && obstacle === undefined,
     priority: rule?.priority ?? Infinity,
-    weight: rule?.weight ?? 0,
+    weight: rule ? (rule.weight ?? acquirer.weight ?? WEIGHT) : 0,
     degraded: state.health === "degraded",
   };
 }

@@ -24,6 +24,7 @@ export function midtransAcquirer(
     code: profile.code,
     name: profile.name,
     environment: profile.environment,
+    weight: profile.weight,
     capabilities: capabilitiesOf(profile.methods, () => STEP_MINOR),
     issue: () => undefined,
     asksAfterMs: () => undefined,

@@ -58,13 +58,14 @@ export function snapAcquirer(
 ): OpenAcquirer & { calls: AcquirerCalls } {
   const partner = partnerOf(profile);
   const keys = openKeys(profile);
-  const { code, name, environment, deadline_ms: deadlineMs, connections } = profile;
+  const { code, name, environment, weight, deadline_ms: deadlineMs, connections } = profile;
   const baseUrl = urlOf(profile);
   const caller = new Caller({ code, baseUrl, deadlineMs, connections });
   const calls = new Snap(profile, partner, new SnapClient(partner, keys.own, caller, clock), clock, baseUrl);
   return {
     code,
     name,
+    weight,
     environment,
     capabilities: capabilitiesOf(profile.methods, () => WHOLE_RUPIAH),
     issue: () => undefined,

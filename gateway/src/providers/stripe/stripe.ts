@@ -68,6 +68,7 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
     code: profile.code,
     name: profile.name,
     environment: profile.environment,
+    weight: profile.weight,
     capabilities: capabilitiesOf(profile.methods, (currency) => boundsOf(currency).stepMinor),
     issue: () => undefined,
     asksAfterMs: () => undefined,

@@ -16,6 +16,7 @@ export function xenditAcquirer(
     code: profile.code,
     name: profile.name,
     environment: profile.environment,
+    weight: profile.weight,
     capabilities: capabilitiesOf(profile.methods, (currency) => (currency === "IDR" ? RUPIAH : 1n)),
     issue: () => undefined,
     asksAfterMs: () => undefined,

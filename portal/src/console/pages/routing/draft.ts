@@ -35,7 +35,7 @@ export function rowOf(rule: Rule): Row {
     amount_from_minor: text(rule.amount_from_minor),
     amount_to_minor: text(rule.amount_to_minor),
     priority: String(rule.priority),
-    weight: String(rule.weight),
+    weight: text(rule.weight),
     split_code: rule.split?.gateway_code ?? "",
     split_percent: text(rule.split?.percent),
     split_id: rule.split?.id ?? "",
@@ -101,7 +101,7 @@ export function lineOf(rule: Rule): string {
     rule.payment_method ?? "any method",
     rule.currency ?? "any currency",
     amounts,
-    `weight ${rule.weight}`,
+    rule.weight === undefined ? "its own weight" : `weight ${rule.weight}`,
     ...(split ? [`${split.percent} % to ${split.gateway_code} (${split.id})`] : []),
   ].join(" · ");
 }

@@ -178,8 +178,9 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
           <Plus size={15} aria-hidden="true" /> Add a rule
         </Button>
         <p className="text-xs text-muted">
-          The lowest priority comes first; equal ones share by weight. <kbd>Alt</kbd> with <kbd>↑</kbd> <kbd>↓</kbd>{" "}
-          moves a rule, with <kbd>Enter</kbd> adds one below, with <kbd>Delete</kbd> takes it out.
+          The lowest priority comes first; equal ones share by weight, or by the acquirer's own where none is named.{" "}
+          <kbd>Alt</kbd> with <kbd>↑</kbd> <kbd>↓</kbd> moves a rule, with <kbd>Enter</kbd> adds one below, with{" "}
+          <kbd>Delete</kbd> takes it out.
         </p>
       </div>
     </div>
