@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./gateway/test/longest-first.ts";
+import { SecondTries } from "./gateway/test/second-tries.ts";
 
 /** Of a file that changes what all files of its process would see, or measures the process. */
 const changesItsProcess = /\bvi\.(?:mock|doMock|stub\w+|useFakeTimers)\(|process\.env\S* = |process\.memoryUsage\(/;
@@ -35,12 +36,17 @@ const shared = {
   // Two processors for four workers: what is waited for comes, and not always within a second.
   expect: { poll: { timeout: 10_000 } },
 };
-const withDatabase = { ...shared, globalSetup: ["gateway/test/global-setup.ts"] };
+/**
+ * Of real clocks, sockets, processes and browsers, on a machine that does other things, too: what fails is tried once more, and named at the
+ * end. A rule that is tested pure has no second try.
+ */
+const withDatabase = { ...shared, globalSetup: ["gateway/test/global-setup.ts"], retry: 1 };
 
 export default defineConfig({
   test: {
     // Tests wait more than they compute: more workers than processors.
     maxWorkers: 4,
+    reporters: ["default", new SecondTries()],
     sequence: { sequencer: LongestFirst },
     // Files share processes: half of what a file takes by itself is a process that begins, and reads and warms up the same program again.
     projects: [
