@@ -96,6 +96,9 @@ export const providers = async ({ seconds, processes }: Options): Promise<Result
             alone_per_s: round(rateOf(alone)),
             alone_aim_per_s: RATE_MIN_PER_S,
             created_by_the_slow_one: created,
+            ...Object.fromEntries(
+              Object.entries({ ...alone.reasons, ...run.reasons }).map(([why, times]) => [`failed: ${why}`, times]),
+            ),
           },
         });
       },

@@ -64,7 +64,8 @@ export class FakeServer {
 
   /** `spared`: requests that no fault meets, such as one for a token. */
   constructor(handler: Handler, { spared = () => false }: { spared?: (request: FakeRequest) => boolean } = {}) {
-    this.server = createServer((incoming, response) => {
+    // As the balancers before providers do: whoever keeps a connection a few seconds finds it open.
+    this.server = createServer({ keepAliveTimeout: 65_000 }, (incoming, response) => {
       const parts: Buffer[] = [];
       let size = 0;
       incoming.on("data", (chunk: Buffer) => {
