@@ -94,13 +94,13 @@ export async function callOrInquire(
   const acquirer = parts.acquirer(operation.gatewayCode);
   // An acquirer that is no longer configured takes no inquiry: what it did cannot be known.
   if (!acquirer) return { kind: "unknown" };
-  const request: OpenRequest = {
-    ...instructionRequest(parts, merchant, payment),
+  // Added to it: a copy would sign the payer's page, which few acquirers ask for.
+  const request: OpenRequest = Object.assign(instructionRequest(parts, merchant, payment), {
     operationKey: operationKey(operation),
     callbackUrl: parts.callbackUrl(acquirer.code),
     round: operation.round,
     providerIds: operation.providerIds,
-  };
+  });
   if (operation.step === "calling") {
     const name = { acquirer, method: payment.method, call: "open", lease: operation } as const;
     const opening = await callAcquirer(parts, name, (calls, signal, tell) => calls.open(request, signal, tell));

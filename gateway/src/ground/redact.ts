@@ -82,7 +82,12 @@ export interface RedactOptions {
  * `MalformedJson` for what is no JSON object.
  */
 export function redactJson(bytes: Uint8Array, options: RedactOptions = {}): string {
-  return JSON.stringify(redactValue(parseObject(bytes), "", 0, options));
+  return redactObject(parseObject(bytes), options);
+}
+
+/** The same of an object as `parseObject` gives it. */
+export function redactObject(object: object, options: RedactOptions = {}): string {
+  return JSON.stringify(redactValue(object, "", 0, options));
 }
 
 function redactValue(value: unknown, name: string, depth: number, options: RedactOptions): unknown {

@@ -60,8 +60,9 @@ export class Caller {
       const { method, headers, body } = request;
       const exchanged = { origin, path, method, headers: { accept: "application/json", ...headers }, body };
       const answer = await exchange(this.agent, exchanged, deadlineMs, signal);
-      tell?.({ about, status: answer.status, text: saidOf(request.body, answer.body) });
-      return { status: answer.status, body: objectOf(answer.body), headers: answer.headers };
+      const read = objectOf(answer.body);
+      tell?.({ about, status: answer.status, text: saidOf(request.body, read ?? answer.body) });
+      return { status: answer.status, body: read, headers: answer.headers };
     } catch (error) {
       const why = error instanceof NoAnswer ? error.message : "the call failed";
       const after = `no answer after ${Math.round((stopwatchMs() - begun) / 100) / 10} s: ${why}`;

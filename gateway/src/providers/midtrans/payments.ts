@@ -58,7 +58,9 @@ export class Payments {
       return { no: { meaning: refusal("a charge", code, "it is denied", answer), unavailable: false } };
     if (code !== "201" || status !== "waiting")
       throw new Error(`Midtrans answered a charge with ${transaction.transaction_status}`);
-    const instructions = instructionsOf(transaction, { ...request, bank: order.channel }, this.host.plainOnLoopback);
+    const { method, amountMinor, merchantName, expiresAt } = request;
+    const told = { method, amountMinor, merchantName, expiresAt, bank: order.channel };
+    const instructions = instructionsOf(transaction, told, this.host.plainOnLoopback);
     if (!instructions) throw new Error("Midtrans answered a charge without what its payer needs");
     return { opened: { instructions, providerIds: idsOf(transaction) } };
   }
