@@ -29,6 +29,8 @@ export interface SnapControl extends FakeControl {
   inquire(accountNumber: string): Promise<{ status: number; body: Record<string, unknown> }>;
   /** And pays it, as the bill says. */
   payAccount(accountNumber: string, change?: { amountMinor?: number; times?: number }): Promise<void>;
+  /** Whether refunds are taken first from now on, and decided later. */
+  refundsLater(later: boolean): void;
   /** How many tokens were asked for. */
   tokens(): number;
 }
@@ -119,6 +121,9 @@ class SnapFake implements SnapControl {
   opened = (key: string): number => this.orders.opened(key);
   refunded = (key: string): number => this.orders.refunded(key);
   tokens = (): number => this.tokenCount;
+  refundsLater = (later: boolean): void => {
+    this.orders.refundsLater = later;
+  };
 
   async inquire(accountNumber: string): Promise<{ status: number; body: Record<string, unknown> }> {
     const body = {

@@ -347,6 +347,36 @@ test("on a later day a lost refund by QRIS is found where it was all of the paym
   await expect(acquirer.calls.askRefund(part, never)).rejects.toThrow("does not tell any more");
 });
 
+const today = systemClock.now();
+const dayBefore = today - 86_400 * SECOND;
+
+test.for([
+  ["today a part by QRIS stays pending", { method: "qris" }, 1_000_000n, today, "pending"],
+  ["later a part by QRIS stays pending", { method: "qris" }, 1_000_000n, dayBefore, "pending"],
+  ["later the whole by QRIS is found done", { method: "qris" }, 5_800_000n, dayBefore, "succeeded"],
+  ["today a part by DANA is found done", { method: "ewallet", channel: "dana" }, 1_000_000n, today, "succeeded"],
+] as const)(
+  "a refund that was taken and not decided is asked about anew: %s",
+  async ([, change, amountMinor, asked, outcome]) => {
+    fake.control.refundsLater(true);
+    try {
+      const request = wish(change);
+      const { providerIds } = await acquirer.calls.open(request, never);
+      await fake.control.pay(request.operationKey, { notify: false });
+      const refund = refundOf({ ...request, providerIds }, { amountMinor, operationKey: keyAt("refund", asked) });
+      const taken = await acquirer.calls.refund(refund, never);
+      expect(taken.status).toBe("pending");
+      const kept = { ...refund, providerIds: taken.providerIds };
+      expect(await acquirer.calls.askRefund(kept, never)).toMatchObject({ known: true, status: "pending" });
+      await fake.control.decideRefund(refund.operationKey, "succeeded");
+      expect(await acquirer.calls.askRefund(kept, never)).toMatchObject({ known: true, status: outcome });
+      expect(fake.control.refunded(refund.operationKey)).toBe(1);
+    } finally {
+      fake.control.refundsLater(false);
+    }
+  },
+);
+
 async function approvalOf(request: OpenRequest): Promise<string> {
   const found = await acquirer.calls.ask(request, never);
   return (found.known && found.providerIds?.approval) || "";

@@ -48,6 +48,8 @@ import { WHOLE_RUPIAH, isOnItsDay, referenceOf } from "./values.ts";
 const ASKS_AFTER_MS = 60_000;
 /** A page, a code or a number that nobody was told can take money until it ends there, and a little longer: their clock is not ours. */
 const ENDED_AFTER: Micros = 600 * SECOND;
+/** A refund that they have taken and not decided. It is kept that they have, so that it is not asked for again. */
+const TAKEN: Refunded = { status: "pending", providerIds: { taken: "in progress" } };
 
 export const snap: Provider = provider("snap", snapSchema, (profile) => snapAcquirer(profile));
 
@@ -150,7 +152,7 @@ class Snap {
       case "done":
         return readRefund(answer.body, request);
       case "in progress":
-        return { status: "pending" };
+        return TAKEN;
       case "refused":
       case "not found":
         throw this.refused(answer, false);
@@ -165,12 +167,15 @@ class Snap {
 
   /**
    * A wallet's status tells its refunds. Of QRIS it tells only that something was refunded, which is enough where it is all of the payment.
-   * Otherwise the same request is sent again, on its own day.
+   * A part that they have taken stays pending then, since SNAP asks about no refund of QRIS. Where no answer has come, the same request is sent
+   * again, on its own day.
    */
   async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
     const told = await this.refundTold(request, signal, tell);
     if (told) return { known: true, ...told };
+    // Sent again it would be answered as the first time, and on another day be another refund.
+    if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
     if (!this.mayRepeat(request.operationKey))
       throw new Error(
         `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
@@ -178,7 +183,7 @@ class Snap {
     const again = await this.refunding(request, signal, tell);
     const answer = await this.client.call(again, signal, tell);
     if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
-    if (answer.meaning === "in progress") return { known: true, status: "pending" };
+    if (answer.meaning === "in progress") return { known: true, ...TAKEN };
     throw this.unclear(again, answer);
   }
 
