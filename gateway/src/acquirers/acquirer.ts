@@ -198,6 +198,14 @@ export interface Words {
 /** Hears all that is said during a call. Returns at once, and never throws. */
 export type Tell = (words: Words) => void;
 
+/** A dispute of a payment, as it was reported. */
+export interface ConfirmDisputeRequest {
+  /** Of the payment. */
+  operationKey: string;
+  providerIds: ProviderIds | undefined;
+  dispute: ReportedDispute;
+}
+
 /** What a merchant answers to a dispute, for an acquirer that takes it. */
 export interface EvidenceRequest {
   /** The acquirer's name for it. */
@@ -257,6 +265,8 @@ export interface AcquirerCalls {
    * MALFORMED_JSON or VALIDATION_ERROR.
    */
   receive(message: Message, now: Micros): Heard;
+  /** Whether a dispute that was reported without a proof of its own stands so at the acquirer. Absent: its reports prove themselves. */
+  confirmDispute?(request: ConfirmDisputeRequest, signal: AbortSignal, tell?: Tell): Promise<boolean>;
   /** Hands a merchant's evidence on. Throws `AcquirerRefused` for a definite no. Absent where it takes none. */
   submitEvidence?(request: EvidenceRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
   /** Makes the cheapest harmless call with the keys. Throws when no answer can be had. */

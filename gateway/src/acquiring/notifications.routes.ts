@@ -1,18 +1,19 @@
 // HTTP for what acquirers send: signed, about payments, refunds and disputes, or a question of what a payer owes. It may come late, twice or
 // out of order.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Heard, ProviderReply, Report, Taken } from "../acquirers/acquirer.ts";
-import { Fault } from "../ground/fault.ts";
+import type { Heard, ProviderReply, Report, ReportedDispute, Taken, Words } from "../acquirers/acquirer.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { billOf } from "./bills.ts";
-import { logException } from "./calls.ts";
+import { callAcquirer, logException } from "./calls.ts";
 import { disputeReport, linkOf } from "./dispute-reports.ts";
 import { lookAgain, paymentNotification } from "./notifications.ts";
-import { type Operation, type OperationName, readOperationKey, wasCalled } from "./operation.ts";
+import { type Operation, type OperationName, operationKey, readOperationKey, wasCalled } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { concludeRefund } from "./refund-operations.ts";
 import { keepStray } from "./strays.sql.ts";
 import type { Said } from "./words.ts";
@@ -137,13 +138,41 @@ async function commit(
       return;
     }
     case "dispute": {
-      const link = await linkOf(database, name.book, code, report.dispute.id);
-      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute: report.dispute, link, said });
+      const { dispute } = report;
+      const confirmed = await confirmDispute(parts, operation, code, dispute);
+      const link = await linkOf(database, name.book, code, dispute.id);
+      const heard: Said | undefined = said && { ...said, words: [...said.words, ...confirmed] };
+      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, said: heard });
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
       return;
     }
   }
+}
+
+/**
+ * Asks the acquirer whether a dispute stands so, where its reports do not prove it. Gives what was said. Throws VALIDATION_ERROR when it
+ * does not, and SERVICE_UNAVAILABLE when that cannot be known now: an acquirer says it again.
+ */
+async function confirmDispute(
+  parts: AcquiringParts,
+  operation: Operation,
+  code: string,
+  dispute: ReportedDispute,
+): Promise<readonly Words[]> {
+  const acquirer = parts.acquirer(code);
+  if (!acquirer?.calls?.confirmDispute) return [];
+  const [row] = await parts.database.query(selectPayment(operation.book.merchantId, operation.id));
+  if (!row) throw unknownOperation();
+  const request = { operationKey: operationKey(operation), providerIds: operation.providerIds, dispute };
+  const name = { acquirer, method: paymentOfRow(row).method, call: "ask" } as const;
+  const asked = await callAcquirer(parts, name, async (calls, signal, tell) =>
+    calls.confirmDispute?.(request, signal, tell),
+  );
+  if (asked.kind !== "answered") throw new Fault("SERVICE_UNAVAILABLE", { internal: asked.reason });
+  if (asked.answer !== true)
+    throw validationFault("dispute", dispute.status, "This dispute does not stand so when it is asked about.");
+  return asked.said?.words ?? [];
 }
 
 /** Whether this operation was requested of this acquirer: in its own environment, and by a call that was made. */

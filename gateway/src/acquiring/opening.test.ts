@@ -61,6 +61,20 @@ test("an acquirer that says during the call that something happened is asked rig
   expect(opened.changes.updated(operations)).toMatchObject([{ step: "following", inquiries: 0, dueAt: NOW }]);
 });
 
+test.each(["asking", "following"] as const)(
+  "one that says during an inquiry, while it is %s, that something happened is asked again at once: the answer may be older",
+  (step) => {
+    const begun = { step, inquiries: 3, dueAt: NOW + 60 * SECOND };
+    const { payment, operation, start } = waiting({}, begun);
+    const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
+    const asked = start.when(told).when(concludeOpening(parts, merchant, operation, known()));
+    expect(asked.changes.updated(operations)).toMatchObject([{ step: "following", dueAt: NOW }]);
+    const other = waiting({}, begun);
+    const quiet = other.start.when(concludeOpening(parts, merchant, other.operation, known()));
+    expect(quiet.changes.updated(operations)[0]?.dueAt).toBeGreaterThan(NOW);
+  },
+);
+
 test.each([
   ["asking", "asking", NOW],
   ["following", "asking", NOW],

@@ -94,7 +94,7 @@ export function concludeOpening(
         const taken = payment.gatewayCode !== undefined;
         switch (result.kind) {
           case "known":
-            return known(parts, context, current, payment, result);
+            return known(parts, context, current, payment, { ...result, isTold: isToldSince(operation, current) });
           case "refused":
             return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
           case "absent":
@@ -112,19 +112,25 @@ export function concludeOpening(
   );
 }
 
+/** Whether the acquirer has said, since the call or the inquiry began, that something happened: its answer may be older than that. */
+function isToldSince(begun: Operation, current: Operation): boolean {
+  if (current.step === "calling") return current.inquiries > 0;
+  return current.dueAt !== undefined && begun.dueAt !== undefined && current.dueAt < begun.dueAt;
+}
+
 /** The acquirer has the payment, and reports how it stands. */
 function known(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  { instructions, standing, providerIds }: Extract<OpenResult, { kind: "known" }>,
+  { instructions, standing, providerIds, isTold }: Extract<OpenResult, { kind: "known" }> & { isTold: boolean },
 ): Concluded {
   const { gatewayCode } = operation;
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, standing);
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
-  const done = opened(parts, context, withProviderIds(operation, providerIds), after);
+  const done = opened(parts, context, withProviderIds(operation, providerIds), after, isTold);
   if (!objection) return done;
   recordException(context, operation, operation.attempt, "receipt");
   return { ...done, exception: "receipt" };
@@ -153,12 +159,15 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/** The acquirer has it: the request is answered, and a worker inquires from time to time while the payment is open. */
+/**
+ * The acquirer has it: the request is answered, and a worker inquires from time to time while the payment is open; at once where `isTold`.
+ */
 function opened(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
   payment: Payment,
+  isTold = false,
 ): { reply: Reply } {
   const { set, merchant, now, realNow } = context;
   const acquirer = parts.acquirer(operation.gatewayCode);
@@ -167,10 +176,8 @@ function opened(
   const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
   const open = payment.status === "pending" || payment.status === "processing";
   const follows = open && (own !== undefined || acquirer?.remote === true);
-  // The acquirer has said meanwhile that something happened.
-  const isTold = operation.step === "calling" && operation.inquiries > 0;
-  const later = isTold ? realNow : realNow + after;
-  const dueAt = operation.step === "following" ? nextInquiry(operation.inquiries, realNow) : later;
+  const later = operation.step === "following" ? nextInquiry(operation.inquiries, realNow) : realNow + after;
+  const dueAt = isTold ? realNow : later;
   const answer = parts.createdReply(payment);
   set.update(operations, {
     ...operation,

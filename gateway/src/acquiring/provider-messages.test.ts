@@ -95,6 +95,33 @@ test("a dispute that begins at the acquirer is opened once, however often it is 
   await database.end();
 });
 
+test("a dispute whose report proves nothing is asked about: it is taken when it stands so, and waits when nobody answers", async () => {
+  const { calls: asked } = kawah;
+  if (!asked) throw new Error("kawah takes no calls");
+  const { reference, operationKey } = await paid();
+  const all = async (): Promise<unknown[]> =>
+    (await client.get(`/v1/disputes?payment_reference=${reference}`)).json.data as unknown[];
+  try {
+    asked.confirmDispute = () => Promise.reject(new Error("no answer"));
+    expect(await tell(disputeOf(operationKey, "dp_asked", "lost"))).toBe(503);
+    asked.confirmDispute = () => Promise.resolve(false);
+    expect(await tell(disputeOf(operationKey, "dp_asked", "lost"))).toBe(422);
+    expect(await all()).toEqual([]);
+    const strays = await rowsOf("select reason from stray_messages where kind = 'dispute' and operation_key = $1", [
+      operationKey.slice(0, 64),
+    ]);
+    expect(strays).toEqual([{ reason: "refused" }]);
+    asked.confirmDispute = (request, _signal, said) => {
+      said?.({ about: "GET /disputes", status: 200, text: `{"dispute":"${request.dispute.id}"}` });
+      return Promise.resolve(request.operationKey === operationKey && request.dispute.status === "lost");
+    };
+    expect(await tell(disputeOf(operationKey, "dp_asked", "lost"))).toBe(200);
+    expect(await all()).toMatchObject([{ status: "lost" }]);
+  } finally {
+    delete asked.confirmDispute;
+  }
+});
+
 test("a dispute may name its payment by the acquirer's own name; of another acquirer's it is a stray", async () => {
   const { reference } = await paid();
   await rowsOf(
