@@ -1,39 +1,48 @@
-// An order through every method of every provider: a whole service, the fakes of all four, one payment each, paid and given back.
+// An order through every way of every provider, each bank and wallet of theirs: a whole service, fakes of all, one payment each, paid and
+// given back.
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { channelsOf as midtransChannels } from "../../gateway/src/providers/midtrans/requests.ts";
+import { bri } from "../../gateway/src/providers/snap/profiles/bri.ts";
+import { doku } from "../../gateway/src/providers/snap/profiles/doku.ts";
+import { bankNames, walletNames } from "../../gateway/src/providers/xendit/channels.ts";
 import { Client, operate } from "../kit/client.ts";
 import { type Demo, Service, freePort } from "../kit/service.ts";
 import type { Fake } from "./fake.ts";
 import { midtransFake } from "./midtrans/fake.ts";
-import { snapFake } from "./snap/fake.ts";
+import { type SnapControl, snapFake } from "./snap/fake.ts";
 import { stripeFake } from "./stripe/fake.ts";
 import { xenditFake } from "./xendit/fake.ts";
 
 /** Where an order goes: an entry of acquirers.json, a method and a bank or wallet. */
 export interface Way {
-  code: "midtrans" | "xendit" | "doku" | "stripe";
+  code: "midtrans" | "xendit" | "doku" | "bri" | "stripe";
   method: string;
   channel?: string;
 }
 
-const channelsOf = {
+/** What the connectors offer, from their own lists: a bank that one learns is visited, too. */
+const channelsOf: Readonly<Record<Way["code"], Readonly<Record<string, readonly string[]>>>> = {
   midtrans: {
-    qris: ["gopay"],
-    va: ["bca", "bni", "bri", "permata", "cimb", "mandiri"],
-    ewallet: ["gopay", "shopeepay"],
-    card: [],
+    qris: midtransChannels("qris"),
+    va: midtransChannels("va"),
+    ewallet: midtransChannels("ewallet"),
+    card: midtransChannels("card"),
   },
-  xendit: {
-    qris: [],
-    va: ["bca", "bni", "bri", "mandiri", "permata"],
-    ewallet: ["dana", "linkaja", "shopeepay", "ovo"],
-    card: [],
-  },
-  doku: { va: ["bca", "bri"], qris: [], ewallet: ["dana", "shopeepay"] },
+  xendit: { qris: [], va: bankNames, ewallet: walletNames, card: [] },
+  doku: { va: namesOf(doku.virtualAccounts?.banks), qris: [], ewallet: namesOf(doku.wallets?.channels) },
+  bri: { va: namesOf(bri.virtualAccounts?.banks) },
   stripe: { card: [] },
-} as const satisfies Record<Way["code"], Record<string, readonly string[]>>;
+};
+
+/** The banks of DOKU whose numbers are not its own: of one we register ours, and another asks us for each bill. */
+const otherNumbers: Readonly<Record<string, "ours" | "asked">> = { bri: "ours", bni: "asked" };
+
+function namesOf(channels: object | undefined): readonly string[] {
+  return Object.keys(channels ?? {});
+}
 
 /** Every way, provider by provider. */
 export const ways: readonly Way[] = Object.entries(channelsOf).flatMap(([code, methods]) =>
@@ -45,13 +54,14 @@ export const ways: readonly Way[] = Object.entries(channelsOf).flatMap(([code, m
 );
 
 /**
- * Whether a part of an order can be given back at once. Accounts and OVO give nothing back by their API, LinkAja and Midtrans' ShopeePay only
- * all of it, and Midtrans' cards a part only on the next day.
+ * What of an order can be given back at once: accounts and OVO give nothing back by their API; LinkAja and Midtrans' ShopeePay only all of
+ * it; Midtrans' cards all of it on the first day, and a part later.
  */
-export function givesBack({ code, method, channel }: Way): boolean {
-  const wholeOnly = channel === "linkaja" || (code === "midtrans" && channel === "shopeepay");
-  const later = code === "midtrans" && method === "card";
-  return method !== "va" && !later && channel !== "ovo" && !wholeOnly;
+export function givesBack({ code, method, channel }: Way): "nothing" | "all" | "a part" {
+  if (method === "va" || channel === "ovo") return "nothing";
+  const isMidtransWhole =
+    code === "midtrans" && (method === "card" || (method === "ewallet" && channel === "shopeepay"));
+  return isMidtransWhole || channel === "linkaja" ? "all" : "a part";
 }
 
 /** What became of one order. */
@@ -60,23 +70,27 @@ export interface Travelled extends Way {
   /** What the payer was told first. */
   instruction: string;
   status: string;
-  /** How giving a part of it back ended. */
+  /** How giving it or a part of it back ended. */
   refund: string;
 }
 
-const AMOUNT = 1_500_000;
+const AMOUNT_MINOR = 1_500_000;
+const PART_MINOR = 500_000;
 const WAIT_MS = 15_000;
 /** The signature of a request is used once: so often a client of tests may ask. */
 const POLL_MS = 400;
 
-/** A service that speaks to all four, and their fakes. `stop` takes everything down. */
+/** One of each; those of SNAP can ask us for a bill, too. */
+type Fakes = Readonly<Record<Way["code"], Fake> & Record<"doku" | "bri", { control: SnapControl }>>;
+
+/** A service that speaks to all of them, and their fakes. `stop` takes everything down. */
 export class Tour {
   readonly service: Service;
-  private readonly fakes: Readonly<Record<Way["code"], Fake>>;
+  private readonly fakes: Fakes;
   private readonly folder: string;
   private routedTo: string | undefined;
 
-  private constructor(service: Service, fakes: Readonly<Record<Way["code"], Fake>>, folder: string) {
+  private constructor(service: Service, fakes: Fakes, folder: string) {
     this.service = service;
     this.fakes = fakes;
     this.folder = folder;
@@ -112,6 +126,15 @@ export class Tour {
         privateKey: theirs.privateKey,
         callbackUrl: callbackUrl("doku"),
       }),
+      bri: await snapFake({
+        as: "bri",
+        clientId,
+        partnerId: "tour",
+        clientSecret: "SK-of-the-tour",
+        partnerPublicKey: ours.publicKey,
+        privateKey: theirs.privateKey,
+        callbackUrl: callbackUrl("bri"),
+      }),
       stripe: await stripeFake({
         secretKey: "sk_test_tour",
         webhookSecrets: ["whsec_tour"],
@@ -133,6 +156,12 @@ export class Tour {
       })),
       ...own,
     });
+    const snapKeys = {
+      client_id: clientId,
+      client_secret: secret("snap", "SK-of-the-tour"),
+      private_key: secret("ours.pem", ours.privateKey),
+      provider_public_key: secret("theirs.pem", theirs.publicKey),
+    };
     const entries = [
       entry("midtrans", "midtrans", { server_key: secret("midtrans", "SB-Mid-server-tour") }),
       entry("xendit", "xendit", {
@@ -141,15 +170,21 @@ export class Tour {
       }),
       entry("doku", "snap", {
         profile: "doku",
-        client_id: clientId,
-        client_secret: secret("doku", "SK-of-the-tour"),
-        private_key: secret("ours.pem", ours.privateKey),
-        provider_public_key: secret("theirs.pem", theirs.publicKey),
-        virtual_accounts: {
-          bca: { partner_service_id: "19008", customer_prefix: "0" },
-          bri: { partner_service_id: "13925", customer_prefix: "6", numbers: "ours" },
-        },
+        ...snapKeys,
+        virtual_accounts: Object.fromEntries(
+          namesOf(doku.virtualAccounts?.banks).map((bank, at) => [
+            bank,
+            { partner_service_id: String(19_001 + at), numbers: otherNumbers[bank] ?? "registered" },
+          ]),
+        ),
         qris: { merchant_id: "47435", terminal_id: "A01", postal_code: "12190" },
+      }),
+      entry("bri", "snap", {
+        profile: "bri",
+        ...snapKeys,
+        partner_id: "tour",
+        channel_id: "00009",
+        virtual_accounts: { bri: { partner_service_id: "77777" } },
       }),
       entry("stripe", "stripe", {
         secret_key: secret("stripe", "sk_test_tour"),
@@ -166,24 +201,33 @@ export class Tour {
   /** One order: made, paid at the provider, seen paid here, and given back where the provider can. */
   async travel(client: Client, way: Way): Promise<Travelled> {
     await this.routeTo(way.code);
-    const { control } = this.fakes[way.code];
     const created = await client.post("/v1/payments", {
-      amount_minor: AMOUNT,
+      amount_minor: AMOUNT_MINOR,
       currency: "IDR",
       payment_method: way.method,
       reference_id: `${way.code}-${way.method}-${way.channel ?? "any"}`,
       ...(way.channel !== undefined && { metadata: { channel: way.channel } }),
     });
     if (created.status !== 201) throw new Error(`${way.code} ${way.method}: ${created.status} ${created.text}`);
-    const { reference, instructions: told } = created.json;
-    await control.pay(this.keyOf(reference as string));
-    const status = await this.until(client, `/v1/payments/${reference as string}`, (json) => json.status !== "pending");
-    const refund = givesBack(way) ? await this.giveBack(client, way.code, reference as string) : "not by this way";
-    return { ...way, reference: reference as string, instruction: String(told?.value ?? ""), status, refund };
+    const { reference, instructions: told } = created.json as { reference: string; instructions?: { value?: string } };
+    const instruction = told?.value ?? "";
+    if (way.code === "doku" && otherNumbers[way.channel ?? ""] === "asked")
+      await this.fakes.doku.control.payAccount(instruction);
+    else await this.fakes[way.code].control.pay(this.keyOf(reference));
+    const status = await this.until(client, `/v1/payments/${reference}`, (json) => json.status !== "pending");
+    const back = givesBack(way);
+    const refund = back === "nothing" ? "not by this way" : await this.giveBack(client, way.code, reference, back);
+    return { ...way, reference, instruction, status, refund };
   }
 
-  private async giveBack(client: Client, code: Way["code"], payment_reference: string): Promise<string> {
-    const asked = await client.post("/v1/refunds", { payment_reference, amount_minor: 500_000, reason: "tour" });
+  private async giveBack(
+    client: Client,
+    code: Way["code"],
+    payment_reference: string,
+    back: "all" | "a part",
+  ): Promise<string> {
+    const amount_minor = back === "all" ? AMOUNT_MINOR : PART_MINOR;
+    const asked = await client.post("/v1/refunds", { payment_reference, amount_minor, reason: "tour" });
     if (asked.status !== 201) throw new Error(`no refund of ${payment_reference}: ${asked.text}`);
     const uuid = asked.json.uuid as string;
     const { control } = this.fakes[code];
@@ -193,7 +237,7 @@ export class Tour {
       if (status === "pending" && control.refunded(key) === 1) await control.decideRefund(key, "succeeded");
       return status !== "pending";
     });
-    return ended;
+    return `${back} ${ended}`;
   }
 
   async stop(): Promise<void> {
@@ -235,14 +279,14 @@ export class Tour {
 }
 
 if (import.meta.main) {
-  console.log("Starting PostgreSQL, the service and the fakes of four providers …\n");
+  console.log("Starting PostgreSQL, the service and the fakes of the providers …\n");
   const tour = await Tour.start();
   try {
     const client = new Client(tour.service.demo);
     const widths = [10, 9, 10, 12, 17] as const;
     const line = (...cells: string[]): void =>
       console.log(cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
-    line("provider", "method", "channel", "payment", "refund of a part", "the payer is told");
+    line("provider", "method", "channel", "payment", "refund", "the payer is told");
     for (const way of ways) {
       const { code, method, channel = "", status, refund, instruction } = await tour.travel(client, way);
       line(code, method, channel, status, refund, instruction.slice(0, 60));
