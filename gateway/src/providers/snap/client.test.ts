@@ -84,11 +84,22 @@ test.for(["qrQuery", "debitStatus", "vaStatus"] as const)(
 );
 
 test("where it is a conflict each request has its own, of nine digits at BRI", async () => {
-  const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 20 }, () => done)], briPartner());
-  for (let time = 0; time < 20; time++) await client.call(request, never, undefined);
+  const answers = [given("t1"), ...Array.from({ length: 1_000 }, () => ({ ...done }))];
+  const { sent, client } = clientOf(answers, briPartner());
+  for (let time = 0; time < 1_000; time++) await client.call(request, never, undefined);
   const ids = sent.slice(1).map(({ headers }) => headers["x-external-id"] ?? "");
   expect(ids.every((id) => /^\d{9}$/.test(id))).toBe(true);
-  expect(new Set(ids).size).toBe(20);
+  expect(new Set(ids).size).toBe(1_000);
+  expect(new Set(ids.map((id) => id.slice(6))).size).toBe(1);
+});
+
+test("whoever is told that an external id was used already has other digits in the next one", async () => {
+  const conflict = answer(409, { responseCode: "4095100" });
+  const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 5 }, () => conflict)], briPartner());
+  for (let time = 0; time < 5; time++)
+    expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "repeated" });
+  const own = sent.slice(1).map(({ headers }) => headers["x-external-id"]?.slice(6));
+  expect(new Set(own).size).toBeGreaterThan(1);
 });
 
 test("a token that they do not take is renewed once, and the same request goes again", async () => {

@@ -1,10 +1,11 @@
 // Calls of SNAP: each with its headers and its signature, under a token that is renewed once where they will not take it.
-import { type KeyObject, randomInt } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { AcquirerRefused, type Tell } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import type { Caller, ProviderAnswer } from "../caller.ts";
 import type { Body } from "./answers.ts";
 import { type Meaning, isOrder, meaningOf } from "./errors.ts";
+import { ExternalIds } from "./external-ids.ts";
 import type { Partner } from "./partner.ts";
 import type { SnapRequest } from "./requests.ts";
 import { signedByHmac, signedByRsa, tokenText, transactionText } from "./signature.ts";
@@ -27,6 +28,7 @@ export interface SnapAnswer {
 
 export class SnapClient {
   private readonly tokens: TokenStore;
+  private readonly ids: ExternalIds;
   private readonly partner: Partner;
   private readonly keys: OwnKeys;
   private readonly caller: Pick<Caller, "call">;
@@ -37,6 +39,7 @@ export class SnapClient {
     this.keys = keys;
     this.caller = caller;
     this.clock = clock;
+    this.ids = new ExternalIds(partner.dialect.externalIdDigits, clock);
     // Whoever waits for it goes when its own time is over; the request itself ends by the caller's deadline.
     this.tokens = new TokenStore(() => this.askToken(new AbortController().signal, undefined), clock);
   }
@@ -100,7 +103,9 @@ export class SnapClient {
       ...request.headers,
     };
     const answer = await this.caller.call({ method: "POST", path: request.path, headers, body }, signal, tell);
-    return readAnswer(answer, request, dialect.repetition, others);
+    const read = readAnswer(answer, request, dialect.repetition, others);
+    if (read.meaning === "repeated") this.ids.redraw();
+    return read;
   }
 
   /**
@@ -110,7 +115,7 @@ export class SnapClient {
   private externalId({ service, about }: SnapRequest): string {
     const { externalIdDigits, repetition } = this.partner.dialect;
     if (repetition === "same" && isOrder(service)) return digitsOf(externalIdDigits, this.partner.code, service, about);
-    return Array.from({ length: externalIdDigits }, () => randomInt(10)).join("");
+    return this.ids.next();
   }
 
   private async askToken(signal: AbortSignal, tell: Tell | undefined): Promise<GivenToken> {

@@ -5,7 +5,7 @@ import { momentOf } from "../../ground/ids.ts";
 import type { Minor } from "../../ground/money.ts";
 
 /** Western Indonesia, where the standard's days begin and end. It has no summer time. */
-const JAKARTA_OFFSET: Micros = 7 * 3600 * SECOND;
+export const JAKARTA_OFFSET: Micros = 7 * 3600 * SECOND;
 
 /** A whole rupiah. The standard writes two decimals, and nobody in the country pays sen. */
 export const WHOLE_RUPIAH: Minor = 100n;
