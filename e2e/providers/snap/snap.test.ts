@@ -327,6 +327,38 @@ test("nobody who is not reached was sent anything: another may be asked", async 
   await away.close();
 });
 
+test("with a token at hand, too, whatever orders something was certainly not sent to a host that is down; an inquiry is only without an answer", async () => {
+  const keys = { clientSecret: SECRET, partnerPublicKey: ours.publicKey, privateKey: theirs.privateKey };
+  const other = await snapFake({ ...keys, clientId: doku.client_id });
+  const down = snapAcquirer(snapSchema.parse({ ...doku, url: other.url, deadline_ms: 500 }), clock);
+  const paid = async (change: Wish): Promise<OpenRequest> => {
+    const request = wish(change);
+    const { providerIds } = await down.calls.open(request, never);
+    await other.control.pay(request.operationKey);
+    return { ...request, providerIds };
+  };
+  const [byQr, byWallet] = [await paid({ method: "qris" }), await paid({ method: "ewallet", channel: "dana" })];
+  await other.close();
+  // The connection that was kept is used up.
+  await expect(down.calls.ask(byQr, never)).rejects.toThrow();
+  for (const change of [{ method: "va", channel: "bca" }, { method: "qris" }, { method: "ewallet" }] as const)
+    await expect(down.calls.open(wish(change), never)).rejects.toMatchObject({
+      name: "AcquirerRefused",
+      unavailable: true,
+      message: expect.stringContaining("was not reached"),
+    });
+  for (const request of [byQr, byWallet]) {
+    const refusal = { name: "AcquirerRefused", unavailable: true, message: expect.stringContaining("was not reached") };
+    await expect(down.calls.refund(refundOf(request, {}), never)).rejects.toMatchObject(refusal);
+    await expect(down.calls.askRefund(refundOf(request, {}), never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+    await expect(down.calls.ask(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+    // Without what was kept the same order is sent again: that it is not reached says nothing of the first one.
+    const lost = down.calls.ask({ ...request, providerIds: undefined }, never);
+    await expect(lost).rejects.not.toBeInstanceOf(AcquirerRefused);
+  }
+  await down.close();
+});
+
 test("a hundred payments at once need one token", async () => {
   const fresh = snapAcquirer(snapSchema.parse({ ...doku, url: fake.url }), clock);
   const before = fake.control.tokens();

@@ -36,7 +36,7 @@ function clientOf(answers: ProviderAnswer[], partner: Partner = dokuPartner()) {
     return next;
   };
   const keys = { secret: () => "secret", privateKey: () => privateKeyOf(privatePem) };
-  return { sent, client: new SnapClient(partner, keys, { call }, { now: () => NOW }) };
+  return { sent, client: new SnapClient(partner, keys, { call, order: call }, { now: () => NOW }) };
 }
 
 test("a request for a token and the request itself are signed over what is sent", async () => {

@@ -2,7 +2,7 @@
 import type { KeyObject } from "node:crypto";
 import { AcquirerRefused, type Tell } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
-import type { Caller, ProviderAnswer } from "../caller.ts";
+import type { Caller, ProviderAnswer, ProviderRequest } from "../caller.ts";
 import type { Body } from "./answers.ts";
 import { type Meaning, isOrder, meaningOf } from "./errors.ts";
 import { ExternalIds } from "./external-ids.ts";
@@ -26,15 +26,17 @@ export interface SnapAnswer {
   said: string;
 }
 
+type Send = (request: ProviderRequest) => Promise<ProviderAnswer>;
+
 export class SnapClient {
   private readonly tokens: TokenStore;
   private readonly ids: ExternalIds;
   private readonly partner: Partner;
   private readonly keys: OwnKeys;
-  private readonly caller: Pick<Caller, "call">;
+  private readonly caller: Pick<Caller, "call" | "order">;
   private readonly clock: Clock;
 
-  constructor(partner: Partner, keys: OwnKeys, caller: Pick<Caller, "call">, clock: Clock) {
+  constructor(partner: Partner, keys: OwnKeys, caller: Pick<Caller, "call" | "order">, clock: Clock) {
     this.partner = partner;
     this.keys = keys;
     this.caller = caller;
@@ -54,12 +56,34 @@ export class SnapClient {
     tell: Tell | undefined,
     others: readonly string[] = [],
   ): Promise<SnapAnswer> {
+    return await this.exchange(request, others, (sent) => this.caller.call(sent, signal, tell), signal);
+  }
+
+  /**
+   * As `call`, for the first request that orders something, and for what is asked before it: what was certainly not sent is a definite no,
+   * too. A repetition is no first request: that it was not sent says nothing of the one before.
+   */
+  async order(
+    request: SnapRequest,
+    signal: AbortSignal,
+    tell: Tell | undefined,
+    others: readonly string[] = [],
+  ): Promise<SnapAnswer> {
+    return await this.exchange(request, others, (sent) => this.caller.order(sent, signal, tell), signal);
+  }
+
+  private async exchange(
+    request: SnapRequest,
+    others: readonly string[],
+    send: Send,
+    signal: AbortSignal,
+  ): Promise<SnapAnswer> {
     const token = await this.token(signal);
-    const answer = await this.send(request, token, signal, tell, others);
+    const answer = await this.send(request, token, send, others);
     if (answer.meaning !== "token" || token === undefined) return answer;
     // They did nothing but look at the token: the same request goes again, once.
     this.tokens.forget(token);
-    return await this.send(request, await this.token(signal), signal, tell, others);
+    return await this.send(request, await this.token(signal), send, others);
   }
 
   /** Asks for a token that is used for nothing, and tells how far their clock is from ours where their answer says so. */
@@ -81,8 +105,7 @@ export class SnapClient {
   private async send(
     request: SnapRequest,
     token: string | undefined,
-    signal: AbortSignal,
-    tell: Tell | undefined,
+    send: Send,
     others: readonly string[],
   ): Promise<SnapAnswer> {
     const { partnerId, channelId, dialect } = this.partner;
@@ -102,7 +125,7 @@ export class SnapClient {
       "channel-id": channelId,
       ...request.headers,
     };
-    const answer = await this.caller.call({ method: "POST", path: request.path, headers, body }, signal, tell);
+    const answer = await send({ method: "POST", path: request.path, headers, body });
     const read = readAnswer(answer, request, dialect.repetition, others);
     if (read.meaning === "repeated") this.ids.redraw();
     return read;

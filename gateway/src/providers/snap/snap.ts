@@ -107,7 +107,7 @@ class Snap {
     if (request.method === "va" && bankOf(this.partner, channel).range.numbers === "asked")
       return this.askedAccount(request, channel);
     const { ask, read, others } = this.opening(request, channel);
-    const answer = await this.client.call(ask, signal, tell, others);
+    const answer = await this.client.order(ask, signal, tell, others);
     switch (answer.meaning) {
       case "done":
         return read(answer.body);
@@ -151,7 +151,7 @@ class Snap {
         `${this.partner.code}: a virtual account cannot be paid back, since SNAP has no way to do so`,
       );
     const ask = await this.refunding(request, signal, tell);
-    const answer = await this.client.call(ask, signal, tell);
+    const answer = await this.client.order(ask, signal, tell);
     switch (answer.meaning) {
       case "done":
         return readRefund(answer.body, request);
@@ -341,7 +341,7 @@ class Snap {
     if (paymentProviderIds?.approval !== undefined) return paymentProviderIds.approval;
     const kept = paymentProviderIds?.reference;
     const ask = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.call(ask, signal, tell);
+    const answer = await this.client.order(ask, signal, tell);
     // Asking changes nothing: where they say no to it, no refund was asked for.
     if (["refused", "not found", "unavailable", "token"].includes(answer.meaning))
       throw this.refused(answer, answer.meaning !== "refused" && answer.meaning !== "not found");
