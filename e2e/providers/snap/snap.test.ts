@@ -531,6 +531,22 @@ test("the harmless call says that the key works, and how far the clocks are apar
   expect(Math.abs(checked?.clockDifferenceMs ?? Number.NaN)).toBeLessThan(2_000);
 });
 
+test("where no token is given because our clock is wrong, both are told", async () => {
+  offset = -600 * SECOND;
+  try {
+    const checked = await acquirer.calls.check?.(never);
+    expect(checked?.findings).toEqual([
+      {
+        well: false,
+        text: 'DOKU gives no token for our key: their answer was 401, "4017300" "Unauthorized. Signature"',
+      },
+    ]);
+    expect(Math.abs((checked?.clockDifferenceMs ?? Number.NaN) - 600_000)).toBeLessThan(2_000);
+  } finally {
+    offset = 0;
+  }
+});
+
 test("amounts with sen are left out by routing", () => {
   expect(acquirer.capabilities.every(({ stepMinor }) => stepMinor === 100n)).toBe(true);
 });

@@ -86,10 +86,17 @@ export class SnapClient {
     return await this.send(request, await this.token(signal), send, others);
   }
 
-  /** Asks for a token that is used for nothing, and tells how far their clock is from ours where their answer says so. */
-  async check(signal: AbortSignal, tell: Tell | undefined): Promise<{ answer: ProviderAnswer; seconds: number }> {
+  /** Asks for a token that is used for nothing. Gives their answer, and either how long the token is good or why it is none. */
+  async check(
+    signal: AbortSignal,
+    tell: Tell | undefined,
+  ): Promise<{ answer: ProviderAnswer } & ({ seconds: number } | { problem: string })> {
     const answer = await this.requestToken(signal, tell);
-    return { answer, seconds: this.readToken(answer).seconds };
+    try {
+      return { answer, seconds: this.readToken(answer).seconds };
+    } catch (error) {
+      return { answer, problem: error instanceof Error ? error.message : "unknown reason" };
+    }
   }
 
   private async token(signal: AbortSignal): Promise<string | undefined> {

@@ -207,13 +207,17 @@ class Snap {
 
   async check(signal: AbortSignal, tell?: Tell): Promise<Checked> {
     const sent = this.clock.now();
-    const { answer, seconds } = await this.client.check(signal, tell);
-    const { date } = answer.headers;
+    const checked = await this.client.check(signal, tell);
+    const { date } = checked.answer.headers;
+    const { title } = this.partner.dialect;
     const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
     return {
       findings: [
-        { well: true, text: `${this.partner.dialect.title} gives tokens for our key, good for ${seconds} seconds` },
+        "seconds" in checked
+          ? { well: true, text: `${title} gives tokens for our key, good for ${checked.seconds} seconds` }
+          : { well: false, text: `${title} gives no token for our key: ${checked.problem}` },
       ],
+      // Told with a refusal above all: what is signed by a wrong clock is refused as if the key were wrong.
       clockDifferenceMs: Number.isNaN(theirs) ? undefined : Math.round(theirs - (sent + this.clock.now()) / 2_000),
     };
   }
