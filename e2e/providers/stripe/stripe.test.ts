@@ -385,6 +385,12 @@ test("a dispute is told by their name of the payment, and evidence goes back onc
   expect(fields["uncategorized_text"]).toBe("It was signed for.\n\nDelivered on 2026-11-20.");
   expect(files.toSorted()).toEqual(["photo.png", "receipt.pdf"]);
   expect(submissions).toBe(1);
+  const large = { ...evidence, files: [{ name: "scan.pdf", type: "application/pdf", bytes: Buffer.alloc(6_000_000) }] };
+  const told: Words[] = [];
+  const handed = acquirer.calls.submitEvidence?.(large, signal, (one) => told.push(one));
+  await expect(handed).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: false });
+  // An operator reads why, though nothing was said to Stripe.
+  expect(told).toMatchObject([{ text: expect.stringContaining("file 1 of 1 has 6.0 MB") as string }]);
   const other = { ...evidence, operationKey: `${evidence.operationKey}2` };
   await expect(acquirer.calls.submitEvidence?.(other, signal, tell)).rejects.toThrow(AcquirerRefused);
   await fake.control.dispute?.(request.operationKey, "won");

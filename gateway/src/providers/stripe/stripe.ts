@@ -157,7 +157,11 @@ class Stripe {
 
   async submitEvidence(request: EvidenceRequest, said: Said): Promise<void> {
     const objection = objectionToEvidence(request);
-    if (objection !== undefined) throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
+    if (objection !== undefined) {
+      // Nothing is sent, so nothing else would tell an operator why.
+      said.tell?.({ about: "evidence, not sent", status: undefined, text: `It is not taken: ${objection}.` });
+      throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
+    }
     const path = `/v1/disputes/${encodeURIComponent(request.disputeId)}`;
     const dispute = await this.ordered({ method: "GET", path }, undefined, said);
     if (isSubmitted(dispute.body, request)) return;
