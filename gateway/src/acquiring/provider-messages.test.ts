@@ -123,6 +123,26 @@ test("a dispute whose report proves nothing is asked about: it is taken when it 
   }
 });
 
+test("what an acquirer kept of a payment is told to whoever operates the service, and nothing where it does not say so", async () => {
+  const fees: unknown[] = [];
+  for (const fee of [{ feeMinor: 2_900n }, {}]) {
+    const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+    const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
+    const amountMinor = BigInt(json.amount_minor as number);
+    const receipt = { transactionId: `fee-${json.reference}`, amountMinor, currency: "IDR", ...fee };
+    kawah.standings.set(operationKey, { status: "paid", receipt });
+    expect(await tell({ kind: "look", operationKey })).toBe(200);
+    await vi.waitFor(
+      async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
+      { timeout: 10_000, interval: 200 },
+    );
+    const { data } = await service.operate("GET", "/receipts?status=applied&limit=100");
+    const found = (data as Record<string, unknown>[]).find(({ transaction_id: id }) => id === receipt.transactionId);
+    fees.push(found?.acquirer_fee_minor);
+  }
+  expect(fees).toEqual([2_900, null]);
+});
+
 test("a dispute may name its payment by the acquirer's own name; of another acquirer's it is a stray", async () => {
   const { reference } = await paid();
   await rowsOf(
