@@ -42,6 +42,8 @@ export interface MidtransControl extends FakeControl {
   chargeback(key: string): Promise<void>;
   /** A transfer that was settled is taken back by the bank. */
   reverse(key: string): Promise<void>;
+  /** What inquiries say of an order is late, or is not any more. */
+  lag(key: string, late: FakeOrder["late"]): void;
   /** As if so much time had passed there: their idempotency keys live five minutes. */
   forget(): void;
 }
@@ -73,6 +75,8 @@ export async function midtransFake(options: MidtransFakeOptions): Promise<Fake &
 }
 
 class MidtransFake implements MidtransControl {
+  /** They tell a denial at once, or never. */
+  readonly tellsLateFailures = false;
   readonly server: FakeServer;
   url = "";
   private readonly options: MidtransFakeOptions;
@@ -147,6 +151,10 @@ class MidtransFake implements MidtransControl {
 
   async settle(key: string): Promise<void> {
     await this.become(this.orderOf(key), "settlement");
+  }
+
+  lag(key: string, late: FakeOrder["late"]): void {
+    this.orderOf(key).late = late;
   }
 
   async reverse(key: string): Promise<void> {

@@ -29,6 +29,8 @@ export interface FakeOrder {
   settledAt: number | undefined;
   paymentAmounts: { paid_at: string; amount: string }[] | undefined;
   refunds: FakeRefund[];
+  /** Its inquiry does not list its refunds yet: the status is as it was before them, or already says them. */
+  late: "status" | "list" | undefined;
   notifyUrls: string[];
   /** Undefined for a page whose payer has not tried to pay yet: an inquiry does not know it. */
   page: { token: string; attempted: boolean } | undefined;
@@ -62,7 +64,7 @@ export function signatureOf(order: FakeOrder, code: string, serverKey: string): 
 
 /** The fields of an order that inquiries and notifications share. */
 export function transactionOf(order: FakeOrder): Record<string, unknown> {
-  const { refunds } = order;
+  const refunds = order.late === undefined ? order.refunds : [];
   return {
     transaction_id: order.transactionId,
     order_id: order.orderId,
@@ -71,7 +73,7 @@ export function transactionOf(order: FakeOrder): Record<string, unknown> {
     currency: order.currency,
     payment_type: order.paymentType,
     transaction_time: localTime(order.madeAt),
-    transaction_status: order.status,
+    transaction_status: order.late === "status" ? "settlement" : order.status,
     fraud_status: order.fraudStatus,
     expiry_time: localTime(order.endsAt),
     ...order.details,
@@ -123,6 +125,7 @@ function blank({ orderId, amount, endsAt, notifyUrls }: Omit<Charge, "body">): F
     settledAt: undefined,
     paymentAmounts: undefined,
     refunds: [],
+    late: undefined,
     notifyUrls,
     page: undefined,
   };

@@ -1,6 +1,6 @@
 // The connector of Midtrans against the fake: each method, lost answers and repeats, and what must not be believed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AcquirerRefused, type Words } from "../../../gateway/src/acquirers/acquirer.ts";
+import { AcquirerRefused, type ConfirmDisputeRequest, type Words } from "../../../gateway/src/acquirers/acquirer.ts";
 import { SECOND, systemClock } from "../../../gateway/src/ground/clock.ts";
 import { midtrans } from "../../../gateway/src/providers/midtrans/midtrans.ts";
 import { midtransSchema } from "../../../gateway/src/providers/midtrans/profile.ts";
@@ -208,6 +208,65 @@ describe("what becomes of a payment", () => {
     await rig.control.pay(request.operationKey);
     const [heard] = await rig.heardDuring(() => rig.control.reverse(request.operationKey));
     expect(heard).toMatchObject({ reports: [{ kind: "look" }, { kind: "dispute", dispute: { status: "lost" } }] });
+  });
+});
+
+describe("a dispute that is notified", () => {
+  /** What the last notification reports of a dispute, with these fields of it rewritten by somebody who has no key. */
+  function disputeOf(change: object): ConfirmDisputeRequest | undefined {
+    const genuine = JSON.parse(rig.notified.at(-1)?.toString() ?? "") as object;
+    const body = Buffer.from(JSON.stringify({ ...genuine, ...change }));
+    const heard = rig.calls.receive({ method: "POST", target: "", rest: "", headers: {}, body }, 0);
+    const report = heard.kind === "reports" ? heard.reports.find(({ kind }) => kind === "dispute") : undefined;
+    if (report?.kind !== "dispute") return undefined;
+    return { operationKey: report.paymentOperationKey, providerIds: undefined, dispute: report.dispute };
+  }
+  const confirm = (request: ConfirmDisputeRequest | undefined): Promise<boolean> | undefined =>
+    request && rig.calls.confirmDispute?.(request, signal);
+
+  test("is confirmed when an inquiry says the same, and not what a changed settlement says", async () => {
+    const request = await rig.opened({ method: "card" });
+    await rig.heardDuring(() => rig.control.pay(request.operationKey));
+    expect(disputeOf({})).toBeUndefined();
+    // The signature covers neither the status nor the transaction: this one is genuine in all that is signed.
+    const changed = disputeOf({ transaction_status: "chargeback" });
+    expect(changed?.dispute).toMatchObject({ status: "open", amountMinor: 15_000_000n });
+    expect(await confirm(changed)).toBe(false);
+    await rig.heardDuring(() => rig.control.chargeback(request.operationKey));
+    expect(await confirm(disputeOf({}))).toBe(true);
+    expect(await confirm(disputeOf({ transaction_id: "another" }))).toBe(false);
+  });
+
+  test("that took a settled transfer back is confirmed as lost, and a rewritten settlement is none at all", async () => {
+    const request = await rig.opened({ method: "va", metadata: { channel: "mandiri" } });
+    await rig.heardDuring(() => rig.control.pay(request.operationKey));
+    expect(disputeOf({ transaction_status: "deny" })).toBeUndefined();
+    await rig.heardDuring(() => rig.control.reverse(request.operationKey));
+    expect(await confirm(disputeOf({}))).toBe(true);
+    expect(await confirm(disputeOf({ transaction_id: "another" }))).toBe(false);
+  });
+
+  test("and denied before any money came is not confirmed", async () => {
+    const request = await rig.opened({ method: "va", metadata: { channel: "bni" } });
+    await rig.heardDuring(() => rig.control.fail(request.operationKey));
+    expect(await confirm(disputeOf({ settlement_time: "2026-11-23 10:00:00" }))).toBe(false);
+  });
+
+  test("of an order that is not there is not confirmed, and without an answer nothing is said", async () => {
+    const dispute = {
+      id: "another.chargeback",
+      status: "open",
+      amountMinor: 15_000_000n,
+      currency: "IDR",
+      reason: "general",
+    } as const;
+    const request = { operationKey: rig.ordered().operationKey, providerIds: undefined, dispute };
+    expect(await confirm(request)).toBe(false);
+    rig.control.fault("key revoked");
+    await expect(confirm(request)).rejects.toThrow("401");
+    const opened = await rig.opened();
+    const less = { ...request, operationKey: opened.operationKey, dispute: { ...dispute, amountMinor: 100n } };
+    await expect(confirm(less)).rejects.toThrow("another amount");
   });
 });
 

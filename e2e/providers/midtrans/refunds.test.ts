@@ -1,6 +1,7 @@
 // Refunds by the connector of Midtrans against the fake: once, found again, and told as done when the bank has confirmed them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AcquirerRefused, type OpenRequest, type RefundRequest } from "../../../gateway/src/acquirers/acquirer.ts";
+import { SECOND } from "../../../gateway/src/ground/clock.ts";
 import { type Rig, signal, startRig } from "./rig.ts";
 
 let rig: Rig;
@@ -86,14 +87,42 @@ describe("a refund", () => {
     expect(rig.control.refunded(request.operationKey)).toBe(1);
   });
 
-  test("that the bank denies has failed, at once or later", async () => {
+  test("that is taken on and not listed yet is unknown, however long, and found when it is listed", async () => {
+    const request = (await paid())({});
+    const taken = { ...request, providerIds: (await refund(request)).providerIds };
+    for (const late of ["status", "list"] as const) {
+      rig.control.lag(request.paymentOperationKey, late);
+      await expect(askRefund(taken)).rejects.toThrow("without a refund that it had accepted");
+      await rig.later(30 * 86_400 * SECOND, async () => {
+        await expect(askRefund(taken)).rejects.toThrow("without a refund that it had accepted");
+      });
+    }
+    rig.control.lag(request.paymentOperationKey, undefined);
+    expect(await askRefund(taken)).toMatchObject({ known: true, status: "pending" });
+    await rig.control.decideRefund(request.operationKey, "succeeded");
+    expect(await askRefund(taken)).toMatchObject({ known: true, status: "succeeded" });
+    expect(rig.control.refunded(request.operationKey)).toBe(1);
+  });
+
+  test("whose answer was lost is not refused because of what it has done itself, while the list is late", async () => {
+    const request = (await paid())({});
+    rig.control.fault("500 after effect");
+    await expect(refund(request)).rejects.not.toThrow(AcquirerRefused);
+    rig.control.lag(request.paymentOperationKey, "list");
+    rig.control.forget();
+    await expect(askRefund(request)).rejects.toThrow("knows the refund key");
+    const other = { ...request, operationKey: `rfdother${rig.next()}.s1` };
+    await expect(refund(other)).rejects.toThrow("more than it lists");
+  });
+
+  test("that the bank denies at once has failed; one that vanishes after it was taken on is unknown", async () => {
     const early = (await paid())({});
     await rig.control.decideRefund(early.operationKey, "failed");
     expect(await refund(early)).toMatchObject({ status: "failed" });
     const late = (await paid())({});
     const { providerIds } = await refund(late);
     await rig.control.decideRefund(late.operationKey, "failed");
-    expect(await askRefund({ ...late, providerIds })).toMatchObject({ known: true, status: "failed" });
+    await expect(askRefund({ ...late, providerIds })).rejects.toThrow("without a refund that it had accepted");
     // Whoever has not heard that it was taken on learns nothing from a key that is used and a list without it.
     rig.control.forget();
     await expect(refund(late)).rejects.toThrow("knows the refund key");

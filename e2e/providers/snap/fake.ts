@@ -29,6 +29,8 @@ export interface SnapControl extends FakeControl {
   inquire(accountNumber: string): Promise<{ status: number; body: Record<string, unknown> }>;
   /** And pays it, as the bill says. */
   payAccount(accountNumber: string, change?: { amountMinor?: number; times?: number }): Promise<void>;
+  /** Whether refunds are taken first from now on, and decided later. */
+  refundsLater(later: boolean): void;
   /** How many tokens were asked for. */
   tokens(): number;
 }
@@ -119,6 +121,9 @@ class SnapFake implements SnapControl {
   opened = (key: string): number => this.orders.opened(key);
   refunded = (key: string): number => this.orders.refunded(key);
   tokens = (): number => this.tokenCount;
+  refundsLater = (later: boolean): void => {
+    this.orders.refundsLater = later;
+  };
 
   async inquire(accountNumber: string): Promise<{ status: number; body: Record<string, unknown> }> {
     const body = {
@@ -162,13 +167,12 @@ class SnapFake implements SnapControl {
     return this.once(request, service, () => this.orders.handle(service, body, request.fault));
   }
 
-  /** The same X-EXTERNAL-ID on one day: DOKU answers as before, under 409; a bank says that there is a conflict. */
+  /** The same X-EXTERNAL-ID on one day, of whatever service: DOKU answers as before, under 409; a bank says that there is a conflict. */
   private once({ path, headers, body }: FakeRequest, service: string, work: () => FakeAnswer): FakeAnswer {
     const day = Math.floor((Date.now() + 7 * 3_600_000) / 86_400_000);
     const name = `${day} ${path} ${String(headers["x-external-id"])}`;
     const before = this.answered.get(name);
-    const changes = ["27", "47", "05", "58", "78"].includes(service);
-    if (before && changes) {
+    if (before) {
       const isSame = before.body === body.toString() && this.options.as !== "bri";
       return isSame ? { status: 409, body: before.answer.body } : refusal(409, service, "00", "Conflict");
     }

@@ -31,7 +31,8 @@ const KEPT_MAX = 20_000;
 
 export class Orders {
   private readonly as: "doku" | "bri";
-  private readonly refundsLater: boolean;
+  /** Refunds are taken first and decided later. */
+  refundsLater: boolean;
   private readonly byReference = new Map<string, Order>();
   private readonly byAccount = new Map<string, Order>();
   private readonly refunds = new Map<string, Refund>();

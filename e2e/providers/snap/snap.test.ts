@@ -229,6 +229,62 @@ test("a lost answer is not repeated on another day, and is over when the payment
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
+/** Two banks where numbers are ours; then the same entry with every sequence turned round, and with all switched off. */
+const twoBanks = {
+  ...doku,
+  virtual_accounts: {
+    bri: { partner_service_id: "13925", customer_prefix: "6", numbers: "ours" },
+    permata: { partner_service_id: "77770", numbers: "ours" },
+  },
+  methods: [
+    { method: "va", channels: ["bri", "permata"], ...limits },
+    { method: "qris", ...limits },
+    { method: "ewallet", channels: ["dana", "shopeepay"], ...limits },
+  ],
+};
+const turned = {
+  ...twoBanks,
+  methods: twoBanks.methods.map((one) => ("channels" in one ? { ...one, channels: one.channels.toReversed() } : one)),
+};
+const off = { ...twoBanks, methods: twoBanks.methods.map((one) => ({ ...one, on: false })) };
+const opens = (entry: object, deadlineMs = 2_000): Taken =>
+  snapAcquirer(snapSchema.parse({ ...entry, url: fake.url, deadline_ms: deadlineMs }), clock);
+
+test("a payment is asked about where it was opened, after channels changed places or were switched off", async () => {
+  const [before, ...after] = [opens(twoBanks), opens(turned), opens(off)];
+  for (const method of ["va", "qris", "ewallet"] as const) {
+    const request = wish({ method });
+    const { instructions, providerIds } = await before.calls.open(request, never);
+    for (const one of after)
+      expect(await one.calls.ask({ ...request, providerIds }, never)).toMatchObject({ known: true, instructions });
+    await fake.control.pay(request.operationKey, { notify: false });
+    for (const one of after)
+      expect(await one.calls.ask({ ...request, providerIds }, never)).toMatchObject({
+        standing: paidWith(5_800_000n),
+      });
+    expect(fake.control.opened(request.operationKey)).toBe(1);
+  }
+  await Promise.all([before, ...after].map((one) => one.close()));
+});
+
+test("with two banks of ours a lost answer is had by the same request, and never makes a second account", async () => {
+  const [before, impatient, after, none] = [opens(twoBanks), opens(twoBanks, 150), opens(turned), opens(off)];
+  const request = wish({ method: "va" });
+  fake.control.fault("silent after effect");
+  await expect(impatient.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await expect(after.calls.ask(request, never)).rejects.toThrow("unclearly");
+  await expect(none.calls.ask(request, never)).rejects.toThrow("not told any more by which bank");
+  expect(await none.calls.ask({ ...request, expiresAt: systemClock.now() - 601 * SECOND }, never)).toEqual({
+    known: false,
+  });
+  expect(await before.calls.ask(request, never)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(fake.control.opened(request.operationKey)).toBe(1);
+  const older = wish({ method: "va", operationKey: keyAt("payment", systemClock.now() - 86_400 * SECOND) });
+  await expect(after.calls.ask(older, never)).rejects.toThrow("does not tell again");
+  expect(fake.control.opened(older.operationKey)).toBe(0);
+  await Promise.all([before, impatient, after, none].map((one) => one.close()));
+});
+
 test.for(["html", "half answer", "huge answer", "redirect", "unavailable", "500 after effect"] as const)(
   "%s leaves the outcome unknown, and the inquiry finds it",
   async (fault) => {
@@ -346,6 +402,36 @@ test("on a later day a lost refund by QRIS is found where it was all of the paym
   expect(await acquirer.calls.askRefund(all, never)).toEqual({ known: true, status: "succeeded" });
   await expect(acquirer.calls.askRefund(part, never)).rejects.toThrow("does not tell any more");
 });
+
+const today = systemClock.now();
+const dayBefore = today - 86_400 * SECOND;
+
+test.for([
+  ["today a part by QRIS stays pending", { method: "qris" }, 1_000_000n, today, "pending"],
+  ["later a part by QRIS stays pending", { method: "qris" }, 1_000_000n, dayBefore, "pending"],
+  ["later the whole by QRIS is found done", { method: "qris" }, 5_800_000n, dayBefore, "succeeded"],
+  ["today a part by DANA is found done", { method: "ewallet", channel: "dana" }, 1_000_000n, today, "succeeded"],
+] as const)(
+  "a refund that was taken and not decided is asked about anew: %s",
+  async ([, change, amountMinor, asked, outcome]) => {
+    fake.control.refundsLater(true);
+    try {
+      const request = wish(change);
+      const { providerIds } = await acquirer.calls.open(request, never);
+      await fake.control.pay(request.operationKey, { notify: false });
+      const refund = refundOf({ ...request, providerIds }, { amountMinor, operationKey: keyAt("refund", asked) });
+      const taken = await acquirer.calls.refund(refund, never);
+      expect(taken.status).toBe("pending");
+      const kept = { ...refund, providerIds: taken.providerIds };
+      expect(await acquirer.calls.askRefund(kept, never)).toMatchObject({ known: true, status: "pending" });
+      await fake.control.decideRefund(refund.operationKey, "succeeded");
+      expect(await acquirer.calls.askRefund(kept, never)).toMatchObject({ known: true, status: outcome });
+      expect(fake.control.refunded(refund.operationKey)).toBe(1);
+    } finally {
+      fake.control.refundsLater(false);
+    }
+  },
+);
 
 async function approvalOf(request: OpenRequest): Promise<string> {
   const found = await acquirer.calls.ask(request, never);

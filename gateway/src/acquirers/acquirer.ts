@@ -262,7 +262,7 @@ export interface AcquirerCalls {
   askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund>;
   /**
    * Reads what an acquirer sends to us; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW,
-   * MALFORMED_JSON or VALIDATION_ERROR.
+   * MALFORMED_JSON, and VALIDATION_ERROR only of what proves to come from the acquirer: it is kept for a person.
    */
   receive(message: Message, now: Micros): Heard;
   /** Whether a dispute that was reported without a proof of its own stands so at the acquirer. Absent: its reports prove themselves. */

@@ -32,6 +32,9 @@ export type CallOutcome<T> = { said?: Said } & (
   | { kind: "unknown"; reason: string }
 );
 
+/** Evidence has files of many megabytes, and several requests. It ends before the claim of who hands it on does. */
+const EVIDENCE_DEADLINE_MS = 50_000;
+
 /** A call exchanges no more requests than this, so that no more words of one are kept. */
 const WORDS_MAX = 8;
 
@@ -76,7 +79,8 @@ export async function callAcquirer<T>(
   const tell = (one: Words): void => {
     if (words.length < WORDS_MAX) words.push(one);
   };
-  const outcome = await tracing.within(span, () => attempt(calls, (made, signal) => work(made, signal, tell)));
+  const deadlineMs = call === "submit_evidence" ? EVIDENCE_DEADLINE_MS : calls.deadlineMs;
+  const outcome = await tracing.within(span, () => attempt(deadlineMs, (signal) => work(calls, signal, tell)));
   metrics.acquirerInFlight.dec({ gateway_code: code });
   span?.set({ "gerbang.outcome": outcome.kind });
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
@@ -94,23 +98,20 @@ export async function callAcquirer<T>(
   return words.length === 0 ? outcome : { ...outcome, said: { call, words: [...words] } };
 }
 
-async function attempt<T>(
-  calls: AcquirerCalls,
-  work: (calls: AcquirerCalls, signal: AbortSignal) => Promise<T>,
-): Promise<CallOutcome<T>> {
+async function attempt<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<CallOutcome<T>> {
   // With a timer that ends with the call: a signal that waits for its deadline would keep all of an answered call until then.
   const ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   // An adapter that does not heed the signal must not hold the payment either.
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      const reason = new Error(`no answer within ${calls.deadlineMs} ms`);
+      const reason = new Error(`no answer within ${deadlineMs} ms`);
       ending.abort(reason);
       reject(reason);
-    }, calls.deadlineMs);
+    }, deadlineMs);
   });
   try {
-    return { kind: "answered", answer: await Promise.race([work(calls, ending.signal), late]) };
+    return { kind: "answered", answer: await Promise.race([work(ending.signal), late]) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     if (!(error instanceof AcquirerRefused)) return { kind: "unknown", reason };

@@ -14,4 +14,6 @@ export interface DisputeLink {
   reportedAt: Micros;
   /** When the merchant's evidence reached the acquirer, or was refused there; undefined before. */
   evidenceEndedAt: Micros | undefined;
+  /** How often it was tried to hand it on. */
+  evidenceTries: number;
 }

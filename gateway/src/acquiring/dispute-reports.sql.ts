@@ -47,6 +47,7 @@ export function linkOfRow(row: Row): DisputeLink {
     paymentReference: idOf("payment", row.payment_id as string),
     reportedAt: row.evidence_due_at as Micros,
     evidenceEndedAt: (row.evidence_ended_at as Micros | null) ?? undefined,
+    evidenceTries: row.evidence_tries as number,
   };
 }
 

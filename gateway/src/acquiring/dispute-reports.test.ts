@@ -55,6 +55,7 @@ function reported(status: "needs_response" | "under_review" | "won" | "lost" | "
     paymentReference: payment.reference,
     reportedAt: NOW,
     evidenceEndedAt: undefined,
+    evidenceTries: 0,
   };
   return { payment, known: { link, rows: [row(disputes, dispute), row(acquirerDisputes, link)] } };
 }

@@ -96,6 +96,7 @@ export function disputeReport(
           paymentReference,
           reportedAt: realNow,
           evidenceEndedAt: undefined,
+          evidenceTries: 0,
         });
         if (told.status !== "open") resolve(context, opened, told.status);
         return undefined;

@@ -24,6 +24,9 @@ import type { Said } from "./words.ts";
 /** In one round. Each is claimed by itself: a claim lasts a minute, which is longer than a call and shorter than several. */
 const ROUND_MAX = 8;
 
+/** After so many tries, an hour, a person is told: the time in which the acquirer takes evidence runs. It is tried on meanwhile. */
+const TRIES_ALONE = 6;
+
 /** What became of handing evidence on. `unknown`: it is tried again, under the same key. */
 export type HandingOutcome = "taken" | "refused" | "unknown";
 
@@ -109,9 +112,9 @@ export function concludeHanding(
         const { set, realNow } = context;
         keepWords(context, operation, said);
         const current = set.get(acquirerDisputes, link);
-        if (outcome === "unknown" || !current || current.evidenceEndedAt !== undefined) return false;
-        set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });
-        if (outcome === "taken") return false;
+        if (!current || current.evidenceEndedAt !== undefined) return false;
+        if (outcome !== "unknown") set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });
+        if (outcome === "taken" || (outcome === "unknown" && current.evidenceTries < TRIES_ALONE)) return false;
         recordException(context, operation, operation.attempt, "evidence");
         return true;
       },

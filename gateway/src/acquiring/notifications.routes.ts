@@ -1,11 +1,12 @@
 // HTTP for what acquirers send: signed, about payments, refunds and disputes, or a question of what a payer owes. It may come late, twice or
 // out of order.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Heard, ProviderReply, Report, ReportedDispute, Taken, Words } from "../acquirers/acquirer.ts";
+import type { Heard, ProviderReply, Report, ReportedDispute, Words } from "../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
+import { maskedBody } from "../providers/mask.ts";
 import { billOf } from "./bills.ts";
 import { callAcquirer, logException } from "./calls.ts";
 import { disputeReport, linkOf } from "./dispute-reports.ts";
@@ -15,16 +16,19 @@ import { operationOfRow, selectOperation, selectOperationOfAccount } from "./ope
 import type { AcquiringParts } from "./payment-operations.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { concludeRefund } from "./refund-operations.ts";
-import { keepStray } from "./strays.sql.ts";
+import { type Stray, keepStray } from "./strays.sql.ts";
 import type { Said } from "./words.ts";
 
 /** What one report led to; `fault` is what is wrong with it where it was refused. */
-type Outcome = { taken: Exclude<Taken, "refused"> } | { taken: "refused"; fault: Fault };
+type Outcome =
+  | { taken: "taken"; isEarlier?: boolean }
+  | { taken: "unknown operation" }
+  | { taken: "refused"; fault: Fault };
 
 export function openNotifications(server: FastifyInstance, parts: AcquiringParts): void {
   const take = async (request: FastifyRequest, response: FastifyReply): Promise<FastifyReply> => {
     const { gateway_code: code, "*": under } = request.params as { gateway_code: string; "*"?: string };
-    const heard = read(parts, code, under === undefined ? "" : `/${under}`, request);
+    const heard = await read(parts, code, under === undefined ? "" : `/${under}`, request);
     response.proven();
     if (heard.kind === "reply") return sendProviderReply(response, heard.reply);
     if (heard.kind === "bill") return sendProviderReply(response, heard.reply(await billOf(parts, code, heard.find)));
@@ -32,11 +36,12 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
     let outcome: Outcome = { taken: "taken" };
     for (const report of heard.reports) {
       const next = await takeReport(parts, code, report, said);
-      if (next.taken === "taken") continue;
-      outcome = next;
+      if (next.taken === "taken" && !next.isEarlier) continue;
+      if (next.taken !== "taken") outcome = next;
       const { words } = heard;
       const operationKey = report.kind === "dispute" ? report.paymentOperationKey : report.operationKey;
-      const stray = { gatewayCode: code, reason: next.taken, operationKey, kind: report.kind, words };
+      const reason = next.taken === "taken" ? "earlier attempt" : next.taken;
+      const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, words };
       await parts.database.query(keepStray(stray, parts.clock.now()));
     }
     if (heard.reply) return sendProviderReply(response, heard.reply(outcome.taken));
@@ -49,14 +54,26 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
   server.post("/acquirers/:gateway_code/callbacks/*", take);
 }
 
-/** Throws ROUTE_NOT_FOUND for an acquirer that is not configured, and what is wrong with the signature or the body. */
-function read(parts: AcquiringParts, code: string, rest: string, request: FastifyRequest): Heard {
+/**
+ * Reads what an acquirer sent. Throws ROUTE_NOT_FOUND for one that is not configured, and what is wrong with the signature or the body. What
+ * it proves to have sent and cannot be read is kept for a person.
+ */
+async function read(parts: AcquiringParts, code: string, rest: string, request: FastifyRequest): Promise<Heard> {
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   // An acquirer signs the target as it sends it.
   const { method, originalUrl: target, headers } = request;
-  return calls.receive({ method, target, rest, headers, body }, parts.clock.now());
+  try {
+    return calls.receive({ method, target, rest, headers, body }, parts.clock.now());
+  } catch (error) {
+    if (error instanceof Fault && error.code === "VALIDATION_ERROR") {
+      const words: Words = { about: `${method} ${rest || "/"}`, status: undefined, text: maskedBody(body) };
+      const stray: Stray = { gatewayCode: code, reason: "unreadable", operationKey: "", kind: undefined, words };
+      await parts.database.query(keepStray(stray, parts.clock.now()));
+    }
+    throw error;
+  }
 }
 
 function sendProviderReply(response: FastifyReply, { status, headers, body }: ProviderReply): FastifyReply {
@@ -88,8 +105,8 @@ async function takeReport(
   const operation = row && operationOfRow(row);
   if (!merchant || !operation || !wasRequested(parts, operation, name, code)) return { taken: "unknown operation" };
   try {
-    await commit(parts, merchant, operation, name, code, report, said);
-    return { taken: "taken" };
+    const isTaken = await commit(parts, merchant, operation, name, code, report, said);
+    return { taken: "taken", isEarlier: !isTaken };
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== "VALIDATION_ERROR") throw error;
     return { taken: "refused", fault: error };
@@ -106,6 +123,7 @@ async function nameOfAccount(
   return row && operationOfRow(row);
 }
 
+/** Commits a report. Gives false where it is about an attempt that was given up, and nothing came of it. */
 async function commit(
   parts: AcquiringParts,
   merchant: Merchant,
@@ -114,20 +132,19 @@ async function commit(
   code: string,
   report: Report,
   said: Said | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const { lanes, database } = parts;
   const { merchantId } = merchant;
   switch (report.kind) {
     case "payment": {
       await lanes.move(merchantId, paymentNotification(merchant, name, code, { ...report, said }));
-      return;
+      return true;
     }
     case "look": {
-      await lanes.move(merchantId, lookAgain(merchant, name, said));
-      return;
+      return await lanes.move(merchantId, lookAgain(merchant, name, said));
     }
     case "refund": {
-      if (report.status === "pending") return;
+      if (report.status === "pending") return true;
       const command = concludeRefund(
         merchant,
         { ...operation, attempt: name.attempt },
@@ -135,7 +152,7 @@ async function commit(
       );
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
-      return;
+      return true;
     }
     case "dispute": {
       const { dispute } = report;
@@ -145,7 +162,7 @@ async function commit(
       const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, said: heard });
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
-      return;
+      return true;
     }
   }
 }

@@ -65,13 +65,14 @@ export function paymentNotification(
 
 /**
  * An acquirer says that something has happened: it is asked as soon as a worker comes by, whatever we knew before. While it is being
- * called its own answer comes first, and the inquiry right after it. Before it was called there is nothing to ask.
+ * called its own answer comes first, and the inquiry right after it. Before it was called there is nothing to ask. Gives false for an attempt
+ * that was given up: about that nobody asks.
  */
 export function lookAgain(
   merchant: Merchant,
   { book, id, attempt }: OperationName,
   said: Said | undefined,
-): Command<void> {
+): Command<boolean> {
   return bookCommand(
     { merchant, book },
     {
@@ -79,14 +80,16 @@ export function lookAgain(
       needs: [need(operations, { book, id })],
       execute(context) {
         const operation = context.set.get(operations, { book, id });
-        if (!operation) return;
+        if (!operation) return false;
         keepWords(context, { ...operation, attempt }, said);
-        if (operation.attempt !== attempt || !wasCalled(operation)) return;
-        if (operation.step === "calling") {
-          context.set.update(operations, { ...operation, inquiries: operation.inquiries + 1 });
-          return;
-        }
-        context.set.update(operations, { ...operation, step: "asking", inquiries: 0, dueAt: context.realNow });
+        if (operation.attempt !== attempt || !wasCalled(operation)) return false;
+        context.set.update(
+          operations,
+          operation.step === "calling"
+            ? { ...operation, inquiries: operation.inquiries + 1 }
+            : { ...operation, step: "asking", inquiries: 0, dueAt: context.realNow },
+        );
+        return true;
       },
     },
   );

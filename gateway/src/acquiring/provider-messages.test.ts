@@ -7,7 +7,7 @@ import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { AcquirerRefused, type EvidenceRequest, type Heard, type Report } from "../acquirers/acquirer.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { expiredStrays } from "./strays.sql.ts";
 
@@ -15,7 +15,7 @@ let service: TestService;
 const kawah = scriptedAcquirer("kawah");
 const taken: EvidenceRequest[] = [];
 let behaviour: string = "take";
-let heard: Heard | undefined;
+let heard: Heard | Fault | undefined;
 const { calls } = kawah;
 if (calls) {
   const plain = { ...calls };
@@ -29,6 +29,7 @@ if (calls) {
   calls.receive = (message, now) => {
     if (message.rest === "" || heard === undefined) return plain.receive(message, now);
     if (message.headers.authorization !== "kawah") throw new Fault("SIGNATURE_INVALID");
+    if (heard instanceof Fault) throw heard;
     return heard;
   };
   calls.submitEvidence = (request) => {
@@ -120,6 +121,26 @@ test("a dispute whose report proves nothing is asked about: it is taken when it 
   } finally {
     delete asked.confirmDispute;
   }
+});
+
+test("what an acquirer kept of a payment is told to whoever operates the service, and nothing where it does not say so", async () => {
+  const fees: unknown[] = [];
+  for (const fee of [{ feeMinor: 2_900n }, {}]) {
+    const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+    const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
+    const amountMinor = BigInt(json.amount_minor as number);
+    const receipt = { transactionId: `fee-${json.reference}`, amountMinor, currency: "IDR", ...fee };
+    kawah.standings.set(operationKey, { status: "paid", receipt });
+    expect(await tell({ kind: "look", operationKey })).toBe(200);
+    await vi.waitFor(
+      async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
+      { timeout: 10_000, interval: 200 },
+    );
+    const { data } = await service.operate("GET", "/receipts?status=applied&limit=100");
+    const found = (data as Record<string, unknown>[]).find(({ transaction_id: id }) => id === receipt.transactionId);
+    fees.push(found?.acquirer_fee_minor);
+  }
+  expect(fees).toEqual([2_900, null]);
 });
 
 test("a dispute may name its payment by the acquirer's own name; of another acquirer's it is a stray", async () => {
@@ -254,6 +275,41 @@ test("an acquirer that names a payment by its payer's account alone makes us loo
     async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
     10_000,
   );
+});
+
+test("what an acquirer proves to have sent is kept for a person when it cannot be read, and when it is about a call that was given up", async () => {
+  const send = async (): Promise<number> => {
+    const headers = { authorization: "kawah", "content-type": "application/json" };
+    const body = '{"status":"something_new","email":"a@b.test"}';
+    return (await fetch(`${service.origin}/acquirers/kawah/callbacks/notify`, { method: "POST", headers, body }))
+      .status;
+  };
+  heard = validationFault("status", "something_new", "is a status that is not known here");
+  expect([await send(), await send()]).toEqual([422, 422]);
+  heard = new Fault("SIGNATURE_INVALID");
+  expect(await send()).toBe(401);
+  expect(
+    await rowsOf("select kind, operation_key, about, words, times from stray_messages where reason = 'unreadable'"),
+  ).toEqual([
+    {
+      kind: null,
+      operation_key: "",
+      about: "POST /notify",
+      words: '{"status":"something_new","email":"[redacted]"}',
+      times: 2,
+    },
+  ]);
+
+  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+  const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
+  await rowsOf("update acquirer_operations set attempt = 2 where operation_id = $1", [
+    uuidOf(json.reference as string),
+  ]);
+  heard = { kind: "reports", reports: [{ kind: "look", operationKey }] };
+  expect(await send()).toBe(200);
+  expect(await rowsOf("select kind, operation_key from stray_messages where reason = 'earlier attempt'")).toEqual([
+    { kind: "look", operation_key: operationKey.slice(0, 64) },
+  ]);
 });
 
 test("an acquirer that asks what a payer owes is told by the account number, and no other acquirer's or a paid one's", async () => {

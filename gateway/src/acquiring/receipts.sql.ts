@@ -68,6 +68,7 @@ export function receiptOfRow(row: Row): KeptReceipt {
     paymentReference: idOf("payment", row.payment_id as string),
     amountMinor: row.amount_minor as Minor,
     currency: row.currency as string,
+    feeMinor: (row.fee_minor as Minor | null) ?? undefined,
     status: row.status as ReceiptStatus,
     receivedAt: row.received_at as Micros,
     decidedAt: (row.decided_at as Micros | null) ?? undefined,

@@ -1,19 +1,21 @@
 // All SQL of stray messages: what an acquirer proved to have sent, and what could not be taken. They move nothing, and wait to be looked at.
-import type { Report, Taken, Words } from "../acquirers/acquirer.ts";
+import type { Report, Words } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { WORDS_LENGTH_MAX } from "./words.ts";
 
-export const strayReasons = ["unknown operation", "refused"] as const satisfies Exclude<Taken, "taken">[];
+/** Beside what a report can come to: it is about an attempt that was given up; it is no report that can be read. */
+export const strayReasons = ["unknown operation", "refused", "earlier attempt", "unreadable"] as const;
 
 export interface Stray {
   gatewayCode: string;
   reason: (typeof strayReasons)[number];
-  /** As the acquirer named it; nothing of ours, or of another. */
+  /** As the acquirer named it; empty where it cannot be read. */
   operationKey: string;
-  kind: Report["kind"];
+  /** Undefined where it cannot be read. */
+  kind: Report["kind"] | undefined;
   words: Words | undefined;
 }
 
@@ -30,13 +32,22 @@ const KEPT_SECONDS = 400 * 86_400;
 export function keepStray({ gatewayCode, reason, operationKey, kind, words }: Stray, realNow: Micros): Statement {
   const text = words?.text.slice(0, WORDS_LENGTH_MAX).replaceAll("\0", "\ufffd") ?? null;
   const key = operationKey.slice(0, 64).replaceAll("\0", "\ufffd");
-  const digest = sha256(JSON.stringify([reason, key, kind, words?.about ?? null, text]));
+  const digest = sha256(JSON.stringify([reason, key, kind ?? null, words?.about ?? null, text]));
   return {
     name: "keep stray message",
     text: `insert into stray_messages (gateway_code, digest, reason, operation_key, kind, about, words, first_at, last_at)
 values ($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::text, $8::timestamptz, $8::timestamptz)
 on conflict (gateway_code, digest) do update set times = stray_messages.times + 1, last_at = excluded.last_at`,
-    values: [gatewayCode, digest, reason, key, kind, words?.about.slice(0, 200) ?? null, text, sqlTime(realNow)],
+    values: [
+      gatewayCode,
+      digest,
+      reason,
+      key,
+      kind ?? null,
+      words?.about.slice(0, 200) ?? null,
+      text,
+      sqlTime(realNow),
+    ],
   };
 }
 
@@ -59,7 +70,7 @@ export function strayOfRow(row: Row): KeptStray {
     gatewayCode: row.gateway_code as string,
     reason: row.reason as KeptStray["reason"],
     operationKey: row.operation_key as string,
-    kind: row.kind as KeptStray["kind"],
+    kind: (row.kind as Report["kind"] | null) ?? undefined,
     words: about === null ? undefined : { about, status: undefined, text: row.words as string },
     times: row.times as number,
     firstAt: row.first_at as Micros,

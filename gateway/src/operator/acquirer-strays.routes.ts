@@ -19,13 +19,21 @@ const straySchema = z
   .strictObject({
     reason: z.enum(strayReasons).meta({
       description:
-        "`unknown operation`: nothing of the kind was asked of this acquirer. `refused`: it contradicts what is known, such as another currency.",
+        "`unknown operation`: nothing of the kind was asked of this acquirer. `refused`: it contradicts what is known, such as another currency. " +
+        "`earlier attempt`: it is about a call that was given up for another. `unreadable`: it was signed well, and says what is not known here.",
     }),
     operation_key: z.string().meta({
-      description: "What it is about, as the acquirer named it; cut after 64 characters.",
+      description:
+        "What it is about, as the acquirer named it; cut after 64 characters, and empty where it cannot be read.",
       examples: ["order-of-another-shop"],
     }),
-    kind: z.enum(reportKinds).meta({ description: "What it told of. `look`: only that something happened." }),
+    kind: z
+      .enum(reportKinds)
+      .nullable()
+      .meta({
+        description: "What it told of; null where it cannot be read. `look`: only that something happened.",
+        examples: ["payment"],
+      }),
     about: z
       .string()
       .nullable()
@@ -96,7 +104,7 @@ export function straysView(strays: readonly KeptStray[]): z.infer<typeof straysS
     data: strays.slice(0, STRAYS_MAX).map((stray) => ({
       reason: stray.reason,
       operation_key: stray.operationKey,
-      kind: stray.kind,
+      kind: stray.kind ?? null,
       about: stray.words?.about ?? null,
       words: stray.words?.text ?? null,
       times: stray.times,

@@ -24,6 +24,8 @@ export interface ProviderRequest {
   body?: string | Buffer | undefined;
   /** In place of `baseUrl`, for a provider with a host of its own for some things. */
   baseUrl?: string;
+  /** In place of the caller's own, for a request with much to carry. */
+  deadlineMs?: number;
 }
 
 export interface ProviderAnswer {
@@ -59,7 +61,7 @@ export class Caller {
     try {
       const { method, headers, body } = request;
       const exchanged = { origin, path, method, headers: { accept: "application/json", ...headers }, body };
-      const answer = await exchange(this.agent, exchanged, deadlineMs, signal);
+      const answer = await exchange(this.agent, exchanged, request.deadlineMs ?? deadlineMs, signal);
       const read = objectOf(answer.body);
       tell?.({ about, status: answer.status, text: saidOf(request.body, read ?? answer.body) });
       return { status: answer.status, body: read, headers: answer.headers };

@@ -1,6 +1,6 @@
 // The exam's cases about refunds: once, a definite no, or unknown until it is asked about.
-import type { RefundRequest } from "../../acquirers/acquirer.ts";
-import { type Bench, type ExamCase, check, whyOf } from "./bench.ts";
+import type { KnownRefund, RefundRequest } from "../../acquirers/acquirer.ts";
+import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
 import type { FaultName } from "./control.ts";
 
 /** How asking says that a refund stands. */
@@ -9,6 +9,8 @@ async function statusOf(bench: Bench, request: RefundRequest): Promise<string> {
   check(asked.kind === "answered", `asking was ${whyOf(asked)}`);
   return asked.answer.known ? asked.answer.status : "absent";
 }
+
+const isPending = (known: KnownRefund): boolean => known.known && known.status === "pending";
 
 const lost = (fault: FaultName, name: string): ExamCase => ({
   name,
@@ -122,6 +124,14 @@ export const refundCases: readonly ExamCase[] = [
       check(first.kind === "answered", `it was ${whyOf(first)}`);
       if (first.answer.status !== "pending") return;
       await bench.control.decideRefund(request.operationKey, "failed");
+      if (bench.control.tellsLateFailures === false) {
+        const asked = await bench.askRefund(request);
+        const isOpen = asked.kind === "unknown" || (asked.kind === "answered" && isPending(asked.answer));
+        check(isOpen, "its end is told, which the provider has not said");
+        throw new NotApplicable(
+          "the provider never says so once it has taken a refund on: it stays open, which is held",
+        );
+      }
       const status = await statusOf(bench, request);
       check(status === "failed", `it stands as ${status}`);
     },

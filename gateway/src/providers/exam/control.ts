@@ -38,6 +38,8 @@ export interface ExamControl {
   /** Its time is over there. */
   expire(key: string): Promise<void>;
   decideRefund(key: string, status: "succeeded" | "failed"): Promise<void>;
+  /** False where the provider never says that a refund has failed which it had taken on: nobody can know it but a person who asks there. */
+  readonly tellsLateFailures?: boolean;
   /** A payer contests it, or the contest ends. Absent where the provider knows no disputes. */
   dispute?(paymentKey: string, status: "open" | "won" | "lost"): Promise<void>;
   /** The next requests of ours meet this. */

@@ -34,6 +34,7 @@ const transactionSchema = z.object({
   transaction_status: z.string().min(1).max(64),
   fraud_status: maybe(z.string()),
   transaction_time: maybe(z.string()),
+  settlement_time: maybe(z.string().min(1)),
   va_numbers: maybe(z.array(z.object({ bank: z.string(), va_number: digits })).max(10)),
   permata_va_number: maybe(digits),
   biller_code: maybe(digits),

@@ -3,6 +3,7 @@ import type { AcquirerCalls } from "../../acquirers/acquirer.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
 import { check } from "./check.ts";
+import { confirmDispute } from "./disputes.ts";
 import { Host } from "./host.ts";
 import { notification } from "./notification.ts";
 import { Payments } from "./payments.ts";
@@ -38,6 +39,7 @@ export function midtransAcquirer(
       refund: (request, signal, tell) => refunds.refund(request, { signal, tell }),
       askRefund: (request, signal, tell) => refunds.askRefund(request, { signal, tell }),
       receive: ({ body }) => notification(body, host.key.accepted()),
+      confirmDispute: (request, signal, tell) => confirmDispute(host, request, { signal, tell }),
       check: (signal, tell) => check(host, { signal, tell }),
     },
     close: () => host.close(),

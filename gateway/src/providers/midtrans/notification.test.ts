@@ -96,6 +96,15 @@ describe("a notification that is signed", () => {
     });
   });
 
+  test.each([
+    ["denied transfer", { transaction_status: "deny" }],
+    ["denied bill", { transaction_status: "deny", payment_type: "echannel", transaction_id: "another" }],
+  ])("of a settlement that somebody has rewritten as a %s takes nothing back: its code is signed", (_, change) => {
+    const genuine = JSON.parse(signed().toString()) as object;
+    const rewritten = Buffer.from(JSON.stringify({ ...genuine, ...change }));
+    expect(reportsOf(rewritten)).toEqual([{ kind: "look", operationKey: PAYMENT }]);
+  });
+
   test("of an order that is none of ours is told under its own name, which nobody knows", () => {
     expect(reportsOf(signed({ order_id: "Order-5100" }))).toEqual([{ kind: "look", operationKey: "Order-5100" }]);
   });

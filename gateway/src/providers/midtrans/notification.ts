@@ -1,10 +1,11 @@
 // What Midtrans notifies us of. Its signature covers the order, the code and the amount, and not the status: so a notification only says
-// that something happened, and how things stand is asked. Pure.
+// that something happened, and how things stand is asked. A dispute that it tells of is confirmed by disputes.ts. Pure.
 import type { Heard, Report } from "../../acquirers/acquirer.ts";
 import { Fault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
 import { minorOf } from "./answers.ts";
+import { DENIED, disputeIdOf, isTransfer } from "./disputes.ts";
 import { operationKeyOfOrder, operationKeyOfRefund } from "./names.ts";
 import { isSignedBy } from "./signature.ts";
 
@@ -33,7 +34,7 @@ export function notification(body: Buffer, serverKeys: readonly string[]): Heard
   const operationKey = operationKeyOfOrder(order_id) ?? order_id;
   const reports: Report[] = [{ kind: "look", operationKey }];
   for (const key of refundKeysIn(fields["refunds"])) reports.push({ kind: "look", operationKey: key });
-  const dispute = disputeIn(fields, operationKey, status, gross_amount);
+  const dispute = disputeIn(fields, operationKey, { status, status_code, gross_amount });
   if (dispute) reports.push(dispute);
   return { kind: "reports", reports, words };
 }
@@ -59,21 +60,28 @@ function refundKeysIn(refunds: unknown): string[] {
 
 /**
  * What takes a paid amount back other than a refund. A chargeback of a card is contested with evidence, outside their API. A transfer that
- * was settled and is denied now (their "reversal", of Permata and Mandiri) is lost: the bank has returned it to the payer.
+ * was settled and is denied now (their "reversal", of Permata and Mandiri) is lost: the bank has returned it to the payer. Of all this the
+ * signature covers the code alone, and a settlement's is another one: the rest is confirmed by an inquiry before it counts.
  */
 function disputeIn(
   fields: Readonly<Record<string, unknown>>,
   paymentOperationKey: string,
-  status: string,
-  grossAmount: string,
+  { status, status_code, gross_amount }: { status: string; status_code: string; gross_amount: string },
 ): Report | undefined {
   const { transaction_id: id, payment_type: type, settlement_time: settledAt } = fields;
-  if (typeof id !== "string" || !/^[\x21-\x7e]{1,50}$/.test(id) || !/^\d{1,13}(\.\d\d)?$/.test(grossAmount))
+  if (typeof id !== "string" || !/^[\x21-\x7e]{1,50}$/.test(id) || !/^\d{1,13}(\.\d\d)?$/.test(gross_amount))
     return undefined;
-  const about = { amountMinor: minorOf(grossAmount), currency: "IDR", reason: "general" } as const;
-  if (status === "chargeback" && type === "credit_card")
-    return { kind: "dispute", paymentOperationKey, dispute: { id: `${id}.chargeback`, status: "open", ...about } };
-  if (status === "deny" && (type === "bank_transfer" || type === "echannel") && typeof settledAt === "string")
-    return { kind: "dispute", paymentOperationKey, dispute: { id: `${id}.reversal`, status: "lost", ...about } };
-  return undefined;
+  const kind =
+    status === "chargeback" && type === "credit_card"
+      ? "chargeback"
+      : status === "deny" && status_code === DENIED && isTransfer(type) && typeof settledAt === "string"
+        ? "reversal"
+        : undefined;
+  if (kind === undefined) return undefined;
+  const about = { amountMinor: minorOf(gross_amount), currency: "IDR", reason: "general" } as const;
+  return {
+    kind: "dispute",
+    paymentOperationKey,
+    dispute: { id: disputeIdOf(id, kind), status: kind === "chargeback" ? "open" : "lost", ...about },
+  };
 }

@@ -1,7 +1,7 @@
 // What became of a refund: from the lists of the documentation's examples, and what must not be believed.
 import { describe, expect, test } from "vitest";
 import { type Transaction, readTransaction } from "./answers.ts";
-import { refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
+import { listsLess, refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
 
 // https://docs.midtrans.com/reference/get-transaction-status, "Refunded Trx - Bank Confirmed", one refund still open.
 const refunds = [
@@ -53,10 +53,14 @@ describe("a refund in a transaction", () => {
     expect(refundIn(transaction({ transaction_status: "settlement" }), third)).toBeUndefined();
   });
 
-  test("that was taken and is not there any more has failed when the payment is as before it, and is unknown otherwise", () => {
+  test.each([
+    ["as before it", { transaction_status: "settlement" }],
+    ["a capture", { transaction_status: "capture" }],
+    ["with refunds of others", { refunds }],
+    ["all given back, without a list", { transaction_status: "refund" }],
+  ])("that was taken and is not listed is no failure, but unknown: the payment is %s", (_, change) => {
     const third = { ...sought, refundKey: "reference3", accepted: true };
-    expect(refundIn(transaction({ transaction_status: "settlement" }), third)).toBe("failed");
-    expect(() => refundIn(transaction({ refunds }), third)).toThrow("without a refund");
+    expect(() => refundIn(transaction(change), third)).toThrow("without a refund");
   });
 
   test("of the whole has succeeded when the capture is cancelled; a part has not", () => {
@@ -64,6 +68,17 @@ describe("a refund in a transaction", () => {
     expect(refundIn(cancelled, { ...sought, amountMinor: 3_000_000n })).toBe("succeeded");
     expect(refundIn(cancelled, sought)).toBeUndefined();
   });
+});
+
+test.each([
+  ["refund", undefined, true],
+  ["refund", [{ refund_key: "a", refund_amount: "29999.00" }], true],
+  ["refund", [{ refund_key: "a", refund_amount: "30000.00" }], false],
+  ["partial_refund", undefined, true],
+  ["partial_refund", refunds, false],
+  ["settlement", undefined, false],
+])("of status %s with the list %j more was given back than is listed: %s", (transaction_status, list, expected) => {
+  expect(listsLess(transaction({ transaction_status, refunds: list }))).toBe(expected);
 });
 
 describe("the answer to a refund", () => {

@@ -15,7 +15,8 @@ export interface SoughtRefund {
 
 /**
  * How a refund stands; undefined when nothing was ever done under its key. It has succeeded when the bank or the wallet has confirmed it, as
- * their documentation advises, and is pending until then. Throws when the answer contradicts what was asked or told before.
+ * their documentation advises, and is pending until then. Throws when the answer contradicts what was asked or told before: what they had
+ * accepted and do not list stays unknown, however long.
  */
 export function refundIn(transaction: Transaction, sought: SoughtRefund): RefundStatus | undefined {
   const { refundKey, amountMinor, paymentAmountMinor, accepted } = sought;
@@ -29,9 +30,15 @@ export function refundIn(transaction: Transaction, sought: SoughtRefund): Refund
   // A card's capture that is not settled there yet is cancelled instead: whoever did it, the payer has all of it back.
   if (status === "cancel" && amountMinor === paymentAmountMinor) return "succeeded";
   if (!accepted) return undefined;
-  // Refunded transactions say so in their status: one that is as before its refund has none any more.
-  if (status === "settlement") return "failed";
+  // Nowhere do they say that this is a no: the list may be late, and a refund told as failed while the payer has it is paid twice.
   throw new Error("Midtrans answered without a refund that it had accepted");
+}
+
+/** Whether more was given back than the list names: a refund of ours may be what is missing in it. */
+export function listsLess({ transaction_status, gross_amount, refunds = [] }: Transaction): boolean {
+  const listed = refunds.reduce((sum, { refund_amount }) => sum + minorOf(refund_amount), 0n);
+  const status = transaction_status.toLowerCase();
+  return (status === "refund" && listed < minorOf(gross_amount)) || (status === "partial_refund" && listed === 0n);
 }
 
 const refundAnswerSchema = z.object({

@@ -4,7 +4,7 @@ import { type Ordered, type Transaction, readTransaction, statusCodeOf } from ".
 import { definiteNo } from "./errors.ts";
 import { type Context, FOUND, type Host, type Tried, refusal } from "./host.ts";
 import { idempotencyKeyOf, orderIdOf, refundKeyOf } from "./names.ts";
-import { refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
+import { listsLess, refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
 import { refundBody } from "./requests.ts";
 
 export class Refunds {
@@ -50,6 +50,8 @@ export class Refunds {
     const found = this.refundOf(request, transaction);
     if (found) return { refunded: found };
     if (code === "406") throw new Error("Midtrans knows the refund key, and does not list the refund");
+    // What an earlier request of ours has done may be why they refuse this one.
+    if (listsLess(transaction)) throw new Error("Midtrans has given back more than it lists");
     const isCaptured = transaction.transaction_status.toLowerCase() === "capture";
     if (!isCaptured) return { no: { meaning: refusal("a refund", code, "its status", answer), unavailable: false } };
     if (amountMinor === request.paymentAmountMinor) return this.cancel(request, transaction, context);

@@ -14,6 +14,7 @@ import { isSignedByHmac, isSignedByRsa, privateKeyOf, tokenText, transactionText
 
 const never = new AbortController().signal;
 const request: SnapRequest = { service: "qrQuery", path: "/qr/qr-mpm-query", body: { a: 1 }, about: "pay.1" };
+const order: SnapRequest = { service: "qrGenerate", path: "/qr/qr-mpm-generate", body: { a: 1 }, about: "pay.1" };
 const answer = (status: number, body: Record<string, unknown> | undefined): ProviderAnswer => ({
   status,
   body,
@@ -23,6 +24,8 @@ const given = (accessToken: string): ProviderAnswer =>
   answer(200, { responseCode: "2007300", accessToken, expiresIn: "900" });
 const done = answer(200, { responseCode: "2005100" });
 const isOver = answer(401, { responseCode: "4015101" });
+const orderDone = answer(200, { responseCode: "2004700" });
+const orderIsOver = answer(401, { responseCode: "4014701" });
 
 function clientOf(answers: ProviderAnswer[], partner: Partner = dokuPartner()) {
   const sent: ProviderRequest[] = [];
@@ -60,14 +63,25 @@ test("a request for a token and the request itself are signed over what is sent"
   expect(isSignedByHmac("secret", signed, made?.headers["x-signature"] ?? "")).toBe(true);
 });
 
-test("where a repetition brings the first answer again, its external id is the same; another request has another", async () => {
+test("where a repetition brings the first answer again, an order's external id is the same; another order has another", async () => {
   const { sent, client } = clientOf([given("t1"), done, done, done, done]);
-  for (const one of [request, request, { ...request, about: "pay.2" }, { ...request, service: "qrRefund" } as const])
+  for (const one of [order, order, { ...order, about: "pay.2" }, { ...order, service: "qrRefund" } as const])
     await client.call(one, never, undefined);
   const [, first, again, other, refund] = sent.map(({ headers }) => headers["x-external-id"]);
   expect(again).toBe(first);
   expect(new Set([first, other, refund]).size).toBe(3);
 });
+
+test.for(["qrQuery", "debitStatus", "vaStatus"] as const)(
+  "an inquiry has a new external id each time, since %s tells what has changed",
+  async (service) => {
+    const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 20 }, () => done)]);
+    for (let time = 0; time < 20; time++) await client.call({ ...request, service }, never, undefined);
+    const ids = sent.slice(1).map(({ headers }) => headers["x-external-id"] ?? "");
+    expect(ids.every((id) => /^\d{32}$/.test(id))).toBe(true);
+    expect(new Set(ids).size).toBe(20);
+  },
+);
 
 test("where it is a conflict each request has its own, of nine digits at BRI", async () => {
   const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 20 }, () => done)], briPartner());
@@ -78,13 +92,13 @@ test("where it is a conflict each request has its own, of nine digits at BRI", a
 });
 
 test("a token that they do not take is renewed once, and the same request goes again", async () => {
-  const { sent, client } = clientOf([given("t1"), isOver, given("t2"), done, done]);
-  expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "done" });
+  const { sent, client } = clientOf([given("t1"), orderIsOver, given("t2"), orderDone, orderDone]);
+  expect(await client.call(order, never, undefined)).toMatchObject({ meaning: "done" });
   const [, first, , second] = sent;
   expect([first?.headers.authorization, second?.headers.authorization]).toEqual(["Bearer t1", "Bearer t2"]);
   expect(second?.headers["x-external-id"]).toBe(first?.headers["x-external-id"]);
   expect(second?.body).toBe(first?.body);
-  await client.call(request, never, undefined);
+  await client.call(order, never, undefined);
   expect(sent.length).toBe(5);
 });
 
@@ -120,20 +134,22 @@ test("a provider that wants RSA gets no token, and a signature by our key", asyn
 });
 
 test.for([
-  [200, "2005100", "same", "done"],
-  [202, "2025100", "same", "in progress"],
-  [409, "2005100", "same", "done"],
-  [409, "2005100", "conflict", "unknown"],
-  [409, "4095100", "same", "repeated"],
-  [500, "2005100", "same", "unknown"],
-  [200, "4045101", "same", "unknown"],
-  [404, "4045101", "conflict", "not found"],
+  [200, "2004700", "same", "done"],
+  [202, "2024700", "same", "in progress"],
+  [409, "2004700", "same", "done"],
+  [409, "2004700", "conflict", "unknown"],
+  [409, "2005100", "same", "unknown"],
+  [409, "4094700", "same", "repeated"],
+  [500, "2004700", "same", "unknown"],
+  [200, "4044701", "same", "unknown"],
+  [404, "4044701", "conflict", "not found"],
   [200, undefined, "same", "unknown"],
-  [200, 2_005_100, "same", "unknown"],
+  [200, 2_004_700, "same", "unknown"],
 ] as const)(
   "an answer of %s with %s, where a repetition is %s, means %s",
   ([status, responseCode, repetition, meaning]) => {
     const body = responseCode === undefined ? undefined : { responseCode };
-    expect(readAnswer({ status, body }, { service: "qrQuery" }, repetition).meaning).toBe(meaning);
+    const service = String(responseCode).slice(3, 5) === "51" ? "qrQuery" : "qrGenerate";
+    expect(readAnswer({ status, body }, { service }, repetition).meaning).toBe(meaning);
   },
 );

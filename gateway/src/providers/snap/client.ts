@@ -4,7 +4,7 @@ import { AcquirerRefused, type Tell } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import type { Caller, ProviderAnswer } from "../caller.ts";
 import type { Body } from "./answers.ts";
-import { type Meaning, meaningOf } from "./errors.ts";
+import { type Meaning, isOrder, meaningOf } from "./errors.ts";
 import type { Partner } from "./partner.ts";
 import type { SnapRequest } from "./requests.ts";
 import { signedByHmac, signedByRsa, tokenText, transactionText } from "./signature.ts";
@@ -103,10 +103,13 @@ export class SnapClient {
     return readAnswer(answer, request, dialect.repetition, others);
   }
 
-  /** Where a repetition brings the first answer again, the same request has the same one; elsewhere each has its own. */
+  /**
+   * Where a repetition brings the first answer again, the same order has the same one. Whatever only asks has its own each time: else it
+   * would be told all day what the first inquiry was told.
+   */
   private externalId({ service, about }: SnapRequest): string {
     const { externalIdDigits, repetition } = this.partner.dialect;
-    if (repetition === "same") return digitsOf(externalIdDigits, this.partner.code, service, about);
+    if (repetition === "same" && isOrder(service)) return digitsOf(externalIdDigits, this.partner.code, service, about);
     return Array.from({ length: externalIdDigits }, () => randomInt(10)).join("");
   }
 
@@ -140,7 +143,10 @@ export class SnapClient {
   }
 }
 
-/** What an answer means. Its two statuses must say the same; a repetition's is 409, whatever the first answer was. */
+/**
+ * What an answer means. Its two statuses must say the same; that of an order's repetition is 409, whatever the first answer was. An inquiry
+ * is never repeated, so that an old answer is none.
+ */
 export function readAnswer(
   { status, body = {} }: Pick<ProviderAnswer, "status" | "body">,
   { service }: Pick<SnapRequest, "service">,
@@ -149,7 +155,7 @@ export function readAnswer(
 ): SnapAnswer {
   const { responseCode } = body;
   const agrees = typeof responseCode === "string" && responseCode.startsWith(String(status));
-  const isRepetition = repetition === "same" && status === 409;
+  const isRepetition = repetition === "same" && status === 409 && isOrder(service);
   const meaning = agrees || isRepetition ? meaningOf(responseCode, service, others) : "unknown";
   return { meaning, body, said: saidOf(status, body) };
 }

@@ -12,7 +12,7 @@ export interface Dialect {
   /** The longest `X-EXTERNAL-ID`, in digits. */
   externalIdDigits: number;
   /**
-   * What the same request under the same `X-EXTERNAL-ID` on the same day is answered with: `same`, the first answer again (whatever the
+   * What the same order under the same `X-EXTERNAL-ID` on the same day is answered with: `same`, the first answer again (whatever the
    * status of HTTP says), so that a lost answer can be had by repeating; `conflict`, 409, and nothing else.
    */
   repetition: "same" | "conflict";

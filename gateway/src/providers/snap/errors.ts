@@ -81,6 +81,13 @@ export const services = {
 } as const;
 export type Service = keyof typeof services;
 
+const orders: ReadonlySet<Service> = new Set(["createVa", "qrGenerate", "debitPay", "debitRefund", "qrRefund"]);
+
+/** Whether a request of this service has something done there. All others ask, and change nothing. */
+export function isOrder(service: Service): boolean {
+  return orders.has(service);
+}
+
 /**
  * What a code means as the answer of a service. A code of another service, of another length, or that is no text, is unknown. `others`:
  * two digits that a provider uses instead of the standard's.

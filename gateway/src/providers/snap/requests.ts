@@ -10,7 +10,7 @@ export interface SnapRequest {
   service: Service;
   path: string;
   body: Readonly<Record<string, unknown>>;
-  /** What it is about. With the service it makes `X-EXTERNAL-ID`, where a repetition must have the same. */
+  /** What it is about. With the service it makes `X-EXTERNAL-ID`, where an order's repetition must have the same. */
   about: string;
   headers?: Readonly<Record<string, string>>;
 }

@@ -15,7 +15,6 @@ import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock
 import { Caller } from "../caller.ts";
 import { type OpenAcquirer, type Provider, capabilitiesOf, channelOf, provider } from "../profile.ts";
 import {
-  accountOpened,
   qrKept,
   readAccountStatus,
   readCreated,
@@ -28,7 +27,8 @@ import {
 } from "./answers.ts";
 import { type SnapAnswer, SnapClient } from "./client.ts";
 import type { Qris, Wallets } from "./dialect.ts";
-import { type Account, type Partner, bankOf, ownAccount } from "./partner.ts";
+import { accountOf, openedAt, openedBy } from "./opened.ts";
+import { type Partner, bankOf, ownAccount } from "./partner.ts";
 import { type SnapProfile, openKeys, partnerOf, snapSchema, urlOf } from "./profile.ts";
 import { received } from "./received.ts";
 import {
@@ -48,6 +48,8 @@ import { WHOLE_RUPIAH, isOnItsDay, referenceOf } from "./values.ts";
 const ASKS_AFTER_MS = 60_000;
 /** A page, a code or a number that nobody was told can take money until it ends there, and a little longer: their clock is not ours. */
 const ENDED_AFTER: Micros = 600 * SECOND;
+/** A refund that they have taken and not decided. It is kept that they have, so that it is not asked for again. */
+const TAKEN: Refunded = { status: "pending", providerIds: { taken: "in progress" } };
 
 export const snap: Provider = provider("snap", snapSchema, (profile) => snapAcquirer(profile));
 
@@ -101,7 +103,7 @@ class Snap {
   }
 
   async open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened> {
-    const channel = this.channelOf(request);
+    const channel = channelOf(this.profile.methods, request) ?? "";
     if (request.method === "va" && bankOf(this.partner, channel).range.numbers === "asked")
       return this.askedAccount(request, channel);
     const { ask, read, others } = this.opening(request, channel);
@@ -123,7 +125,11 @@ class Snap {
   }
 
   async ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known> {
-    const channel = this.channelOf(request);
+    const channel = openedBy(this.partner, this.profile.methods, request);
+    if (channel === undefined) {
+      if (this.hasEnded(request)) return { known: false };
+      throw new Error(`${this.partner.code} is not told any more by which bank or wallet this was opened`);
+    }
     switch (request.method) {
       case "va":
         return await this.askAccount(request, channel, signal, tell);
@@ -150,7 +156,7 @@ class Snap {
       case "done":
         return readRefund(answer.body, request);
       case "in progress":
-        return { status: "pending" };
+        return TAKEN;
       case "refused":
       case "not found":
         throw this.refused(answer, false);
@@ -165,12 +171,15 @@ class Snap {
 
   /**
    * A wallet's status tells its refunds. Of QRIS it tells only that something was refunded, which is enough where it is all of the payment.
-   * Otherwise the same request is sent again, on its own day.
+   * A part that they have taken stays pending then, since SNAP asks about no refund of QRIS. Where no answer has come, the same request is sent
+   * again, on its own day.
    */
   async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
     const told = await this.refundTold(request, signal, tell);
     if (told) return { known: true, ...told };
+    // Sent again it would be answered as the first time, and on another day be another refund.
+    if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
     if (!this.mayRepeat(request.operationKey))
       throw new Error(
         `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
@@ -178,7 +187,7 @@ class Snap {
     const again = await this.refunding(request, signal, tell);
     const answer = await this.client.call(again, signal, tell);
     if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
-    if (answer.meaning === "in progress") return { known: true, status: "pending" };
+    if (answer.meaning === "in progress") return { known: true, ...TAKEN };
     throw this.unclear(again, answer);
   }
 
@@ -210,23 +219,23 @@ class Snap {
   }
 
   private async askAccount(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Known> {
-    const { bank, range, traits } = bankOf(this.partner, channel);
-    const account = this.keptAccount(request, channel);
-    if (!account) {
+    const found = accountOf(this.partner, request, channel);
+    if (!found) {
       const opened = await this.recovered(request, channel, signal, tell);
       if (!opened) return { known: false };
       return await this.askAccount({ ...request, providerIds: opened.providerIds }, channel, signal, tell);
     }
-    const opened =
-      range.numbers === "asked" ? this.askedAccount(request, channel) : accountOpened(request, bank, account);
+    const { account, isAsked, isOwn } = found;
+    const { traits } = bankOf(this.partner, channel);
+    const opened = openedAt(this.partner, request, channel, found);
     const ask = askAccount(this.partner, request, channel, account);
     const answer = await this.client.call(ask, signal, tell);
     if (answer.meaning === "done")
       return { known: true, ...opened, standing: readAccountStatus(answer.body, request, account, traits) };
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
     // Nothing was registered there: as long as nobody has paid they know of nothing.
-    if (range.numbers === "asked") return { known: true, ...opened, standing: { status: "waiting" } };
-    if (range.numbers === "theirs") throw this.unclear(ask, answer);
+    if (isAsked) return { known: true, ...opened, standing: { status: "waiting" } };
+    if (!isOwn) throw this.unclear(ask, answer);
     if (this.hasEnded(request)) return { known: false };
     // The number follows from our key: made again, it is the same account.
     const made = await this.remade(request, channel, signal, tell);
@@ -289,7 +298,7 @@ class Snap {
   ): { ask: SnapRequest; read: (body: SnapAnswer["body"]) => Opened; others?: readonly string[] } {
     switch (request.method) {
       case "va": {
-        const { bank, range, traits } = bankOf(this.partner, channel);
+        const { range, traits } = bankOf(this.partner, channel);
         const { partnerServiceId, customerPrefix } = range;
         const numbers = range.numbers === "ours" ? "ours" : "theirs";
         const account =
@@ -298,7 +307,10 @@ class Snap {
             : { partnerServiceId, customerNo: customerPrefix };
         return {
           ask: createAccount(this.partner, request, channel, account),
-          read: (body) => accountOpened(request, bank, readCreated(body, request, account, numbers)),
+          read: (body) => {
+            const created = readCreated(body, request, account, numbers);
+            return openedAt(this.partner, request, channel, { account: created, isAsked: false });
+          },
         };
       }
       case "qris":
@@ -342,16 +354,9 @@ class Snap {
 
   /** Nothing is registered: the number is ours, and they ask for its bill. */
   private askedAccount(request: OpenRequest, channel: string): Opened {
-    const { bank, range, traits } = bankOf(this.partner, channel);
-    const opened = accountOpened(request, bank, ownAccount(this.partner, traits, range, request.operationKey));
-    return { ...opened, providerIds: { ...opened.providerIds, bill: referenceOf(request.operationKey) } };
-  }
-
-  private keptAccount({ providerIds, operationKey }: OpenRequest, channel: string): Account | undefined {
     const { range, traits } = bankOf(this.partner, channel);
-    if (range.numbers !== "theirs") return ownAccount(this.partner, traits, range, operationKey);
-    if (providerIds?.service === undefined || providerIds.customer === undefined) return undefined;
-    return { partnerServiceId: providerIds.service, customerNo: providerIds.customer };
+    const account = ownAccount(this.partner, traits, range, request.operationKey);
+    return openedAt(this.partner, request, channel, { account, isAsked: true });
   }
 
   private mayRepeat(operationKey: string): boolean {
@@ -360,10 +365,6 @@ class Snap {
 
   private hasEnded({ expiresAt }: OpenRequest): boolean {
     return this.clock.now() > expiresAt + ENDED_AFTER;
-  }
-
-  private channelOf(request: OpenRequest): string {
-    return channelOf(this.profile.methods, request) ?? "";
   }
 
   private keptChannel({ paymentProviderIds }: RefundRequest): string {

@@ -33,7 +33,7 @@ export function Strays({ code }: { code: string }) {
   );
 }
 
-const kinds: Record<Schema<"StrayMessage">["kind"], string> = {
+const kinds: Record<NonNullable<Schema<"StrayMessage">["kind"]>, string> = {
   payment: "Payment",
   refund: "Refund",
   dispute: "Dispute",
@@ -43,6 +43,8 @@ const kinds: Record<Schema<"StrayMessage">["kind"], string> = {
 const reasons: Record<Schema<"StrayMessage">["reason"], string> = {
   "unknown operation": "about nothing that it was asked for",
   refused: "against what is known",
+  "earlier attempt": "about a call that was given up",
+  unreadable: "that says what is not known here",
 };
 
 function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {
@@ -51,7 +53,7 @@ function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {
       at={one.last_at}
       what={
         <>
-          {kinds[one.kind]}, {reasons[one.reason]}
+          {one.kind === null ? "A message" : kinds[one.kind]}, {reasons[one.reason]}
           {one.times > 1 && (
             <span className="font-normal text-muted">
               {" "}
@@ -60,7 +62,7 @@ function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {
           )}
         </>
       }
-      about={one.operation_key}
+      about={one.operation_key || (one.about ?? "message")}
       status={null}
       awaited={false}
       words={one.words ?? "Its words were not kept."}

@@ -50,6 +50,11 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
         <Fact name="Amount">
           <Money of={{ ...receipt, exponent }} />
         </Fact>
+        {receipt.acquirer_fee_minor !== null && (
+          <Fact name="Kept by the acquirer">
+            <Money of={{ ...receipt, amount_minor: receipt.acquirer_fee_minor, exponent }} />
+          </Fact>
+        )}
         <Fact name="Merchant">{record.merchant.name}</Fact>
         <Fact name="Acquirer">
           {receipt.gateway_code} <code className="font-mono text-xs break-all">{receipt.transaction_id}</code>

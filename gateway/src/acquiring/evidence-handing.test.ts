@@ -1,0 +1,41 @@
+// Goal: evidence that does not arrive is tried on, and a person hears of it while there is time. Method: the pure command by a table.
+import { expect, test } from "vitest";
+import { anOperation } from "../../test/acquiring.ts";
+import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { newId } from "../ground/ids.ts";
+import type { DisputeLink } from "./dispute-link.ts";
+import { acquirerDisputes } from "./dispute-reports.sql.ts";
+import { type HandingOutcome, concludeHanding } from "./evidence-handing.ts";
+import { exceptions } from "./exceptions.sql.ts";
+import { operations } from "./operations.sql.ts";
+
+test.each<[HandingOutcome, number, { ends: boolean; tells: boolean }]>([
+  ["taken", 1, { ends: true, tells: false }],
+  ["taken", 9, { ends: true, tells: false }],
+  ["refused", 1, { ends: true, tells: true }],
+  ["unknown", 1, { ends: false, tells: false }],
+  ["unknown", 5, { ends: false, tells: false }],
+  ["unknown", 6, { ends: false, tells: true }],
+  ["unknown", 20, { ends: false, tells: true }],
+])("%s at try %i", (outcome, evidenceTries, { ends, tells }) => {
+  const { reference } = aPayment({ status: "succeeded" });
+  const operation = anOperation(reference, { step: "done" });
+  const link: DisputeLink = {
+    book,
+    gatewayCode: "kawah",
+    acquirerDisputeId: "dp_1",
+    disputeId: newId("dispute", NOW),
+    paymentReference: reference,
+    reportedAt: NOW,
+    evidenceEndedAt: undefined,
+    evidenceTries,
+  };
+  const conclude = concludeHanding(merchantWith(), operation, link, { outcome });
+  const start = given({ rows: [row(operations, operation), row(acquirerDisputes, link)] });
+  start.when(conclude).then((changes, isTold) => {
+    expect(isTold).toBe(tells);
+    expect(changes.updated(acquirerDisputes)).toMatchObject(ends ? [{ evidenceEndedAt: NOW }] : []);
+    expect(changes.inserted(exceptions)).toMatchObject(tells ? [{ kind: "evidence" }] : []);
+  });
+});
