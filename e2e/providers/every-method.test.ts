@@ -2,6 +2,7 @@
 // books are right. Method: a whole service with an acquirers.json of all, their fakes, real sockets in both directions.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "../kit/client.ts";
+import type { FaultName } from "./fake.ts";
 import { gerbang } from "../kit/service.ts";
 import { Tour, type Way, givesBack, ways } from "./tour.ts";
 
@@ -28,6 +29,23 @@ test.each([...new Set(ways.map(({ code }) => code))])(
     expect(travelled.map(({ method, channel, status, refund }) => [method, channel, status, refund])).toEqual(
       travelled.map((way) => [way.method, way.channel, "succeeded", refundOf(way)]),
     );
+  },
+);
+
+// Three at one provider: then it is left alone for a while.
+test.each<[FaultName, Way["code"], RegExp]>([
+  ["html", "midtrans", /502 Bad Gateway/],
+  ["half answer", "midtrans", /no answer after/],
+  ["huge answer", "midtrans", /no answer after .* more than \d+ bytes/],
+  ["redirect", "xendit", /\(empty\)/],
+  ["wrong currency", "xendit", /"currency":"USD"/],
+  ["unknown status", "xendit", /"status":"(?!REQUIRES_ACTION)/],
+])(
+  "what goes wrong as %s at %s moves no money, and an operator reads it with its payment",
+  async (fault, code, said) => {
+    const { status, words } = await tour.meet(new Client(tour.service.demo), code, fault);
+    expect(status).toBe("pending");
+    expect(words).toMatch(said);
   },
 );
 

@@ -10,7 +10,7 @@ import { doku } from "../../gateway/src/providers/snap/profiles/doku.ts";
 import { bankNames, walletNames } from "../../gateway/src/providers/xendit/channels.ts";
 import { Client, operate } from "../kit/client.ts";
 import { type Demo, Service, freePort } from "../kit/service.ts";
-import type { Fake } from "./fake.ts";
+import type { Fake, FaultName } from "./fake.ts";
 import { midtransFake } from "./midtrans/fake.ts";
 import { type SnapControl, snapFake } from "./snap/fake.ts";
 import { stripeFake } from "./stripe/fake.ts";
@@ -238,6 +238,25 @@ export class Tour {
       return status !== "pending";
     });
     return `${back} ${ended}`;
+  }
+
+  /**
+   * An order by QRIS whose first answer goes wrong. Gives the payment as the merchant sees it then, and what an operator reads of what was
+   * said.
+   */
+  async meet(client: Client, code: Way["code"], fault: FaultName): Promise<{ status: string; words: string }> {
+    await this.routeTo(code);
+    this.fakes[code].control.fault(fault);
+    const reference_id = `meets ${fault}`;
+    const order = { amount_minor: AMOUNT_MINOR, currency: "IDR", payment_method: "qris", reference_id };
+    await client.post("/v1/payments", order);
+    const { json } = await client.get(`/v1/payments?reference_id=${encodeURIComponent(reference_id)}`);
+    const [payment] = json.data as { reference: string; status: string }[];
+    if (!payment) throw new Error(`nothing was kept of the order that met ${fault}`);
+    const told = (await operate(this.demo, "GET", `/payments/${payment.reference}/acquirer`)) as {
+      words: { words: string }[];
+    };
+    return { status: payment.status, words: told.words.map(({ words }) => words).join("\n") };
   }
 
   async stop(): Promise<void> {

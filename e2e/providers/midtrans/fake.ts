@@ -38,7 +38,7 @@ export interface MidtransControl extends FakeControl {
   challenge(key: string, verdict?: "accept" | "deny"): Promise<void>;
   /** A card's capture is settled there, as it is every night: from now on it can be refunded in parts. */
   settle(key: string): Promise<void>;
-  /** A card's payment is charged back. How that ends is told outside their API: so the exam's case of disputes says nothing of Midtrans. */
+  /** A card's payment is charged back. How that ends is told outside their API. */
   chargeback(key: string): Promise<void>;
   /** A transfer that was settled is taken back by the bank. */
   reverse(key: string): Promise<void>;
@@ -77,6 +77,7 @@ export async function midtransFake(options: MidtransFakeOptions): Promise<Fake &
 class MidtransFake implements MidtransControl {
   /** They tell a denial at once, or never. */
   readonly tellsLateFailures = false;
+  readonly disputes = { method: "card", tellsEnd: false } as const;
   readonly server: FakeServer;
   url = "";
   private readonly options: MidtransFakeOptions;
@@ -163,6 +164,11 @@ class MidtransFake implements MidtransControl {
 
   async chargeback(key: string): Promise<void> {
     await this.become(this.orderOf(key), "chargeback");
+  }
+
+  async dispute(key: string, status: "open" | "won" | "lost"): Promise<void> {
+    if (status !== "open") throw new Error("how a chargeback ends is told outside their API");
+    await this.chargeback(key);
   }
 
   async decideRefund(key: string, status: "succeeded" | "failed"): Promise<void> {

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import {
   AcquirerRefused,
   type EvidenceRequest,
@@ -34,6 +34,11 @@ let acquirer: ReturnType<typeof connect>;
 function connect(url: string) {
   writeFileSync(join(folder, "key"), SECRET_KEY);
   writeFileSync(join(folder, "webhook"), "whsec_new\nwhsec_old\n");
+  return reconnect(url);
+}
+
+/** With the keys as they are in their files. */
+function reconnect(url = fake.url) {
   const opened = stripeAcquirer(
     stripeProfileSchema.parse({
       provider: "stripe",
@@ -380,10 +385,44 @@ test("a dispute is told by their name of the payment, and evidence goes back onc
   expect(fields["uncategorized_text"]).toBe("It was signed for.\n\nDelivered on 2026-11-20.");
   expect(files.toSorted()).toEqual(["photo.png", "receipt.pdf"]);
   expect(submissions).toBe(1);
+  const large = { ...evidence, files: [{ name: "scan.pdf", type: "application/pdf", bytes: Buffer.alloc(6_000_000) }] };
+  const told: Words[] = [];
+  const handed = acquirer.calls.submitEvidence?.(large, signal, (one) => told.push(one));
+  await expect(handed).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: false });
+  // An operator reads why, though nothing was said to Stripe.
+  expect(told).toMatchObject([{ text: expect.stringContaining("file 1 of 1 has 6.0 MB") as string }]);
   const other = { ...evidence, operationKey: `${evidence.operationKey}2` };
   await expect(acquirer.calls.submitEvidence?.(other, signal, tell)).rejects.toThrow(AcquirerRefused);
   await fake.control.dispute?.(request.operationKey, "won");
   expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "dispute", dispute: { status: "won" } }] });
+});
+
+test("a key of the other mode is refused at the start, and no call is made with one that comes later", async () => {
+  const file = join(folder, "key");
+  for (const other of ["sk_live_of_another_mode", "rk_live_of_another_mode"]) {
+    writeFileSync(file, other);
+    const said = (): unknown => reconnect();
+    expect(said).toThrow("stripe: secret_key is a key of live mode");
+    expect(said).not.toThrow(other);
+  }
+  writeFileSync(file, SECRET_KEY);
+  const replaced = reconnect();
+  const known = words.length;
+  writeFileSync(file, "sk_live_of_another_mode");
+  const later = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 3_000);
+  try {
+    await expect(replaced.calls.open(order(), signal, tell)).rejects.toMatchObject({
+      name: "AcquirerRefused",
+      unavailable: true,
+      message: expect.stringContaining("secret_key is a key of live mode") as string,
+    });
+    await expect(replaced.calls.ask(order(), signal, tell)).rejects.toThrow("key of live mode");
+    expect(words).toHaveLength(known);
+  } finally {
+    later.mockRestore();
+    writeFileSync(file, SECRET_KEY);
+    await replaced.opened.close();
+  }
 });
 
 test("the keys are tried out with one harmless call, the clock with them", async () => {

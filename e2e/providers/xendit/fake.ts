@@ -105,6 +105,7 @@ class XenditFake {
       });
       await this.notify(`refund.${status}`, refund);
     },
+    disputes: { isProven: false },
     dispute: async (key, status) => {
       const { payment } = this.openedOf(key);
       if (payment === undefined) throw new Error(`${key} is not paid`);

@@ -209,6 +209,32 @@ test("what the acquirer calls a payment, and what was said, is kept with it", as
   expect(words).toMatchObject([{ call: "open", about: "POST /charge", status: 201 }]);
 });
 
+test("an acquirer that says something new each time is kept so far, and its other words with it", async () => {
+  const { reference, operationKey } = await paid();
+  const told = await rowsOf(
+    `insert into acquirer_words (merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt, call, about, words, said_at)
+select o.merchant_id, o.environment, o.operation_id, sha256(n::text::bytea), o.operation_id, 'payment', 'kawah', 1, 'ask', 'GET /' || n, 'x', now()
+from acquirer_operations o, generate_series(1, 100) n where o.operation_id = $1
+returning 1`,
+    [uuidOf(reference)],
+  );
+  expect(told).toHaveLength(100);
+  heard = {
+    kind: "reports",
+    reports: [{ kind: "look", operationKey }],
+    words: { about: "POST /notify", status: undefined, text: "what came last" },
+  };
+  const headers = { authorization: "kawah", "content-type": "application/json" };
+  const origin = `${service.origin}/acquirers/kawah/callbacks/notify`;
+  expect((await fetch(origin, { method: "POST", headers, body: "{}" })).status).toBe(200);
+  const counts = await rowsOf(
+    "select call, count(*)::integer as kept from acquirer_words where operation_id = $1 group by call order by call",
+    [uuidOf(reference)],
+  );
+  expect(counts).toContainEqual({ call: "report", kept: 1 });
+  expect(counts.find(({ call }) => call === "ask")?.kept).toBeGreaterThanOrEqual(100);
+});
+
 test("a message may have several reports, an address and an answer of its own; what fits nothing is kept and moves nothing", async () => {
   const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
   const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";

@@ -7,8 +7,8 @@ import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import { STEP } from "../store/retention.ts";
 import type { KeptWords } from "./words.ts";
 
-/** An operation keeps no more than this: an acquirer that says something new each time fills no disk. */
-const KEPT_MAX = 100;
+/** Of each kind of call an operation keeps no more than this: an acquirer that says something new each time fills no disk, and hides no other kind. */
+const KEPT_MAX = 50;
 /** How long words are kept: longer than any dispute runs. */
 const KEPT_SECONDS = 400 * 86_400;
 
@@ -38,6 +38,7 @@ where (
   select count(*)
   from acquirer_words k
   where k.merchant_id = w.merchant_id and k.environment = w.environment and k.operation_id = w.operation_id
+    and k.call = w.call
 ) < ${KEPT_MAX}
 on conflict do nothing`;
 

@@ -15,6 +15,7 @@ import {
   type RefundRequest,
   type Refunded,
   type Report,
+  type ReportedDispute,
 } from "../../acquirers/acquirer.ts";
 import { SECOND, stopwatchMs, systemClock } from "../../ground/clock.ts";
 import { Fault } from "../../ground/fault.ts";
@@ -250,6 +251,13 @@ export class Bench {
     const found = about();
     check(found.length > 0, "nothing was notified");
     return found;
+  }
+
+  /** Whether what was reported of a dispute counts: the provider says the same when it is asked, or its report proves itself. */
+  async counts({ operationKey }: OpenRequest, dispute: ReportedDispute): Promise<boolean> {
+    const request = { operationKey, providerIds: this.idsOf(operationKey), dispute };
+    const ended = await this.call(async (calls, signal) => (await calls.confirmDispute?.(request, signal)) ?? true);
+    return ended.kind === "answered" && ended.answer;
   }
 
   /** The code of the refusal of a message, or undefined when it is taken. */

@@ -1,9 +1,9 @@
 // The exam's cases about money that comes: exactly, once, and believed only from the provider itself.
-import type { OpenRequest, Receipt, ReportedDispute } from "../../acquirers/acquirer.ts";
-import { type Bench, type ExamCase, NotApplicable, check, until, whyOf } from "./bench.ts";
+import type { OpenRequest, Receipt } from "../../acquirers/acquirer.ts";
+import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
 
 /** What asking says of the money. */
-async function receiptOf(bench: Bench, request: OpenRequest): Promise<Receipt> {
+export async function receiptOf(bench: Bench, request: OpenRequest): Promise<Receipt> {
   const asked = await bench.ask(request);
   check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
   const { standing } = asked.answer;
@@ -203,28 +203,6 @@ export const payingCases: readonly ExamCase[] = [
       }
       const receipt = await receiptOf(bench, request);
       check(receipt.amountMinor === request.amountMinor, "another amount is told");
-    },
-  },
-  {
-    name: "a dispute is told, and how it ends",
-    async run(bench) {
-      const { control } = bench;
-      if (!control.dispute) throw new NotApplicable("the provider knows no disputes");
-      const request = await bench.paid();
-      // What was paid is known by the provider's names from then on.
-      await receiptOf(bench, request);
-      await control.dispute(request.operationKey, "open");
-      await control.dispute(request.operationKey, "lost");
-      const disputes = (): ReportedDispute[] =>
-        bench.reportsOf(request.operationKey).flatMap((report) => (report.kind === "dispute" ? [report.dispute] : []));
-      await until(() => disputes().some(({ status }) => status === "lost"));
-      const told = disputes();
-      check(
-        told.some(({ status }) => status === "open"),
-        "its beginning is not told",
-      );
-      check(told.at(-1)?.status === "lost", `its end is told as ${told.at(-1)?.status ?? "nothing"}`);
-      check(new Set(told.map(({ id }) => id)).size === 1, "it is told as several");
     },
   },
 ];

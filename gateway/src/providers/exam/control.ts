@@ -1,4 +1,5 @@
 // What the exam makes happen at a provider that is a fake: payers who pay, refunds that are decided, and whatever may go wrong on the way.
+import type { PaymentMethod } from "../../merchants/settings.ts";
 
 /** What may go wrong with the next request. */
 export const faultNames = [
@@ -42,6 +43,15 @@ export interface ExamControl {
   readonly tellsLateFailures?: boolean;
   /** A payer contests it, or the contest ends. Absent where the provider knows no disputes. */
   dispute?(paymentKey: string, status: "open" | "won" | "lost"): Promise<void>;
+  /** How the provider speaks of disputes. Absent: of payments by its first method, to their end, and each word is proven. */
+  readonly disputes?: {
+    /** What alone is contested there. */
+    method?: PaymentMethod;
+    /** False where how a dispute ends is told nowhere in its API. */
+    tellsEnd?: boolean;
+    /** False where nothing proves what it says of a dispute: it signs none, and none can be asked about. */
+    isProven?: boolean;
+  };
   /** The next requests of ours meet this. */
   fault(name: FaultName, times?: number): void;
   /** How often a payment or a refund under this key has an effect there: 0 or 1 where all is well. */

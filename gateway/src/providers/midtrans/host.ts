@@ -50,7 +50,7 @@ export class Host {
     { signal, tell }: Context,
     { baseUrl, ...named }: { baseUrl?: string; idempotencyKey?: string; notifyUrl?: string } = {},
   ): Promise<ProviderAnswer> {
-    const headers = headersOf(this.key.current(), named);
+    const headers = headersOf(this.key.current(), { ...named, plain: this.plainOnLoopback });
     const text = JSON.stringify(body ?? {});
     const place = baseUrl === undefined ? {} : { baseUrl };
     return this.caller.order({ method: "POST", path, headers, body: text, ...place }, signal, tell);

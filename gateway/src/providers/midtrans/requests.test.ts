@@ -121,3 +121,12 @@ test("the server key is the user name of Basic authentication, with an empty pas
   });
   expect(Object.keys(headersOf("key"))).toEqual(["accept", "content-type", "authorization"]);
 });
+
+test.each([
+  ["http://127.0.0.1:41234/acquirers/examined/callbacks", false, undefined],
+  ["http://g.example/cb", false, undefined],
+  ["https://g.example/cb", false, "https://g.example/cb"],
+  ["http://127.0.0.1:41234/cb", true, "http://127.0.0.1:41234/cb"],
+])("of the address %s for notifications (a fake: %s) they are told %s", (notifyUrl, plain, expected) => {
+  expect(headersOf("k", { notifyUrl, plain })["x-override-notification"]).toBe(expected);
+});

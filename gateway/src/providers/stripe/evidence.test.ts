@@ -74,12 +74,40 @@ test("an uploaded file arrives byte for byte, is the same request each time, and
 });
 
 test.each([
-  ["a statement that is too long", { statement: "x".repeat(20_001), deliveredOn: undefined }, "20000 characters"],
-  ["a statement that is too long with the day in it", { statement: "x".repeat(20_000) }, "20000 characters"],
-  ["nine files", { files: Array.from({ length: 9 }, () => file("a.pdf")) }, "more than 8 files"],
-  ["a file of another kind", { files: [file("a.pdf"), { ...file("b"), type: "text/plain" }] }, "file 2"],
-  ["a file that is too large", { files: [file("a.pdf", Buffer.alloc(5_000_001))] }, "file 1"],
-])("%s is refused at once", (_name, change, reason) => {
+  [
+    "a statement that is too long",
+    { statement: "x".repeat(20_001), deliveredOn: undefined },
+    "they take 20000: shorten it",
+  ],
+  ["a statement that is too long with the day in it", { statement: "x".repeat(20_000) }, "they take 20000: shorten it"],
+  [
+    "nine files",
+    { files: Array.from({ length: 9 }, () => file("a.pdf")) },
+    "there are 9 files, and they take 8: put several into one PDF",
+  ],
+  [
+    "a file of another kind",
+    { files: [file("a.pdf"), { ...file("b"), type: "text/plain" }] },
+    "file 2 of 2 is no PDF, JPEG or PNG: save it as one",
+  ],
+  [
+    "a file that is a byte too large",
+    { files: [file("a.pdf"), file("Budi.pdf", Buffer.alloc(5_000_001)), file("b.pdf")] },
+    "file 2 of 3 has 5.1 MB, and they take 5 MB: save it smaller, or split it",
+  ],
+])("%s is refused at once, with what to do", (_name, change, reason) => {
   expect(objectionToEvidence(evidence)).toBeUndefined();
-  expect(objectionToEvidence({ ...evidence, ...change })).toContain(reason);
+  const objection = objectionToEvidence({ ...evidence, ...change });
+  expect(objection).toContain(reason);
+  expect(objection).toContain("hand all of it in on the dispute's page in their dashboard");
+  expect(objection).not.toContain("Budi");
+});
+
+test("all that is wrong with evidence is said at once, and a file of 5 MB to the byte is taken", () => {
+  const large = (name: string) => file(name, Buffer.alloc(6_200_000));
+  const objection = objectionToEvidence({ ...evidence, files: [large("a"), file("b"), large("c")] });
+  expect(objection).toContain("file 1 of 3 has 6.2 MB");
+  expect(objection).toContain("file 3 of 3 has 6.2 MB");
+  expect(objection).not.toContain("file 2");
+  expect(objectionToEvidence({ ...evidence, files: [file("a", Buffer.alloc(5_000_000))] })).toBeUndefined();
 });

@@ -28,13 +28,31 @@ const fieldByName: readonly (readonly [RegExp, FileField])[] = [
 ];
 export const FILES_MAX = fileFields.length;
 
-/** What they would not take of it, said before anything is sent; undefined when all is well. */
+/**
+ * What they would not take of it, and what a person does then, said before anything is sent; undefined when all is well. We take more and
+ * larger files than they do. Files are told by their places, from 1: their names may name somebody.
+ */
 export function objectionToEvidence(request: EvidenceRequest): string | undefined {
   const { files } = request;
-  if (evidenceText(request).length > TEXT_MAX) return `the statement has more than ${TEXT_MAX} characters`;
-  if (files.length > FILES_MAX) return `there are more than ${FILES_MAX} files`;
-  const index = files.findIndex(({ type, bytes }) => !fileTypes.has(type) || bytes.length > FILE_BYTES_MAX);
-  return index === -1 ? undefined : `file ${index + 1} is no PDF, JPEG or PNG of at most 5 MB`;
+  const objections: string[] = [];
+  const length = evidenceText(request).length;
+  if (length > TEXT_MAX)
+    objections.push(`the statement has ${length} characters, and they take ${TEXT_MAX}: shorten it`);
+  if (files.length > FILES_MAX)
+    objections.push(`there are ${files.length} files, and they take ${FILES_MAX}: put several into one PDF`);
+  for (const [index, { type, bytes }] of files.entries()) {
+    const file = `file ${index + 1} of ${files.length}`;
+    if (!fileTypes.has(type)) objections.push(`${file} is no PDF, JPEG or PNG: save it as one`);
+    else if (bytes.length > FILE_BYTES_MAX)
+      objections.push(`${file} has ${megabytes(bytes.length)} MB, and they take 5 MB: save it smaller, or split it`);
+  }
+  if (objections.length === 0) return undefined;
+  return `${objections.join("; ")}. Then hand all of it in on the dispute's page in their dashboard, before its deadline`;
+}
+
+/** With one decimal, rounded up: a file that is a byte too large has 5.1 MB. */
+function megabytes(bytes: number): string {
+  return (Math.ceil(bytes / 100_000) / 10).toFixed(1);
 }
 
 /** Which field each file goes to: by its name where that says so, the rest in order. Never more files than fields. */

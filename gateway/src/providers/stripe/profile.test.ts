@@ -1,6 +1,6 @@
 // Goal: a mistake in an entry of Stripe is found at the start, with its field. Method: one mistake at a time.
 import { expect, test } from "vitest";
-import { stripeProfileSchema } from "./profile.ts";
+import { objectionToKey, stripeProfileSchema } from "./profile.ts";
 
 const card = {
   method: "card",
@@ -58,4 +58,22 @@ test.each([
 
 test("a mistake never shows a key that was written where its place belongs", () => {
   expect(mistakes({ ...good, secret_key: "sk_live_written_here" }).join()).not.toContain("sk_live");
+});
+
+test.each([
+  ["sk_live_a", "sandbox", "key of live mode"],
+  ["rk_live_a", "sandbox", "key of live mode"],
+  ["sk_test_a", "production", "key of test mode"],
+  ["rk_test_a", "production", "key of test mode"],
+  ["pk_test_a", "sandbox", "publishable key"],
+  ["pk_live_a", "production", "publishable key"],
+  ["sk_test_a", "sandbox", undefined],
+  ["rk_test_a", "sandbox", undefined],
+  ["sk_live_a", "production", undefined],
+  ["rk_live_a", "production", undefined],
+] as const)("the key %s in an entry of the %s environment: %s", (key, environment, expected) => {
+  const objection = objectionToKey(key, environment);
+  if (expected === undefined) expect(objection).toBeUndefined();
+  else expect(objection).toContain(expected);
+  expect(objection ?? "").not.toContain(key);
 });

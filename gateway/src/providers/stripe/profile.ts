@@ -37,3 +37,15 @@ export const stripeProfileSchema = z
     }
   });
 export type StripeProfile = z.infer<typeof stripeProfileSchema>;
+
+/**
+ * Why a key is none for this environment; undefined when nothing speaks against it. A key of the other mode would move real money in a test,
+ * or none in earnest. The words show nothing of the key.
+ */
+export function objectionToKey(key: string, environment: StripeProfile["environment"]): string | undefined {
+  const mode = /^(?:sk|rk)_(live|test)_/.exec(key)?.[1];
+  const wanted = environment === "production" ? "live" : "test";
+  if (mode !== undefined && mode !== wanted)
+    return `is a key of ${mode} mode: an entry of the ${environment} environment takes sk_${wanted}_… or rk_${wanted}_…`;
+  return key.startsWith("pk_") ? "is a publishable key: write a secret or a restricted one" : undefined;
+}

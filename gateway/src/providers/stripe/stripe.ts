@@ -32,7 +32,7 @@ import {
 import { isAboutExpiry, isOtherParameters, reasonOf, refusalOf } from "./errors.ts";
 import { heardOf } from "./events.ts";
 import { evidenceOrder, fileUpload, objectionToEvidence } from "./evidence.ts";
-import { type StripeProfile, stripeProfileSchema } from "./profile.ts";
+import { type StripeProfile, objectionToKey, stripeProfileSchema } from "./profile.ts";
 import {
   FORM,
   PAGE_QUERY,
@@ -59,7 +59,10 @@ interface Said {
   tell: Tell | undefined;
 }
 
-/** The acquirer of an account at Stripe. Reads its keys at once, and again when their files change. */
+/**
+ * The acquirer of an account at Stripe. Reads its keys at once, and again when their files change. Throws when a key is missing, or is not
+ * one of the entry's environment.
+ */
 export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemClock): OpenAcquirer {
   const secretKey = openSecret(profile.secret_key);
   const webhookSecret = openSecret(profile.webhook_secret);
@@ -112,6 +115,7 @@ class Stripe {
     this.caller = new Caller({ code, baseUrl: url ?? API, deadlineMs: deadline_ms, connections });
     const plainOnLoopback = url !== undefined && isLoopback(new URL(url).hostname);
     this.account = { live: environment === "production", plainOnLoopback };
+    this.key();
   }
 
   async open(request: OpenRequest, said: Said): Promise<Opened> {
@@ -153,7 +157,11 @@ class Stripe {
 
   async submitEvidence(request: EvidenceRequest, said: Said): Promise<void> {
     const objection = objectionToEvidence(request);
-    if (objection !== undefined) throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
+    if (objection !== undefined) {
+      // Nothing is sent, so nothing else would tell an operator why.
+      said.tell?.({ about: "evidence, not sent", status: undefined, text: `It is not taken: ${objection}.` });
+      throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
+    }
     const path = `/v1/disputes/${encodeURIComponent(request.disputeId)}`;
     const dispute = await this.ordered({ method: "GET", path }, undefined, said);
     if (isSubmitted(dispute.body, request)) return;
@@ -302,7 +310,16 @@ class Stripe {
 
   private request({ contentType = FORM, ...request }: Order, idempotencyKey?: string) {
     const type = request.body === undefined ? {} : { "content-type": contentType };
-    return { ...request, headers: { ...headers(this.secretKey.current(), idempotencyKey), ...type } };
+    return { ...request, headers: { ...headers(this.key(), idempotencyKey), ...type } };
+  }
+
+  /** The key as it is now. Throws `AcquirerRefused` (unavailable) for one of the other mode: no request is made with it. */
+  private key(): string {
+    const key = this.secretKey.current();
+    const objection = objectionToKey(key, this.profile.environment);
+    if (objection !== undefined)
+      throw new AcquirerRefused(`${this.profile.code}: secret_key ${objection}`, { unavailable: true });
+    return key;
   }
 
   private async get(path: string, said: Said): Promise<Record<string, unknown> | undefined> {

@@ -12,7 +12,8 @@ export function authorization(secretKey: string): string {
 
 /**
  * Throws SIGNATURE_MISSING or SIGNATURE_INVALID unless the token of a notification is one of `accepted`. Each is compared, in constant
- * time. The token says who sends, and signs nothing: a body is believed as far as Xendit keeps the token to itself.
+ * time. The token says who sends, and signs nothing: a body is believed as far as Xendit keeps the token to itself. For disputes it is all
+ * the proof there is.
  */
 export function checkToken(
   headers: Readonly<Record<string, string | string[] | undefined>>,

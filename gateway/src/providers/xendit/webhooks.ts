@@ -1,5 +1,6 @@
 // Xendit's notifications, read into reports. They come late, twice or in another order, and nothing signs what they say: whoever knows the
-// token could write any of them. So none is believed; each says where to look. Pure.
+// token could write any of them. So none of a payment, a page or a refund is believed; each says where to look. A dispute is reported at its
+// word: the token is all there is. Pure.
 import { z } from "zod";
 import type { Heard, ReportedDispute } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
@@ -60,7 +61,10 @@ const disputeSchema = z.object({
   reference_id: z.string().nullish(),
 });
 
-/** Page: dispute-webhook-notifications. Its events carry the dispute itself instead of an envelope. */
+/**
+ * Page: dispute-webhook-notifications. Its events carry the dispute itself instead of an envelope. No inquiry confirms it: that there is one
+ * is documented, and its address is on no page that was read.
+ */
 export const disputeStatuses: Readonly<Record<string, ReportedDispute["status"]>> = {
   ACTION_REQUIRED: "open",
   UNDER_REVIEW: "open",
