@@ -1,4 +1,4 @@
-// `X-EXTERNAL-ID`s that are used once: no other request of the same day has the same one.
+// Ids for `X-EXTERNAL-ID` that are used once: no other request of the same day has the same one.
 import { randomInt } from "node:crypto";
 import { type Clock, SECOND } from "../../ground/clock.ts";
 import { JAKARTA_OFFSET } from "./values.ts";
