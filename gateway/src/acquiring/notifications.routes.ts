@@ -156,7 +156,7 @@ async function commit(
     }
     case "dispute": {
       const { dispute } = report;
-      const confirmed = await confirmDispute(parts, operation, code, dispute);
+      const confirmed = await confirmDispute(parts, { ...operation, attempt: name.attempt }, code, dispute);
       const link = await linkOf(database, name.book, code, dispute.id);
       const heard: Said | undefined = said && { ...said, words: [...said.words, ...confirmed] };
       const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, said: heard });
@@ -169,7 +169,7 @@ async function commit(
 
 /**
  * Asks the acquirer whether a dispute stands so, where its reports do not prove it. Gives what was said. Throws VALIDATION_ERROR when it
- * does not, and SERVICE_UNAVAILABLE when that cannot be known now: an acquirer says it again.
+ * does not, and SERVICE_UNAVAILABLE when that cannot be known now: an acquirer says it again. `operation` is at the attempt that is contested.
  */
 async function confirmDispute(
   parts: AcquiringParts,
