@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { InstructionRequest } from "./acquirer.ts";
 import { crc16, qrisString } from "./qris.ts";
+import { readQr } from "./qris-reading.ts";
 import { simulatedAcquirers } from "./simulated.ts";
 
 /** Reads tag, length, value; throws when the text is not whole. */
@@ -129,4 +130,13 @@ test("every method has two acquirers, so that one can stand in for the other", (
     );
     expect(able.length, method).toBeGreaterThanOrEqual(2);
   }
+});
+
+test("a code whose checksum reads as its own tag and length is whole; one without a checksum at its end is not", () => {
+  const whole =
+    "00020101021226300016ID.CO.EXAMPL.WWW01061234565204581253033605405150005802ID5909Test Shop6007Jakarta62140110000010785963046304";
+  expect(readQr(whole).crc).toEqual({ stated: "6304", computed: "6304", matches: true });
+  expect(readQr(`${whole}00`).crc.matches).toBe(false);
+  expect(readQr(whole.slice(0, -8)).crc.matches).toBe(false);
+  expect(readQr("6304").crc.matches).toBe(false);
 });

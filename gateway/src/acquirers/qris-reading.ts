@@ -81,11 +81,12 @@ export function readQr(text: string): ReadQr {
   const problems: string[] = [];
   const objects = readObjects(text, "", (problem) => problems.push(problem));
   const valueOf = (tag: string): string | undefined => objects.find((object) => object.tag === tag)?.value;
-  const at = text.lastIndexOf("6304");
-  const signed = at === text.length - 8 ? text.slice(0, -4) : text;
+  // Looked for where it must stand: one checksum in 65,536 reads 6304 itself.
+  const isSigned = text.slice(-8, -4) === "6304";
+  const signed = isSigned ? text.slice(0, -4) : text;
   const computed = crc16(Buffer.from(signed, "utf8").toString("latin1"));
   const stated = valueOf("63");
-  const matches = stated === computed && at === text.length - 8;
+  const matches = stated === computed && isSigned;
   if (valueOf("00") !== "01" || objects[0]?.tag !== "00")
     problems.push("It does not begin with 000201, the payload format.");
   for (const tag of NEEDED.slice(1)) {
