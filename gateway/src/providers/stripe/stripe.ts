@@ -174,6 +174,7 @@ class Stripe {
         body,
         contentType,
         baseUrl: this.profile.url ?? FILES,
+        deadlineMs: UPLOAD_MS,
       } as const;
       const answer = await this.ordered(upload, `${request.operationKey}.file.${index + 1}`, said);
       files.push(fileIdOf(answer.body, file.bytes));
@@ -347,10 +348,14 @@ class Stripe {
   }
 }
 
+/** A file has megabytes, and a slow line needs longer for it than for words. All of the evidence has its own end. */
+const UPLOAD_MS = 40_000;
+
 interface Order {
   method: "GET" | "POST";
   path: string;
   body?: string | Buffer;
   contentType?: string;
   baseUrl?: string;
+  deadlineMs?: number;
 }
