@@ -257,6 +257,12 @@ export interface AcquirerCalls {
    * complete what it finds not done, while the payment is not yet over.
    */
   ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known>;
+  /**
+   * Ends a payment that an inquiry has just found waiting, and that nobody is to pay any more: after it nobody can. Ended twice it is ended.
+   * Throws `AcquirerRefused` where the acquirer cannot end it before its time; an Error where it is not known whether it has ended, and
+   * where it was paid meanwhile. Absent where it can end none.
+   */
+  cancel?(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
   /** Asks for a refund. Throws `AcquirerRefused` for a definite no. */
   refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded>;
   askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund>;

@@ -205,6 +205,14 @@ export class Bench {
     return ended;
   }
 
+  /** Ends a payment. Throws `NotApplicable` where the provider ends none. */
+  async cancel(request: OpenRequest): Promise<Ended<void>> {
+    const { cancel } = this.acquirer.calls;
+    if (!cancel) throw new NotApplicable("it ends no payment before its time");
+    const providerIds = this.idsOf(request.operationKey);
+    return this.call((calls, signal) => cancel.call(calls, { ...request, providerIds }, signal));
+  }
+
   async refund(request: RefundRequest): Promise<Ended<Refunded>> {
     const ended = await this.call((calls, signal) => calls.refund(this.withIds(request), signal));
     if (ended.kind === "answered" && ended.answer.providerIds)

@@ -1,5 +1,6 @@
-// The provider exam: forty-odd cases that decide whether a connector may be trusted with money, and the scorecard that they make.
+// The provider exam: the cases that decide whether a connector may be trusted with money, and the scorecard that they make.
 import { Bench, type ExamCase, Failed, NotApplicable, type Subject } from "./bench.ts";
+import { cancellingCases } from "./cases.cancelling.ts";
 import { disputeCases } from "./cases.disputes.ts";
 import { openingCases } from "./cases.opening.ts";
 import { payingCases } from "./cases.paying.ts";
@@ -12,7 +13,13 @@ export interface Mark {
   why?: string;
 }
 
-export const examCases: readonly ExamCase[] = [...openingCases, ...payingCases, ...disputeCases, ...refundCases];
+export const examCases: readonly ExamCase[] = [
+  ...openingCases,
+  ...payingCases,
+  ...cancellingCases,
+  ...disputeCases,
+  ...refundCases,
+];
 
 /** Between two cases at a provider's own sandbox. */
 const GENTLE_PAUSE_MS = 1_000;

@@ -1,0 +1,71 @@
+// The exam's cases about payments that are ended before their time: ended there, once, and never what was paid.
+import type { OpenRequest } from "../../acquirers/acquirer.ts";
+import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
+import { receiptOf } from "./cases.paying.ts";
+
+/** After it nobody can pay: asking says so, and the provider takes no money. */
+async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
+  const asked = await bench.ask(request);
+  check(asked.kind === "answered", `it cannot be asked about any more: ${whyOf(asked)}`);
+  const status = asked.answer.known ? asked.answer.standing.status : "failed";
+  check(status === "failed", `it stands as ${status}`);
+  const isPaid = await bench.control.pay(request.operationKey).then(
+    () => true,
+    () => false,
+  );
+  check(!isPaid, "its payer could pay");
+}
+
+/** Payments by each method that the provider ends, open. Throws `NotApplicable` where it ends none. */
+async function endable(bench: Bench): Promise<OpenRequest[]> {
+  const found: OpenRequest[] = [];
+  for (const { method, currencies } of bench.acquirer.capabilities) {
+    const tried = bench.payment({ method, currency: currencies[0] ?? "" });
+    await bench.take(tried);
+    const ended = await bench.cancel(tried);
+    check(ended.kind !== "unknown", `it is not known whether a payment by ${method} has ended: ${whyOf(ended)}`);
+    if (ended.kind === "refused") continue;
+    const request = bench.payment({ method, currency: currencies[0] ?? "" });
+    await bench.take(request);
+    found.push(request);
+  }
+  if (found.length === 0) throw new NotApplicable("it ends no payment before its time");
+  return found;
+}
+
+export const cancellingCases: readonly ExamCase[] = [
+  {
+    name: "what is ended before its time cannot be paid any more, and may be ended twice",
+    async run(bench) {
+      for (const request of await endable(bench)) {
+        for (const time of ["first", "second"]) {
+          const ended = await bench.cancel(request);
+          check(ended.kind === "answered", `the ${time} time: ${whyOf(ended)}`);
+        }
+        await isEnded(bench, request);
+      }
+    },
+  },
+  {
+    name: "an end whose answer is lost is not told as one, and is found",
+    async run(bench) {
+      for (const request of await endable(bench)) {
+        bench.control.fault("silent after effect");
+        const lost = await bench.cancel(request);
+        check(lost.kind === "unknown", `it was told as ${whyOf(lost)}`);
+        await isEnded(bench, request);
+      }
+    },
+  },
+  {
+    name: "what was paid meanwhile is not told as ended",
+    async run(bench) {
+      for (const request of await endable(bench)) {
+        await bench.control.pay(request.operationKey);
+        const ended = await bench.cancel(request);
+        check(ended.kind !== "answered", "it was told as ended");
+        await receiptOf(bench, request);
+      }
+    },
+  },
+];
