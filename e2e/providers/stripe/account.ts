@@ -139,7 +139,8 @@ export class Account {
   expireSession(id: string): Session {
     const session = this.session(id);
     if (session.status !== "open") {
-      throw new StripeError(400, { message: "Only Checkout Sessions with a status in [open] can be expired." });
+      const message = `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of \`${session.status}\`.`;
+      throw new StripeError(400, { message });
     }
     session.status = "expired";
     return session;

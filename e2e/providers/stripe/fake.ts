@@ -202,7 +202,13 @@ class MadeUpStripe {
     }
   }
 
-  private sessions(method: string, id: string, verb: string, form: Form, query: URLSearchParams): unknown {
+  private async sessions(
+    method: string,
+    id: string,
+    verb: string,
+    form: Form,
+    query: URLSearchParams,
+  ): Promise<unknown> {
     const path = "/v1/checkout/sessions";
     if (id === "" && method === "POST") return sessionObject(this.account.createSession(form), this.url);
     if (id === "")
@@ -211,7 +217,11 @@ class MadeUpStripe {
         path,
         query,
       );
-    if (verb === "expire" && method === "POST") return sessionObject(this.account.expireSession(id), this.url);
+    if (verb === "expire" && method === "POST") {
+      const expired = sessionObject(this.account.expireSession(id), this.url);
+      await this.notifyAll([["checkout.session.expired", expired]], 1);
+      return expired;
+    }
     if (verb !== "" || method !== "GET") throw new StripeError(404, { message: "Unrecognized request URL." });
     const expanded = [...query].some(
       ([name, value]) => name.startsWith("expand") && value.startsWith("payment_intent"),

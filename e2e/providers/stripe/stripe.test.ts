@@ -134,6 +134,8 @@ function order(change: Partial<OpenRequest> = {}): OpenRequest {
 
 const open = (request: OpenRequest) => acquirer.calls.open(request, signal, tell);
 const ask = (request: OpenRequest) => acquirer.calls.ask(request, signal, tell);
+const cancel = (request: OpenRequest) =>
+  acquirer.calls.cancel?.(request, signal, tell) ?? Promise.reject(new Error("it closes none"));
 
 /** A payment that its payer has paid, and what is known of it. */
 async function paid(change: Partial<OpenRequest> = {}) {
@@ -302,6 +304,54 @@ test("a page that is closed there, and money of another amount, are told as they
   await open(short);
   await fake.control.pay(short.operationKey, { amountMinor: 100_000 });
   expect(await ask(short)).toMatchObject({ standing: { receipt: { amountMinor: 100_000n } } });
+});
+
+test.each([true, false])(
+  "a page is closed before its time, and closed twice it is closed; named: %s",
+  async (named) => {
+    const request = order();
+    const { providerIds } = await open(request);
+    const later = { ...request, providerIds: named ? providerIds : undefined };
+    await cancel(later);
+    expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: request.operationKey }] });
+    await cancel(later);
+    expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, standing: { status: "failed" } });
+    await expect(fake.control.pay(request.operationKey)).rejects.toThrow("expired");
+  },
+);
+
+test("a page that was paid meanwhile, and one that is not there, are not told as closed", async () => {
+  const { request, known } = await paid();
+  for (const providerIds of [known.providerIds, undefined]) {
+    const told = await cancel({ ...request, providerIds }).catch((error: unknown) => error);
+    expect(told).toMatchObject({ message: expect.stringContaining("invalid_request_error") as string });
+    expect(told).not.toBeInstanceOf(AcquirerRefused);
+  }
+  const never = order();
+  await expect(cancel(never)).rejects.toThrow("does not show the page");
+  await expect(cancel({ ...never, providerIds: { session: "cs_test_none" } })).rejects.toThrow("resource_missing");
+  expect(fake.control.opened(never.operationKey)).toBe(0);
+});
+
+test.each<FaultName>([
+  "refuse",
+  "key revoked",
+  "unavailable",
+  "html",
+  "half answer",
+  "silent after effect",
+  "500 after effect",
+  "wrong amount",
+  "wrong currency",
+  "unknown status",
+])("after %j it is not known whether a page is closed, and closing it again tells", async (fault) => {
+  const request = order();
+  const { providerIds } = await open(request);
+  fake.control.fault(fault);
+  const told = await cancel({ ...request, providerIds }).catch((error: unknown) => error);
+  expect(told).toBeInstanceOf(Error);
+  expect(told).not.toBeInstanceOf(AcquirerRefused);
+  await cancel({ ...request, providerIds });
 });
 
 test.each<[FaultName, "refused" | "unknown"]>([

@@ -7,6 +7,7 @@ import {
   type Fields,
   channelOf,
   isFields,
+  objectionToEnd,
   objectionToPaymentRequest,
   objectionToRefund,
   objectionToSession,
@@ -76,6 +77,7 @@ class XenditFake {
     forgetKeys: () => this.answered.clear(),
     pay: async (key, { amountMinor, currency, times = 1, notify = true, order = "normal" } = {}) => {
       const opened = this.openedOf(key);
+      if (opened.payment === undefined && opened.fields.status === "CANCELED") throw new Error(`${key} was ended`);
       opened.payment ??= this.paid(opened, amountMinor, currency);
       const { payment } = opened;
       if (!notify) return;
@@ -93,8 +95,8 @@ class XenditFake {
     expire: async (key) => {
       const opened = this.openedOf(key);
       opened.fields.status = "EXPIRED";
-      // Of payment requests that expire nothing is sent.
-      if (opened.kind === "card page") await this.notify("payment_session.expired", opened.fields);
+      const event = opened.kind === "card page" ? "payment_session.expired" : "payment_request.expiry";
+      await this.notify(event, opened.fields);
     },
     decideRefund: async (key, status) => {
       const refund = [...this.refunds.values()].find((one) => one.reference_id === key);
@@ -166,10 +168,11 @@ class XenditFake {
   }
 
   private make({ path, headers, body }: FakeRequest): FakeAnswer {
+    const ending = /^(?:\/v3\/payment_requests|\/sessions)\/([\w-]+)\/cancel$/.exec(path)?.[1];
+    if (ending !== undefined) return this.end(ending, path, headers);
     const fields = fieldsOf(body);
     if (fields === undefined) return refusal(400, "API_VALIDATION_ERROR", "the body is no JSON object");
-    if (path.startsWith("/v3/") && headers["api-version"] !== API_VERSION)
-      return refusal(400, "API_VALIDATION_ERROR", "api-version is missing or not known");
+    if (path.startsWith("/v3/") && headers["api-version"] !== API_VERSION) return versionMissing;
     if (path === "/v3/payment_requests") return this.openRequest(fields);
     if (path === "/sessions") return this.openPage(fields);
     if (path === "/refunds") return this.refund(fields);
@@ -228,6 +231,17 @@ class XenditFake {
     return { status: 201, body: answer };
   }
 
+  /** Of what is ended so nothing is notified: neither of the pages on events has one for it. */
+  private end(id: string, path: string, headers: FakeRequest["headers"]): FakeAnswer {
+    if (path.startsWith("/v3/") && headers["api-version"] !== API_VERSION) return versionMissing;
+    const opened = this.opened.get(id);
+    if (opened === undefined || (opened.kind === "card page") !== path.startsWith("/sessions/")) return notFound;
+    const objection = objectionToEnd(String(opened.fields.status));
+    if (objection !== undefined) return objection;
+    Object.assign(opened.fields, { status: "CANCELED", updated: now() });
+    return { status: 200, body: structuredClone(opened.fields) };
+  }
+
   private refund(fields: Fields): FakeAnswer {
     const paymentRequest = fields.payment_request_id;
     const unpaid = this.opened.get(String(paymentRequest))?.fields;
@@ -267,8 +281,7 @@ class XenditFake {
   }
 
   private look({ path, query, headers }: FakeRequest): FakeAnswer {
-    if (path.startsWith("/v3/") && headers["api-version"] !== API_VERSION)
-      return refusal(400, "API_VALIDATION_ERROR", "api-version is missing or not known");
+    if (path.startsWith("/v3/") && headers["api-version"] !== API_VERSION) return versionMissing;
     const list = (things: Fields[]): FakeAnswer => ({ status: 200, body: { data: things, has_more: false } });
     if (path === "/v3/payment_requests") {
       const found = [...this.opened.values()].filter(
@@ -347,6 +360,7 @@ class XenditFake {
   }
 }
 
+const versionMissing = refusal(400, "API_VALIDATION_ERROR", "api-version is missing or not known");
 const notFound = refusal(404, "DATA_NOT_FOUND", "ID specified in request cannot be found.");
 
 const now = (): string => new Date().toISOString();

@@ -111,6 +111,14 @@ export function objectionToSession(body: Fields): FakeAnswer | undefined {
   return undefined;
 }
 
+/** Of payment requests the codes are those of their page. Of card pages no stored copy shows them: they are answered alike. */
+export function objectionToEnd(status: string): FakeAnswer | undefined {
+  if (status === "ACTIVE" || status === "REQUIRES_ACTION" || status === "ACCEPTING_PAYMENTS") return undefined;
+  return status === "CANCELED" || status === "EXPIRED" || status === "FAILED"
+    ? refusal(400, "INACTIVE_PAYMENT_REQUEST", "Payment request is already inactive.")
+    : refusal(400, "INELIGIBLE_TRANSACTION_STATUS", "Feature is not allowed because of the current status.");
+}
+
 const reasons = ["FRAUDULENT", "DUPLICATE", "REQUESTED_BY_CUSTOMER", "CANCELLATION", "OTHERS"];
 
 /** What of a payment matters for its refund. */

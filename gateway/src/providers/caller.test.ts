@@ -1,10 +1,12 @@
-// Goal: a request with much to carry has the time that it names, and no other one has. Method: a server that answers late.
+// Goal: a request with much to carry has the time that it names, and no other one has; a no that may pass is no definite one. Method: a server
+// that answers late, and refusals made by hand.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NoAnswer } from "../acquirers/remote-http.ts";
-import { Caller } from "./caller.ts";
+import { AcquirerRefused } from "../acquirers/acquirer.ts";
+import { Caller, definiteOnly } from "./caller.ts";
 
 const LATE_MS = 400;
 const server = createServer((_request, response) => void setTimeout(() => response.end('{"here":true}'), LATE_MS));
@@ -28,4 +30,13 @@ test("its own deadline takes the place of the caller's", async () => {
   const longer = caller.call({ ...request, deadlineMs: 20_000 }, never, undefined);
   await expect(usual).rejects.toBeInstanceOf(NoAnswer);
   expect((await longer).body).toEqual({ here: true });
+});
+
+test("that a provider is not to be had is no word about whether it can end a payment", async () => {
+  const busy = definiteOnly(Promise.reject(new AcquirerRefused("it is busy", { unavailable: true })));
+  await expect(busy).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await expect(busy).rejects.toThrow("it is busy");
+  await expect(definiteOnly(Promise.reject(new AcquirerRefused("never")))).rejects.toBeInstanceOf(AcquirerRefused);
+  await expect(definiteOnly(Promise.reject(new TypeError("ours")))).rejects.toBeInstanceOf(TypeError);
+  expect(await definiteOnly(Promise.resolve(7))).toBe(7);
 });

@@ -96,6 +96,19 @@ export class Caller {
   }
 }
 
+/**
+ * For a call that ends something: that it cannot be asked for now is no word about whether it can be ended. An unavailable provider becomes
+ * a plain Error; every other outcome stays as it is.
+ */
+export async function definiteOnly<Value>(call: Promise<Value>): Promise<Value> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof AcquirerRefused && error.unavailable) throw new Error(error.message, { cause: error });
+    throw error;
+  }
+}
+
 function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
   try {
     return parseObject(bytes);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { SECOND } from "../../ground/clock.ts";
 import {
+  checkEnded,
   disputeOf,
   fileIdOf,
   isLive,
@@ -82,6 +83,19 @@ test.each([
   ["expired", "unpaid", "failed"],
 ])("a page that is %s and %s is %s", (status, payment_status, expected) => {
   expect(pageOf({ ...open, status, payment_status }, request, account).known.standing).toEqual({ status: expected });
+});
+
+test.each([
+  ["expired", "unpaid", undefined],
+  ["open", "unpaid", "is waiting"],
+  ["complete", "unpaid", "is processing"],
+  ["complete", "paid", "is paid"],
+])("a closing that is answered with a page that is %s and %s leaves: %s", (status, payment_status, left) => {
+  const page = pageOf({ ...open, status, payment_status, payment_intent: "pi_1" }, request, account);
+  const end = () => checkEnded(page, open.id);
+  if (left === undefined) expect(end).not.toThrow();
+  else expect(end).toThrow(left);
+  expect(() => checkEnded(page, "cs_test_2")).toThrow("it is another one");
 });
 
 test("money of another amount or currency is given as they say it: it counts for nothing, and is seen", () => {

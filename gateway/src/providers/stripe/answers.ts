@@ -85,6 +85,13 @@ export function pageOf(body: Body, request: OpenRequest, account: Account): Page
   };
 }
 
+/** Throws unless it is the page of that name, and takes no money any more. */
+export function checkEnded({ id, known }: Page, session: string): void {
+  if (id !== session) throw malformed("a page", "it is another one");
+  const { status } = known.standing;
+  if (status !== "failed") throw new Error(`Stripe has not closed the page: its payment is ${status}`);
+}
+
 /** What money came for a page counts as they say it, whatever was asked for: a difference is for the core to see. */
 function standingOf(session: Session): Standing {
   switch (`${session.status} ${session.payment_status}`) {

@@ -1,6 +1,6 @@
 // Goal: only what is documented as a definite no frees a payment for another provider. Method: the table line by line, and all its neighbours.
 import { expect, test } from "vitest";
-import { isAboutExpiry, isOtherParameters, reasonOf, refusalOf, refusals } from "./errors.ts";
+import { isAboutExpiry, isOtherParameters, isWorthALook, reasonOf, refusalOf, refusals } from "./errors.ts";
 
 const answer = (type: string, code?: string, param?: string) => ({
   error: {
@@ -89,6 +89,21 @@ test("other parameters under a key, and an end of time that is not taken, are to
   expect(isAboutExpiry(400, invalid(undefined, "expires_at"))).toBe(true);
   expect(isAboutExpiry(400, invalid(undefined, "success_url"))).toBe(false);
   expect(isAboutExpiry(400, undefined)).toBe(false);
+});
+
+test.each([
+  ["a page that is not open", 400, invalid(), true],
+  ["a page that is not there", 404, invalid("resource_missing", "session"), true],
+  ["an answer that cannot be read", 400, undefined, true],
+  ["a key that has run out", 400, invalid("api_key_expired"), false],
+  ["a key that is not taken", 401, invalid(), false],
+  ["a key that may not", 403, invalid("more_permissions_required"), false],
+  ["a request under way", 409, answer("idempotency_error"), false],
+  ["too many requests", 429, invalid("rate_limit"), false],
+  ["an error of theirs", 500, answer("api_error"), false],
+  ["a success", 200, {}, false],
+])("after %s to its closing a page is looked at once more", (_name, status, body, expected) => {
+  expect(isWorthALook(status, body)).toBe(expected);
 });
 
 test("reasons name type, code and parameter, and never quote their message", () => {

@@ -113,6 +113,14 @@ export function isAboutExpiry(status: number, body: Record<string, unknown> | un
   return status === 400 && error?.type === "invalid_request_error" && error.param === "expires_at";
 }
 
+/**
+ * Whether an answer to the closing of a page means that it stands otherwise than was thought (expired before, or paid meanwhile), so that it
+ * is looked at once more. Page: docs.stripe.com/api/checkout/sessions/expire, which names no code of such an error.
+ */
+export function isWorthALook(status: number, body: Record<string, unknown> | undefined): boolean {
+  return (status === 400 || status === 404) && refusalOf(status, body)?.about !== "gate";
+}
+
 /** What an answer that is no success says, as far as a log takes it. */
 export function reasonOf(status: number, body: Record<string, unknown> | undefined): string {
   const error = errorOf(body);

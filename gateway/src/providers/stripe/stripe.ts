@@ -13,13 +13,14 @@ import {
 } from "../../acquirers/acquirer.ts";
 import { isLoopback } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
-import { Caller, type ProviderAnswer } from "../caller.ts";
+import { Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import { boundsOf } from "./amounts.ts";
 import {
   type Account,
   type Page,
+  checkEnded,
   fileIdOf,
   isLive,
   isSubmitted,
@@ -29,7 +30,7 @@ import {
   refundOf,
   sessionAmong,
 } from "./answers.ts";
-import { isAboutExpiry, isOtherParameters, reasonOf, refusalOf } from "./errors.ts";
+import { isAboutExpiry, isOtherParameters, isWorthALook, reasonOf, refusalOf } from "./errors.ts";
 import { heardOf } from "./events.ts";
 import { evidenceOrder, fileUpload, objectionToEvidence } from "./evidence.ts";
 import { type StripeProfile, objectionToKey, stripeProfileSchema } from "./profile.ts";
@@ -85,6 +86,7 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
       deadlineMs: profile.deadline_ms,
       open: (request, signal, tell) => stripe.open(request, { signal, tell }),
       ask: (request, signal, tell) => stripe.ask(request, { signal, tell }),
+      cancel: (request, signal, tell) => definiteOnly(stripe.cancel(request, { signal, tell })),
       refund: (request, signal, tell) => stripe.refund(request, { signal, tell }),
       askRefund: (request, signal, tell) => stripe.askRefund(request, { signal, tell }),
       receive({ headers: received, body }, now) {
@@ -130,6 +132,20 @@ class Stripe {
     if (page === undefined) return { known: false };
     if (!page.isOpen || !this.isOver(request)) return page.known;
     return this.closePage(page, request, said);
+  }
+
+  /** Their page can be expired while it is open: there is no payment of theirs that could not be ended, and so no definite no. */
+  async cancel(request: OpenRequest, said: Said): Promise<void> {
+    const { operationKey, providerIds } = request;
+    const session = providerIds?.session ?? (await this.sessionOfKey(operationKey, said));
+    if (session === undefined) throw new Error(`${this.profile.code} does not show the page that is to be closed`);
+    const answer = await this.expire(session, said);
+    if (answer.status === 200) return checkEnded(pageOf(answer.body, request, this.account), session);
+    const unexpected = this.unexpected("POST /v1/checkout/sessions/:id/expire", answer);
+    if (!isWorthALook(answer.status, answer.body)) throw unexpected;
+    const page = await this.page(session, request, said);
+    if (page.known.standing.status !== "failed") throw unexpected;
+    checkEnded(page, session);
   }
 
   async refund(request: RefundRequest, said: Said): Promise<Refunded> {
@@ -251,10 +267,15 @@ class Stripe {
 
   /** Closes the page of a payment that is over. A payer may have been faster. */
   private async closePage(page: Page, request: OpenRequest, said: Said): Promise<Known> {
-    const path = `/v1/checkout/sessions/${page.id}/expire`;
-    const answer = await this.caller.call(this.request({ method: "POST", path, body: "" }), said.signal, said.tell);
+    const answer = await this.expire(page.id, said);
     if (answer.status === 200) return pageOf(answer.body, request, this.account).known;
     return (await this.page(page.id, request, said)).known;
+  }
+
+  /** Without an idempotency key: expired twice is expired, and under a key they would repeat what they said first, however it stands by now. */
+  private expire(session: string, said: Said): Promise<ProviderAnswer> {
+    const path = `/v1/checkout/sessions/${session}/expire`;
+    return this.caller.call(this.request({ method: "POST", path, body: "" }), said.signal, said.tell);
   }
 
   private async page(session: string, request: OpenRequest, said: Said): Promise<Page> {

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import {
   Unreadable,
+  checkEnded,
   instructionsOf,
   readList,
   readPaymentRequest,
@@ -219,4 +220,35 @@ test("once a payment waits no longer, the payer's page stands in for what Xendit
     redirect_url: "https://pay.rimba.example/pay/abc",
   });
   expect(told({ actions: null, status: "EXPIRED" }, {}).value).toBe("https://pay.rimba.example/pay/abc");
+});
+
+test.for<[string, string | undefined]>([
+  ["CANCELED", undefined],
+  ["EXPIRED", undefined],
+  ["FAILED", undefined],
+  ["REQUIRES_ACTION", "it is waiting"],
+  ["ACCEPTING_PAYMENTS", "it is waiting"],
+  ["PENDING", "it is processing"],
+  ["AUTHORIZED", "it is processing"],
+  ["SUCCEEDED", "it is paid"],
+])("an end that is answered with a payment request that is %s leaves: %s", ([status, left]) => {
+  const stood = readPaymentRequest(paymentRequest({ status }), opening());
+  const end = () => checkEnded(stood, PAYMENT_REQUEST);
+  if (left === undefined) expect(end).not.toThrow();
+  else expect(end).toThrow(left);
+  expect(() => checkEnded(stood, "pr-2")).toThrow("it is another one");
+});
+
+test.for<[string, string | undefined]>([
+  ["CANCELED", undefined],
+  ["EXPIRED", undefined],
+  ["ACTIVE", "it is waiting"],
+  ["COMPLETED", "it is paid"],
+])("an end that is answered with a card page that is %s leaves: %s", ([status, left]) => {
+  // The page, not the payment request that it may have made, is what was to be ended.
+  const stood = readSession(session({ status, payment_request_id: PAYMENT_REQUEST }), opening({ method: "card" }));
+  const end = () => checkEnded(stood, SESSION);
+  if (left === undefined) expect(end).not.toThrow();
+  else expect(end).toThrow(left);
+  expect(() => checkEnded(stood, PAYMENT_REQUEST)).toThrow("it is another one");
 });

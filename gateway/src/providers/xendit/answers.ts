@@ -142,6 +142,13 @@ export function readSession(body: unknown, request: Order): Stood {
   };
 }
 
+/** Throws unless it is the one of that name, and takes no money any more. */
+export function checkEnded({ stand, sessionId, paymentRequestId }: Stood, name: string): void {
+  const what = sessionId === undefined ? "a payment request" : "a card page";
+  if ((sessionId ?? paymentRequestId) !== name) throw new Unreadable(what, "it is another one");
+  if (stand !== "failed") throw new Error(`Xendit has not ended ${what}: it is ${stand}`);
+}
+
 /** The money that came by a payment of Xendit's. Its amount is what was captured, which need not be what was asked for. */
 export function readReceipt(body: unknown, paymentRequestId: string | undefined): Receipt {
   const what = "a payment";

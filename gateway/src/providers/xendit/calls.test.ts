@@ -115,9 +115,11 @@ function refundOf(request: OpenRequest, change: Partial<RefundRequest> = {}): Re
 
 const look = (operationKey: string) => ({ kind: "reports", reports: [{ kind: "look", operationKey }] });
 
-const { open, ask, refund, askRefund } = {
+const { open, ask, cancel, refund, askRefund } = {
   open: (request: OpenRequest) => acquirer.calls.open(request, signal),
   ask: (request: OpenRequest) => acquirer.calls.ask(request, signal),
+  cancel: (request: OpenRequest) =>
+    acquirer.calls.cancel?.(request, signal) ?? Promise.reject(new Error("it ends none")),
   refund: (request: RefundRequest) => acquirer.calls.refund(request, signal),
   askRefund: (request: RefundRequest) => acquirer.calls.askRefund(request, signal),
 };
@@ -239,13 +241,15 @@ test("an address where nobody listens is a definite no", async () => {
 });
 
 test("a payment that failed or ran out at Xendit is over, and its notification is inquired about", async () => {
-  const [failed, expired] = [asked(), asked({ method: "card" })];
-  for (const request of [failed, expired]) await open(request);
+  const [failed, expired, late] = [asked(), asked({ method: "card" }), asked()];
+  for (const request of [failed, expired, late]) await open(request);
   heard.length = 0;
   await fake.control.fail(failed.operationKey);
   await fake.control.expire(expired.operationKey);
-  expect(heard).toMatchObject([look(failed.operationKey), look(expired.operationKey)]);
-  expect(await ask(failed)).toMatchObject({ known: true, standing: { status: "failed" } });
+  await fake.control.expire(late.operationKey);
+  expect(heard).toMatchObject([failed, expired, late].map(({ operationKey }) => look(operationKey)));
+  for (const request of [failed, late])
+    expect(await ask(request)).toMatchObject({ known: true, standing: { status: "failed" } });
 });
 
 test("other money than was asked for is reported as it came", async () => {
@@ -256,6 +260,65 @@ test("other money than was asked for is reported as it came", async () => {
   const receipt = { amountMinor: 999_950n, currency: "IDR" };
   expect(heard).toMatchObject([look(request.operationKey)]);
   expect(await ask(request)).toMatchObject({ standing: { status: "paid", receipt } });
+});
+
+test.for([
+  ["qris", true],
+  ["qris", false],
+  ["va", true],
+  ["ewallet", true],
+  ["card", true],
+] as const)("a payment by %s is ended, and ended twice it is ended; named: %s", async ([method, named]) => {
+  const request = asked({ method });
+  const { providerIds } = await open(request);
+  const later = { ...request, providerIds: named ? providerIds : undefined };
+  await cancel(later);
+  await cancel(later);
+  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, standing: { status: "failed" } });
+  await expect(fake.control.pay(request.operationKey)).rejects.toThrow("was ended");
+});
+
+test.for(["qris", "card"] as const)("a payment by %s that was paid meanwhile is not told as ended", async (method) => {
+  const bought = await paid({ method });
+  const told = await cancel(bought).catch((error: unknown) => error);
+  expect(told).toBeInstanceOf(Error);
+  expect(told).not.toBeInstanceOf(AcquirerRefused);
+  expect(await ask(bought)).toMatchObject({ known: true, standing: { status: "paid" } });
+});
+
+test.for<[FaultName, "refused" | "unknown"]>([
+  ["refuse", "refused"],
+  ["key revoked", "unknown"],
+  ["unavailable", "unknown"],
+  ["html", "unknown"],
+  ["half answer", "unknown"],
+  ["500 after effect", "unknown"],
+  ["wrong amount", "unknown"],
+  ["wrong currency", "unknown"],
+  ["unknown status", "unknown"],
+])("after %s an end is %s", async ([fault, expected]) => {
+  const request = asked();
+  const { providerIds } = await open(request);
+  fake.control.fault(fault);
+  const told = await cancel({ ...request, providerIds }).catch((error: unknown) => error);
+  expect(told).toBeInstanceOf(Error);
+  expect(told instanceof AcquirerRefused ? "refused" : "unknown").toBe(expected);
+  await cancel({ ...request, providerIds });
+});
+
+test("what Xendit does not show is not ended, and nothing is opened for it", async () => {
+  for (const method of ["qris", "card"] as const) {
+    const request = asked({ method });
+    await expect(cancel(request)).rejects.toThrow("does not show the payment that is to be ended");
+    expect(fake.control.opened(request.operationKey)).toBe(0);
+  }
+});
+
+test("an address where nobody listens says nothing of whether a payment can be ended", async () => {
+  const nobody = xenditAcquirer({ ...profile, url: "http://127.0.0.1:1" });
+  const unreached = nobody.calls.cancel?.(asked({ providerIds: { payment_request: "pr-1" } }), signal);
+  await expect(unreached).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await nobody.close();
 });
 
 async function paid(change: Partial<OpenRequest> = {}): Promise<OpenRequest> {

@@ -14,12 +14,13 @@ import {
   type Tell,
 } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
-import { Caller, type ProviderAnswer } from "../caller.ts";
+import { Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { channelOf } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import {
   type ReadRefund,
   type Stood,
+  checkEnded,
   instructionsOf,
   readList,
   readPaymentRequest,
@@ -28,9 +29,9 @@ import {
   readSession,
 } from "./answers.ts";
 import { checkedOf } from "./check.ts";
-import { type Asked, refusalOf } from "./errors.ts";
+import { type Asked, isWorthALook, refusalOf } from "./errors.ts";
 import type { XenditProfile } from "./profile.ts";
-import { type Ask, inquiries, openingOf, refundOf } from "./requests.ts";
+import { type Ask, endingOf, inquiries, openingOf, refundOf } from "./requests.ts";
 import { authorization, checkToken } from "./signature.ts";
 import { readWebhook } from "./webhooks.ts";
 
@@ -86,6 +87,10 @@ export class XenditCalls implements AcquirerCalls {
     // Nobody was shown anything of it, so nobody can pay it, and Xendit keeps the key: the same request once more makes one payment.
     const opened = await refusedForGood(this.open(request, limit, tell));
     return opened === undefined ? { known: false } : { known: true, standing: { status: "waiting" }, ...opened };
+  }
+
+  cancel(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<void> {
+    return definiteOnly(this.end(request, this.limit(signal), tell));
   }
 
   async refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded> {
@@ -152,6 +157,28 @@ export class XenditCalls implements AcquirerCalls {
     const { body } = await this.inquire(inquiries.paymentRequests(operationKey), limit, tell);
     const found = readList(body, operationKey).matching.map((item) => readPaymentRequest(item, request));
     return found.find(({ stand }) => stand === "paid") ?? found[0];
+  }
+
+  private async end(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<void> {
+    const named = await this.named(request, limit, tell);
+    const name = nameOf(named);
+    if (name === undefined) throw new Error(`${this.profile.code} does not show the payment that is to be ended`);
+    const ending = endingOf(request, name);
+    const answer = await this.call(ending, limit, tell);
+    if (answer.status === 200) return checkEnded(readStood(answer.body, request), name);
+    if (!isWorthALook(answer.status)) throw this.unexpected(answer, ending);
+    const stood = await this.find(named, limit, tell);
+    if (stood?.stand === "failed") return checkEnded(stood, name);
+    throw stood?.stand === "waiting"
+      ? this.notDone("end of a payment", answer, ending)
+      : this.unexpected(answer, ending);
+  }
+
+  /** The request with Xendit's name for it, where one is to be had. */
+  private async named(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<OpenRequest> {
+    if (nameOf(request) !== undefined) return request;
+    const stood = await this.find(request, limit, tell);
+    return stood === undefined ? request : { ...request, providerIds: { ...request.providerIds, ...idsOf(stood) } };
   }
 
   private async known(request: OpenRequest, stood: Stood, limit: AbortSignal, tell?: Tell): Promise<Known> {
@@ -283,6 +310,11 @@ async function refusedForGood<Value>(order: Promise<Value>): Promise<Value | und
     if (!error.unavailable) return undefined;
     throw new Error(`not found, and not to be had now: ${error.message}`, { cause: error });
   }
+}
+
+/** Xendit's name for what was opened. */
+function nameOf({ method, providerIds }: OpenRequest): string | undefined {
+  return method === "card" ? providerIds?.session : providerIds?.payment_request;
 }
 
 function readStood(body: unknown, request: OpenRequest): Stood {

@@ -1,6 +1,6 @@
 // Goal: only what Xendit's documentation calls a no is one. Method: each line of the table once more, by hand, and what must not be in it.
 import { expect, test } from "vitest";
-import { type Asked, refusalOf, refusals } from "./errors.ts";
+import { type Asked, isWorthALook, refusalOf, refusals } from "./errors.ts";
 
 const lines = `
 payment 400 INVALID_VALUE_ERROR no
@@ -48,18 +48,20 @@ refund 403 PARTIAL_REFUND_NOT_SUPPORTED no
 refund 404 DATA_NOT_FOUND no
 refund 401 INVALID_API_KEY later
 refund 429 RATE_LIMIT_EXCEEDED later
+end-of-a-payment 400 API_VALIDATION_ERROR look
+end-of-a-payment 400 INELIGIBLE_TRANSACTION_STATUS look
 `
   .trim()
   .split("\n")
   .map((line) => line.split(" "));
 
 test.for(lines)("%s, %s %s: %s", ([asked = "", status = "", code = "", meaning]) => {
-  const line = refusalOf(asked.replace("-", " ") as Asked, Number(status), code);
+  const line = refusalOf(asked.replaceAll("-", " ") as Asked, Number(status), code);
   expect(line).toMatchObject({ unavailable: meaning === "later", lookFirst: meaning === "look" });
 });
 
 test("the table has these lines and no others, each once", () => {
-  const named = refusals.map(({ asked, status, code }) => `${asked.replace(" ", "-")} ${status} ${code}`);
+  const named = refusals.map(({ asked, status, code }) => `${asked.replaceAll(" ", "-")} ${status} ${code}`);
   expect(named.toSorted()).toEqual(lines.map((line) => line.slice(0, 3).join(" ")).toSorted());
 });
 
@@ -77,6 +79,28 @@ test.for<[Asked, number, unknown]>([
   ["refund", 503, "CHANNEL_UNAVAILABLE"],
   ["refund", 500, "SERVER_ERROR"],
   ["refund", 200, "DATA_NOT_FOUND"],
+  ["end of a payment", 400, "INACTIVE_PAYMENT_REQUEST"],
+  ["end of a payment", 400, "TEMPORARILY_UNAVAILABLE"],
+  ["end of a payment", 404, "DATA_NOT_FOUND"],
+  ["end of a payment", 401, "INVALID_API_KEY"],
+  ["end of a payment", 429, "RATE_LIMIT_EXCEEDED"],
+  ["end of a payment", 503, "CHANNEL_UNAVAILABLE"],
 ])("%s, %s %s is unknown", ([asked, status, code]) => {
   expect(refusalOf(asked, status, code)).toBe(undefined);
+});
+
+test.for([
+  [400, true],
+  [403, true],
+  [404, true],
+  [409, true],
+  [200, false],
+  [307, false],
+  // The key, and too many requests: nothing was read of the payment.
+  [401, false],
+  [429, false],
+  [500, false],
+  [503, false],
+] as const)("after %i to an end the payment is looked at once more: %s", ([status, expected]) => {
+  expect(isWorthALook(status)).toBe(expected);
 });

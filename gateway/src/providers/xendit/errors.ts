@@ -1,7 +1,7 @@
 // What Xendit's documentation calls a definite no, line by line. Whatever is not here is unknown, and is asked about.
 
 /** The calls that can be refused. */
-export type Asked = "payment" | "card page" | "refund";
+export type Asked = "payment" | "card page" | "refund" | "end of a payment";
 
 interface Refusal {
   asked: Asked;
@@ -19,8 +19,9 @@ const later = { unavailable: true };
 const perhapsOurs = { lookFirst: true };
 
 /**
- * Pages: create-payment-request, create-session, refund-payment-request, rate-limits. Left out on purpose: 500 SERVER_ERROR; 409, which says
- * that our reference is there already; a refund's 503 and REFUND_IN_PROGRESS, after which the refund may be there all the same.
+ * Pages: create-payment-request, create-session, refund-payment-request, cancel-payment-request, rate-limits. Left out on purpose: 500 SERVER_ERROR; 409, which says
+ * that our reference is there already; a refund's 503 and REFUND_IN_PROGRESS, after which the refund may be there all the same. Of an end
+ * only what says that it cannot be is a no: a key that is not taken and a limit that is reached say nothing about the payment.
  */
 export const refusals: readonly Refusal[] = [
   ...no("payment", 400, "INVALID_VALUE_ERROR API_VALIDATION_ERROR CARD_EXPIRED INVALID_PAYMENT_DETAILS INVALID_TOKEN"),
@@ -48,6 +49,7 @@ export const refusals: readonly Refusal[] = [
     "SKIP_3DS_FORBIDDEN INVALID_MERCHANT_SETTINGS REFUND_NOT_SUPPORTED PARTIAL_REFUND_NOT_SUPPORTED",
   ),
   ...no("refund", 404, "DATA_NOT_FOUND"),
+  ...no("end of a payment", 400, "API_VALIDATION_ERROR INELIGIBLE_TRANSACTION_STATUS", perhapsOurs),
   ...(["payment", "card page", "refund"] as const).flatMap((asked) => [
     ...no(asked, 401, "INVALID_API_KEY", later),
     ...no(asked, 429, "RATE_LIMIT_EXCEEDED", later),
@@ -57,4 +59,12 @@ export const refusals: readonly Refusal[] = [
 /** The line that an answer stands for; undefined when their documentation knows no such no. */
 export function refusalOf(asked: Asked, status: number, code: unknown): Refusal | undefined {
   return refusals.find((line) => line.asked === asked && line.status === status && line.code === code);
+}
+
+/**
+ * Whether an answer to an end means that something stands otherwise than was thought, so that it is looked at once more: it was ended before,
+ * or paid meanwhile. All that Xendit says to a request that it has read, whatever its code.
+ */
+export function isWorthALook(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 401 && status !== 429;
 }

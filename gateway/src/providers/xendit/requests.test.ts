@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { AcquirerRefused } from "../../acquirers/acquirer.ts";
 import { KEY, PAYMENT_REQUEST, REFUND_KEY, opening, refunding } from "../../../test/xendit-fixtures.ts";
-import { displayName, inquiries, openingOf, refundOf } from "./requests.ts";
+import { displayName, endingOf, inquiries, openingOf, refundOf } from "./requests.ts";
 
 const options = { qrisExpiry: true };
 const asked = (request: Parameters<typeof opening>[0], channel?: string) =>
@@ -124,4 +124,13 @@ test.for([
   ["x".repeat(60), "x".repeat(40)],
 ] as const)("a bank shows %s as %s", ([name, shown]) => {
   expect(displayName(name)).toBe(shown);
+});
+
+test("an end names what was opened, in the version that opened it, and carries no key", () => {
+  expect(endingOf({ method: "qris" }, "pr-1/../x")).toEqual({
+    method: "POST",
+    path: "/v3/payment_requests/pr-1%2F..%2Fx/cancel",
+    headers: { "api-version": "2024-11-11" },
+  });
+  expect(endingOf({ method: "card" }, "ps-1")).toEqual({ method: "POST", path: "/sessions/ps-1/cancel", headers: {} });
 });

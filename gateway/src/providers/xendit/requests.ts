@@ -1,4 +1,4 @@
-// Our words to Xendit: what is asked of it for a payment, a card page and a refund. Pure; the same request always gives the same bytes, so
+// Our words to Xendit: what is asked of it for a payment, a card page, the end of either, and a refund. Pure; the same request always gives the same bytes, so
 // that it can be repeated under the same key.
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { AcquirerRefused } from "../../acquirers/acquirer.ts";
@@ -109,6 +109,17 @@ export function refundOf(request: RefundRequest, paymentRequestId: string): Ask 
       reason: "REQUESTED_BY_CUSTOMER",
     },
   };
+}
+
+/**
+ * Ends a payment before its time, by Xendit's name for it. Without a key: what is ended twice is ended, and an answer that is kept under a key
+ * could be older than how the payment stands.
+ */
+export function endingOf({ method }: Pick<OpenRequest, "method">, name: string): Ask {
+  const id = encodeURIComponent(name);
+  return method === "card"
+    ? { method: "POST", path: `/sessions/${id}/cancel`, headers: {} }
+    : { method: "POST", path: `/v3/payment_requests/${id}/cancel`, headers: { ...versioned } };
 }
 
 /** Inquiries. Ids are Xendit's own, and are written into a path as text. */

@@ -8,6 +8,7 @@ import {
   dispute,
   event,
   payment,
+  paymentRequest,
   refund,
   session,
 } from "../../../test/xendit-fixtures.ts";
@@ -27,6 +28,7 @@ test.for<[string, Record<string, unknown>, string]>([
   ["payment.authorization", payment({ status: "AUTHORIZED", channel_code: "CARDS" }), KEY],
   ["payment_session.completed", session({ status: "COMPLETED", payment_id: PAYMENT }), KEY],
   ["payment_session.expired", session({ status: "EXPIRED" }), KEY],
+  ["payment_request.expiry", paymentRequest({ status: "EXPIRED" }), KEY],
   ["refund.succeeded", refund({ status: "SUCCEEDED" }), REFUND_KEY],
   ["refund.failed", refund({ status: "FAILED", failure_code: "REFUND_FAILED" }), REFUND_KEY],
 ])("%s says where to look, and is not believed: nothing signs it", ([name, data, key]) => {

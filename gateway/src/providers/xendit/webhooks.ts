@@ -34,6 +34,7 @@ const events: ReadonlySet<string> = new Set([
   "payment.failure",
   "payment_session.completed",
   "payment_session.expired",
+  "payment_request.expiry",
   "refund.succeeded",
   "refund.failed",
 ]);
