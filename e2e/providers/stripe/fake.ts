@@ -3,8 +3,9 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeServer, controlled } from "../fake.ts";
 import { Account, type Refund, type Session, StripeError, newId, notFound } from "./account.ts";
-import { type Form, readForm, readUpload } from "./form.ts";
+import { type Form, bearerOf, readForm, readUpload } from "./form.ts";
 import {
+  changed,
   chargeObject,
   disputeObject,
   fileObject,
@@ -384,27 +385,8 @@ function found<Found>(one: Found | undefined, what: string, id: string): Found {
   return one;
 }
 
-function bearerOf(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  const basic = /^Basic (\S+)$/.exec(header)?.[1];
-  return basic === undefined
-    ? /^Bearer (\S+)$/.exec(header)?.[1]
-    : Buffer.from(basic, "base64").toString().split(":", 1)[0];
-}
-
 function failure({ status, error }: StripeError): FakeAnswer {
   return { status, body: { error } };
-}
-
-/** An answer that is wrong in one place, where a fault asks for it. */
-function changed({ fault }: FakeRequest, answer: FakeAnswer): FakeAnswer {
-  const body = answer.body as Record<string, unknown>;
-  const field = body.object === "checkout.session" ? "amount_total" : "amount";
-  if (fault === "wrong amount") return { ...answer, body: { ...body, [field]: Number(body[field]) + 100 } };
-  if (fault === "wrong currency")
-    return { ...answer, body: { ...body, currency: body.currency === "usd" ? "idr" : "usd" } };
-  if (fault === "unknown status") return { ...answer, body: { ...body, status: "frozen" } };
-  return answer;
 }
 
 if (import.meta.main) {

@@ -54,3 +54,12 @@ export async function readUpload(contentType: string, body: Buffer): Promise<{ p
   if (typeof purpose !== "string" || file === null || typeof file === "string") throw new Error("no file");
   return { purpose, file };
 }
+
+/** The key of a request, in either of the ways in which they take it. */
+export function bearerOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const basic = /^Basic (\S+)$/.exec(header)?.[1];
+  return basic === undefined
+    ? /^Bearer (\S+)$/.exec(header)?.[1]
+    : Buffer.from(basic, "base64").toString().split(":", 1)[0];
+}

@@ -1,4 +1,5 @@
 // The objects of a made-up Stripe as their API shows them, in the shapes of version 2026-10-28.endive, shortened.
+import type { FakeAnswer, FakeRequest } from "../fake.ts";
 import type { Dispute, Intent, Refund, Session, Upload } from "./account.ts";
 
 type Json = Record<string, unknown>;
@@ -151,4 +152,15 @@ export function listObject(all: readonly Json[], path: string, limit: number, af
   const from = after === null ? 0 : newest.findIndex(({ id }) => id === after) + 1;
   const data = newest.slice(from, from + limit);
   return { object: "list", url: path, has_more: from + limit < newest.length, data };
+}
+
+/** An answer that is wrong in one place, where a fault asks for it. */
+export function changed({ fault }: FakeRequest, answer: FakeAnswer): FakeAnswer {
+  const body = answer.body as Record<string, unknown>;
+  const field = body.object === "checkout.session" ? "amount_total" : "amount";
+  if (fault === "wrong amount") return { ...answer, body: { ...body, [field]: Number(body[field]) + 100 } };
+  if (fault === "wrong currency")
+    return { ...answer, body: { ...body, currency: body.currency === "usd" ? "idr" : "usd" } };
+  if (fault === "unknown status") return { ...answer, body: { ...body, status: "frozen" } };
+  return answer;
 }

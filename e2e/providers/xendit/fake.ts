@@ -5,13 +5,15 @@ import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeSer
 import { qrText } from "./qr.ts";
 import {
   type Fields,
+  amountOf,
   channelOf,
-  isFields,
+  fieldsOf,
   objectionToEnd,
   objectionToPaymentRequest,
   objectionToRefund,
   objectionToSession,
   refusal,
+  spoiled,
 } from "./rules.ts";
 
 export interface XenditFakeOptions {
@@ -365,8 +367,6 @@ const notFound = refusal(404, "DATA_NOT_FOUND", "ID specified in request cannot 
 
 const now = (): string => new Date().toISOString();
 
-const amountOf = (fields: Fields): number => Number(fields.request_amount ?? fields.amount);
-
 function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
   if (map.size >= KEPT_MAX)
     for (const oldest of map.keys()) {
@@ -374,27 +374,6 @@ function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
       break;
     }
   map.set(key, value);
-}
-
-function fieldsOf(body: Buffer): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return isFields(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-/** An answer that says something else than is true. */
-function spoiled(body: unknown, fault: FakeRequest["fault"]): unknown {
-  if (!isFields(body)) return body;
-  if (Array.isArray(body.data)) return { ...body, data: body.data.map((one) => spoiled(one, fault)) };
-  const field = body.request_amount === undefined ? "amount" : "request_amount";
-  if (fault === "wrong amount") return { ...body, [field]: amountOf(body) + 1, captures: [{ capture_amount: 1 }] };
-  if (fault === "wrong currency") return { ...body, currency: "USD" };
-  if (fault === "unknown status") return { ...body, status: "SOMETHING_NEW" };
-  return body;
 }
 
 if (import.meta.main) {

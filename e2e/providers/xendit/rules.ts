@@ -1,5 +1,5 @@
 // What Xendit's pages say that it checks in our requests, for its fake: which fields, which channels, which amounts. Read on 2026-11-23.
-import type { FakeAnswer } from "../fake.ts";
+import type { FakeAnswer, FaultName } from "../fake.ts";
 
 export const refusal = (status: number, error_code: string, message = error_code): FakeAnswer => ({
   status,
@@ -144,4 +144,28 @@ export function objectionToRefund(body: Fields, payment: Refundable | undefined)
   if (payment.refunded.some(({ status }) => status === "PENDING")) return refusal(400, "REFUND_IN_PROGRESS");
   const refunded = payment.refunded.reduce((sum, one) => sum + one.amount, 0);
   return refunded + amount > payment.paid ? refusal(400, "REFUND_AMOUNT_EXCEEDED") : undefined;
+}
+
+export const amountOf = (fields: Fields): number => Number(fields.request_amount ?? fields.amount);
+
+/** A request's body; undefined when it is no object of JSON. */
+export function fieldsOf(body: Buffer): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    return isFields(value) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** An answer that says something else than is true. */
+export function spoiled(body: unknown, fault: FaultName | undefined): unknown {
+  if (!isFields(body)) return body;
+  if (Array.isArray(body.data)) return { ...body, data: body.data.map((one) => spoiled(one, fault)) };
+  const field = body.request_amount === undefined ? "amount" : "request_amount";
+  if (fault === "wrong amount") return { ...body, [field]: amountOf(body) + 1, captures: [{ capture_amount: 1 }] };
+  if (fault === "wrong currency") return { ...body, currency: "USD" };
+  if (fault === "unknown status") return { ...body, status: "SOMETHING_NEW" };
+  return body;
 }
