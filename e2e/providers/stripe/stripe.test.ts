@@ -467,6 +467,9 @@ test("a key of the other mode is refused at the start, and no call is made with 
       message: expect.stringContaining("secret_key is a key of live mode") as string,
     });
     await expect(replaced.calls.ask(order(), signal, tell)).rejects.toThrow("key of live mode");
+    const ended = await replaced.calls.cancel?.(order(), signal, tell).catch((error: unknown) => error);
+    expect(ended).toMatchObject({ message: expect.stringContaining("key of live mode") as string });
+    expect(ended).not.toBeInstanceOf(AcquirerRefused);
     expect(words).toHaveLength(known);
   } finally {
     later.mockRestore();

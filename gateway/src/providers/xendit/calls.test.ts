@@ -314,10 +314,13 @@ test("what Xendit does not show is not ended, and nothing is opened for it", asy
   }
 });
 
-test("an address where nobody listens says nothing of whether a payment can be ended", async () => {
-  const nobody = xenditAcquirer({ ...profile, url: "http://127.0.0.1:1" });
-  const unreached = nobody.calls.cancel?.(asked({ providerIds: { payment_request: "pr-1" } }), signal);
-  await expect(unreached).rejects.not.toBeInstanceOf(AcquirerRefused);
+test("neither an address where nobody listens nor too much under way says whether a payment can be ended", async () => {
+  const nobody = xenditAcquirer({ ...profile, url: "http://127.0.0.1:1", connections: 1 });
+  const request = asked({ providerIds: { payment_request: "pr-1" } });
+  const ends = await Promise.allSettled([1, 2, 3].map(async () => nobody.calls.cancel?.(request, signal)));
+  const reasons = ends.map((end) => (end.status === "rejected" ? (end.reason as Error) : undefined));
+  for (const reason of reasons) expect(reason).not.toBeInstanceOf(AcquirerRefused);
+  expect(reasons.at(-1)?.message).toContain("requests under way already");
   await nobody.close();
 });
 
