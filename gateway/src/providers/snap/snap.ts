@@ -2,7 +2,6 @@
 import {
   type AcquirerCalls,
   AcquirerRefused,
-  type Checked,
   type Known,
   type KnownRefund,
   type Opened,
@@ -25,6 +24,7 @@ import {
   refundInHistory,
   walletKept,
 } from "./answers.ts";
+import { checkKeys } from "./checking.ts";
 import { type SnapAnswer, SnapClient } from "./client.ts";
 import type { Qris, Wallets } from "./dialect.ts";
 import { accountOf, openedAt, openedBy } from "./opened.ts";
@@ -63,7 +63,8 @@ export function snapAcquirer(
   const { code, name, environment, weight, deadline_ms: deadlineMs, connections } = profile;
   const baseUrl = urlOf(profile);
   const caller = new Caller({ code, baseUrl, deadlineMs, connections });
-  const calls = new Snap(profile, partner, new SnapClient(partner, keys.own, caller, clock), clock, baseUrl);
+  const client = new SnapClient(partner, keys.own, caller, clock);
+  const calls = new Snap(profile, partner, client, clock, baseUrl);
   return {
     code,
     name,
@@ -81,7 +82,7 @@ export function snapAcquirer(
       refund: (request, signal, tell) => calls.refund(request, signal, tell),
       askRefund: (request, signal, tell) => calls.askRefund(request, signal, tell),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
-      check: (signal, tell) => calls.check(signal, tell),
+      check: (signal, tell) => checkKeys(client, partner.dialect.title, clock, signal, tell),
     },
     close: () => caller.close(),
   };
@@ -203,23 +204,6 @@ class Snap {
     if (request.method === "ewallet") return refundInHistory(answer.body, request);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
     return status?.isRefunded === true && request.amountMinor === amountMinor ? { status: "succeeded" } : undefined;
-  }
-
-  async check(signal: AbortSignal, tell?: Tell): Promise<Checked> {
-    const sent = this.clock.now();
-    const checked = await this.client.check(signal, tell);
-    const { date } = checked.answer.headers;
-    const { title } = this.partner.dialect;
-    const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
-    return {
-      findings: [
-        "seconds" in checked
-          ? { well: true, text: `${title} gives tokens for our key, good for ${checked.seconds} seconds` }
-          : { well: false, text: `${title} gives no token for our key: ${checked.problem}` },
-      ],
-      // Told with a refusal above all: what is signed by a wrong clock is refused as if the key were wrong.
-      clockDifferenceMs: Number.isNaN(theirs) ? undefined : Math.round(theirs - (sent + this.clock.now()) / 2_000),
-    };
   }
 
   private async askAccount(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Known> {
