@@ -27,6 +27,7 @@ import {
 import { checkKeys } from "./checking.ts";
 import { type SnapAnswer, SnapClient } from "./client.ts";
 import type { Qris, Wallets } from "./dialect.ts";
+import { endPayment } from "./ending.ts";
 import { accountOf, openedAt, openedBy } from "./opened.ts";
 import { type Partner, bankOf, ownAccount } from "./partner.ts";
 import { type SnapProfile, openKeys, partnerOf, snapSchema, urlOf } from "./profile.ts";
@@ -60,7 +61,7 @@ export function snapAcquirer(
 ): OpenAcquirer & { calls: AcquirerCalls } {
   const partner = partnerOf(profile);
   const keys = openKeys(profile);
-  const { code, name, environment, weight, deadline_ms: deadlineMs, connections } = profile;
+  const { code, name, environment, weight, methods, deadline_ms: deadlineMs, connections } = profile;
   const baseUrl = urlOf(profile);
   const caller = new Caller({ code, baseUrl, deadlineMs, connections });
   const client = new SnapClient(partner, keys.own, caller, clock);
@@ -70,7 +71,7 @@ export function snapAcquirer(
     name,
     weight,
     environment,
-    capabilities: capabilitiesOf(profile.methods, () => WHOLE_RUPIAH),
+    capabilities: capabilitiesOf(methods, () => WHOLE_RUPIAH),
     issue: () => undefined,
     asksAfterMs: () => ASKS_AFTER_MS,
     refundsLater: () => true,
@@ -79,6 +80,7 @@ export function snapAcquirer(
       deadlineMs,
       open: (request, signal, tell) => calls.open(request, signal, tell),
       ask: (request, signal, tell) => calls.ask(request, signal, tell),
+      cancel: (request, signal, tell) => endPayment({ client, partner, methods }, request, signal, tell),
       refund: (request, signal, tell) => calls.refund(request, signal, tell),
       askRefund: (request, signal, tell) => calls.askRefund(request, signal, tell),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
@@ -213,7 +215,7 @@ class Snap {
       if (!opened) return { known: false };
       return await this.askAccount({ ...request, providerIds: opened.providerIds }, channel, signal, tell);
     }
-    const { account, isAsked, isOwn } = found;
+    const { account, isAsked, isTold } = found;
     const { traits } = bankOf(this.partner, channel);
     const opened = openedAt(this.partner, request, channel, found);
     const ask = askAccount(this.partner, request, channel, account);
@@ -223,7 +225,8 @@ class Snap {
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
     // Nothing was registered there: as long as nobody has paid they know of nothing.
     if (isAsked) return { known: true, ...opened, standing: { status: "waiting" } };
-    if (!isOwn) throw this.unclear(ask, answer);
+    // Their answer has told it, so that it was there: what is gone was ended, and is never made again.
+    if (isTold) return { known: true, ...opened, standing: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
     // The number follows from our key: made again, it is the same account.
     const made = await this.remade(request, channel, signal, tell);
