@@ -207,10 +207,9 @@ export class Bench {
 
   /** Ends a payment. Throws `NotApplicable` where the provider ends none. */
   async cancel(request: OpenRequest): Promise<Ended<void>> {
-    const { cancel } = this.acquirer.calls;
-    if (!cancel) throw new NotApplicable("it ends no payment before its time");
+    if (!this.acquirer.calls.cancel) throw new NotApplicable("it ends no payment before its time");
     const providerIds = this.idsOf(request.operationKey);
-    return this.call((calls, signal) => cancel.call(calls, { ...request, providerIds }, signal));
+    return this.call(async (calls, signal) => calls.cancel?.({ ...request, providerIds }, signal));
   }
 
   async refund(request: RefundRequest): Promise<Ended<Refunded>> {
