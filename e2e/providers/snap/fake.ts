@@ -40,6 +40,7 @@ const paths = {
     "/authorization/v1/access-token/b2b": "73",
     "/virtual-accounts/bi-snap-va/v1.1/transfer-va/create-va": "27",
     "/orders/v1.0/transfer-va/status": "26",
+    "/virtual-accounts/bi-snap-va/v1.1/transfer-va/delete-va": "31",
     "/snap-adapter/b2b/v1.0/qr/qr-mpm-generate": "47",
     "/snap-adapter/b2b/v1.0/qr/qr-mpm-query": "51",
     "/snap-adapter/b2b/v1.0/qr/qr-mpm-refund": "78",
@@ -51,6 +52,7 @@ const paths = {
     "/snap/v1.0/access-token/b2b": "73",
     "/snap/v1.0/transfer-va/create-va": "27",
     "/snap/v1.0/transfer-va/status": "26",
+    "/snap/v1.0/transfer-va/delete-va": "31",
   },
 } as const;
 
@@ -103,6 +105,7 @@ class SnapFake implements SnapControl {
 
   async fail(key: string): Promise<void> {
     const order = this.orders.find(key);
+    if (order.isDeleted) throw new Error(`${key} was deleted`);
     order.status = "06";
     if (order.kind === "va" || this.options.callbackUrl === undefined) return;
     for (const [path, body] of this.noticesOf(order).slice(-1)) await this.deliver(path, body);
@@ -156,7 +159,8 @@ class SnapFake implements SnapControl {
     const own = await controlled(this, request);
     if (own) return own;
     const service = this.services[request.path];
-    if (request.method !== "POST" || service === undefined) return { status: 404, body: { message: "Not Found" } };
+    if (service === undefined || request.method !== (service === "31" ? "DELETE" : "POST"))
+      return { status: 404, body: { message: "Not Found" } };
     const body = parsed(request.body);
     if (body === undefined) return refusal(400, service, "00", "Bad Request");
     if (service === "73") return this.giveToken(request, body);
@@ -200,13 +204,13 @@ class SnapFake implements SnapControl {
     };
   }
 
-  private objectionTo({ headers, target, body }: FakeRequest, service: string): FakeAnswer | undefined {
+  private objectionTo({ method, headers, target, body }: FakeRequest, service: string): FakeAnswer | undefined {
     const { clientSecret, clientId, partnerId = clientId } = this.options;
     const { authorization = "", "x-timestamp": timestamp, "x-signature": signature, "x-external-id": id } = headers;
     const token = authorization.replace(/^Bearer /, "");
     if ((this.given.get(token) ?? 0) < Date.now()) return refusal(401, service, "01", "Invalid Token (B2B)");
     const digest = createHash("sha256").update(body).digest("hex");
-    const text = `POST:${target}:${token}:${digest}:${String(timestamp)}`;
+    const text = `${method}:${target}:${token}:${digest}:${String(timestamp)}`;
     const expected = createHmac("sha512", clientSecret).update(text).digest("base64");
     if (signature !== expected || !isNow(timestamp))
       return refusal(401, service, "00", "Unauthorized. Signature Not Match");
@@ -215,7 +219,7 @@ class SnapFake implements SnapControl {
     const form = this.options.as === "bri" ? /^\d{1,9}$/ : /^[\w-]{1,64}$/;
     if (!form.test(String(id))) return refusal(400, service, "01", "Invalid Field Format X-EXTERNAL-ID");
     // Its pages of wallets and of status do without it.
-    if (headers["channel-id"] === undefined && ["27", "47", "51", "78"].includes(service))
+    if (headers["channel-id"] === undefined && ["27", "31", "47", "51", "78"].includes(service))
       return refusal(400, service, "02", "Invalid Mandatory Field CHANNEL-ID");
     return undefined;
   }

@@ -15,6 +15,8 @@ export interface Order {
   status: string;
   paid: { id: string; amountMinor: number; currency: string } | undefined;
   effects: number;
+  /** An account that we had deleted. */
+  isDeleted: boolean;
 }
 
 interface Refund {
@@ -64,6 +66,7 @@ export class Orders {
   }
 
   pay(order: Order, amountMinor: number, currency: string): void {
+    if (order.isDeleted) throw new Error(`${order.reference} was deleted: no bank takes money for it`);
     order.status = "00";
     order.paid = { id: randomBytes(9).readUIntBE(0, 6).toString().padStart(17, "1"), amountMinor, currency };
   }
@@ -80,6 +83,8 @@ export class Orders {
         return this.createAccount(body, spoilt, which);
       case "26":
         return this.accountStatus(body, spoilt, fault);
+      case "31":
+        return this.deleteAccount(body, which);
       case "47":
         return this.generateQr(body, fault, which);
       case "05":
@@ -147,6 +152,26 @@ export class Orders {
       virtualAccountData: data,
       additionalInfo: { acquirer: { id: "BCA" }, trxId: order.reference },
     });
+  }
+
+  private deleteAccount(body: Body, which: string): FakeAnswer {
+    const { partnerServiceId, customerNo, virtualAccountNo, trxId } = body;
+    const { channel } = (body.additionalInfo ?? {}) as { channel?: string };
+    if (typeof trxId !== "string") return refused(400, "31", "02", "Invalid Mandatory Field trxId");
+    if (this.as === "doku" && channel === undefined)
+      return refused(400, "31", "02", "Invalid Mandatory Field additionalInfo.channel");
+    if (virtualAccountNo !== String(partnerServiceId) + String(customerNo))
+      return refused(400, "31", "01", "Invalid Field Format virtualAccountNo");
+    const order = this.byAccount.get(virtualAccountNo);
+    if (!order) return refused(404, "31", "12", "Invalid Bill/Virtual Account [Not Found]");
+    if (order.reference !== trxId) return refused(404, "31", "18", "Inconsistent Request");
+    if (order.paid) return refused(404, "31", "14", "Paid Bill");
+    order.isDeleted = true;
+    this.byAccount.delete(virtualAccountNo);
+    // Since January 2024 BRI tells the account alone.
+    const more =
+      this.as === "doku" ? { trxId, additionalInfo: { channel, virtualAccountConfig: { reusableStatus: false } } } : {};
+    return done("31", which, { virtualAccountData: { ...order.account, ...more } });
   }
 
   private generateQr(body: Body, fault: FaultName | undefined, which: string): FakeAnswer {
@@ -249,6 +274,7 @@ export class Orders {
       status: "03",
       paid: undefined,
       effects: (known?.effects ?? 0) + 1,
+      isDeleted: false,
     };
     this.byReference.set(name, order);
     return order;

@@ -511,6 +511,38 @@ test("BRI's account that never came about is made by the inquiry, and not when i
   expect(bank.control.opened(late.operationKey)).toBe(0);
 });
 
+/** Whose account it is, and who numbers it. */
+const accounts: readonly (readonly [string, () => [Taken, SnapControl], Wish])[] = [
+  ["that DOKU numbers", () => [acquirer, fake.control], { method: "va", channel: "bca" }],
+  ["that we number at DOKU", () => [acquirer, fake.control], { method: "va", channel: "bri" }],
+  ["of BRI", () => [bri, bank.control], { method: "va" }],
+];
+
+test.for(accounts)("an account %s that was ended is never made again, whoever asks", async ([, at, change]) => {
+  const [{ calls }, control] = at();
+  const request = wish(change);
+  const { providerIds } = await calls.open(request, never);
+  const kept = { ...request, providerIds };
+  await calls.cancel?.(kept, never);
+  await calls.cancel?.(kept, never);
+  for (let time = 0; time < 2; time++)
+    expect(await calls.ask(kept, never)).toMatchObject({ known: true, standing: { status: "failed" } });
+  expect(control.opened(request.operationKey)).toBe(1);
+  await expect(control.pay(request.operationKey)).rejects.toThrow("deleted");
+});
+
+test.for(accounts)("an account %s that they do not delete stays as it is, and is told so", async ([, at, change]) => {
+  const [{ calls }, control] = at();
+  const request = wish(change);
+  const { providerIds } = await calls.open(request, never);
+  const kept = { ...request, providerIds };
+  control.fault("refuse");
+  await expect(calls.cancel?.(kept, never)).rejects.toMatchObject({ name: "AcquirerRefused" });
+  await control.pay(request.operationKey, { notify: false });
+  await expect(calls.cancel?.(kept, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  expect(await calls.ask(kept, never)).toMatchObject({ standing: paidWith(5_800_000n) });
+});
+
 test("what is said is told without keys, tokens or names", async () => {
   const words: Words[] = [];
   await acquirer.calls.open(wish({ method: "va", channel: "bca" }), never, (one) => words.push(one));

@@ -8,6 +8,7 @@ import {
   qrKept,
   readAccountStatus,
   readCreated,
+  readDeleted,
   readQr,
   readRefund,
   readStatus,
@@ -78,6 +79,30 @@ test("an account of another number than ours, and an answer without one, are ref
   );
   for (const virtualAccountData of [undefined, null, [], "x"])
     expect(() => readCreated({ virtualAccountData }, request, range, "theirs")).toThrow("virtualAccountData");
+});
+
+const { partnerServiceId, customerNo, virtualAccountNo } = data;
+const alone = { partnerServiceId, customerNo, virtualAccountNo };
+
+test.for([
+  [
+    "with its reference, as DOKU tells it",
+    { ...alone, trxId: reference, additionalInfo: { channel: "VIRTUAL_ACCOUNT_BCA" } },
+  ],
+  ["alone, as BRI tells it", alone],
+] as const)("an account was deleted where the answer names it %s", ([, virtualAccountData]) => {
+  expect(() => readDeleted({ virtualAccountData }, request, account)).not.toThrow();
+});
+
+test.for([
+  ["virtualAccountData", undefined],
+  ["virtualAccountData", []],
+  ["virtualAccountNo", { ...alone, customerNo: "00000347141", virtualAccountNo: "   1900800000347141" }],
+  ["virtualAccountNo", { ...alone, virtualAccountNo: "   1900800000347141" }],
+  ["virtualAccountNo", { ...alone, virtualAccountNo: undefined }],
+  ["trxId", { ...alone, trxId: "INV-1" }],
+] as const)("an answer about a deletion with another %s is none", ([field, virtualAccountData]) => {
+  expect(() => readDeleted({ virtualAccountData }, request, account)).toThrow(field);
 });
 
 const ofDoku = doku.virtualAccounts!;

@@ -62,6 +62,14 @@ export function accountOpened(request: OpenRequest, { name, code }: Bank, accoun
   };
 }
 
+/** Reads how `deleteAccount` is answered with success. Throws where it is about another account. */
+export function readDeleted(body: Body, request: OpenRequest, account: Account): void {
+  const data = objectIn(body, "virtualAccountData");
+  if (accountNumber(readAccount(data)) !== accountNumber(account))
+    throw differs("virtualAccountNo", data.virtualAccountNo);
+  if (data.trxId !== undefined) expectText(data.trxId, referenceOf(request.operationKey), "trxId");
+}
+
 /** How an account stands, as `askAccount` is answered. */
 export function readAccountStatus(
   body: Body,

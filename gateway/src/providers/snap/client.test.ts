@@ -63,6 +63,24 @@ test("a request for a token and the request itself are signed over what is sent"
   expect(isSignedByHmac("secret", signed, made?.headers["x-signature"] ?? "")).toBe(true);
 });
 
+test("a deletion is sent and signed as DELETE, with its body, and under a new external id each time", async () => {
+  const deletion: SnapRequest = { ...request, service: "deleteVa", method: "DELETE" };
+  const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 2 }, () => answer(200, {}))]);
+  await client.call(deletion, never, undefined);
+  await client.call(deletion, never, undefined);
+  const [, made, again] = sent;
+  expect(made).toMatchObject({ method: "DELETE", body: '{"a":1}' });
+  const timestamp = made?.headers["x-timestamp"] ?? "";
+  const text = transactionText({ method: "DELETE", path: request.path, token: "t1", body: '{"a":1}', timestamp });
+  expect(isSignedByHmac("secret", text, made?.headers["x-signature"] ?? "")).toBe(true);
+  expect(again?.headers["x-external-id"]).not.toBe(made?.headers["x-external-id"]);
+});
+
+test("the answer to an older deletion is none to this one", () => {
+  const old = { status: 409, body: { responseCode: "2003100" } };
+  expect(readAnswer(old, { service: "deleteVa" }, "same").meaning).toBe("unknown");
+});
+
 test("where a repetition brings the first answer again, an order's external id is the same; another order has another", async () => {
   const { sent, client } = clientOf([given("t1"), done, done, done, done]);
   for (const one of [order, order, { ...order, about: "pay.2" }, { ...order, service: "qrRefund" } as const])

@@ -119,7 +119,8 @@ export class SnapClient {
     const now = this.clock.now();
     const timestamp = snapTime(now);
     const body = JSON.stringify(request.body);
-    const text = transactionText({ method: "POST", path: request.path, token, body, timestamp });
+    const method = request.method ?? "POST";
+    const text = transactionText({ method, path: request.path, token, body, timestamp });
     const signature =
       token === undefined ? signedByRsa(this.keys.privateKey(), text) : signedByHmac(this.keys.secret(), text);
     const headers = {
@@ -132,7 +133,7 @@ export class SnapClient {
       "channel-id": channelId,
       ...request.headers,
     };
-    const answer = await send({ method: "POST", path: request.path, headers, body });
+    const answer = await send({ method, path: request.path, headers, body });
     const read = readAnswer(answer, request, dialect.repetition, others);
     if (read.meaning === "repeated") this.ids.redraw();
     return read;
@@ -140,7 +141,7 @@ export class SnapClient {
 
   /**
    * Where a repetition brings the first answer again, the same order has the same one. Whatever only asks has its own each time: else it
-   * would be told all day what the first inquiry was told.
+   * would be told all day what the first inquiry was told. So has a deletion, which does no harm twice: its answer is that of now.
    */
   private externalId({ service, about }: SnapRequest): string {
     const { externalIdDigits, repetition } = this.partner.dialect;

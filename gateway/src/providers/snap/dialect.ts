@@ -23,7 +23,7 @@ export interface Dialect {
 }
 
 export interface VirtualAccounts {
-  paths: Readonly<{ create: string; status: string }>;
+  paths: Readonly<{ create: string; status: string; delete: string }>;
   /**
    * Who makes the numbers. `theirs`: its answer brings one. `ours`: they follow from our operation key. (`asked`, where the bank asks us for
    * the bill, is chosen in acquirers.json, since partners agree on it one by one.)

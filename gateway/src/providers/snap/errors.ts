@@ -68,6 +68,7 @@ export const services = {
   payment: "25",
   vaStatus: "26",
   createVa: "27",
+  deleteVa: "31",
   notifyVa: "34",
   qrGenerate: "47",
   qrQuery: "51",
@@ -83,7 +84,7 @@ export type Service = keyof typeof services;
 
 const orders: ReadonlySet<Service> = new Set(["createVa", "qrGenerate", "debitPay", "debitRefund", "qrRefund"]);
 
-/** Whether a request of this service has something done there. All others ask, and change nothing. */
+/** Whether a request of this service has something done there that must be done once. All others ask, or may be done twice: a deletion. */
 export function isOrder(service: Service): boolean {
   return orders.has(service);
 }

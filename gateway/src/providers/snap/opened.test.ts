@@ -41,36 +41,40 @@ test.for([
 
 test("what is kept of an account is asked about, even when another number would be made today", () => {
   const own = accountOf(partner, openRequest(), "bri");
-  expect(own).toMatchObject({ isOwn: true, isAsked: false, account: { partnerServiceId: "13925" } });
+  expect(own).toMatchObject({ isTold: false, isAsked: false, account: { partnerServiceId: "13925" } });
   if (!own) return;
   const { providerIds } = openedAt(partner, openRequest(), "bri", own);
   expect(providerIds).toMatchObject({ bank: "bri", account: accountNumber(own.account) });
   expect(Object.keys(providerIds ?? {}).length).toBeLessThanOrEqual(8);
   const kept = openRequest({ providerIds });
-  expect(accountOf(twoOwn, kept, "bri")).toEqual(own);
+  const told = { ...own, isTold: true };
+  expect(accountOf(twoOwn, kept, "bri")).toEqual(told);
   const others = dokuPartner({ accounts: { bri: { partnerServiceId: "13926", customerPrefix: "", numbers: "ours" } } });
-  expect(accountOf(others, kept, "bri")).toEqual({ ...own, isOwn: false });
+  expect(accountOf(others, kept, "bri")).toEqual(told);
 });
 
 test("an account that they ask a bill for stays one, and a registered one does not become one", () => {
   const asked = accountOf(partner, openRequest(), "bni");
-  expect(asked).toMatchObject({ isAsked: true, isOwn: false });
+  expect(asked).toMatchObject({ isAsked: true, isTold: false });
   if (!asked) return;
   const { providerIds } = openedAt(partner, openRequest(), "bni", asked);
   expect(providerIds).toHaveProperty("bill");
   const changed = (numbers: "ours" | "asked") =>
     dokuPartner({ accounts: { bni: { partnerServiceId: "8492", customerPrefix: "3", numbers } } });
-  expect(accountOf(changed("ours"), openRequest({ providerIds }), "bni")).toMatchObject({ isAsked: true });
+  expect(accountOf(changed("ours"), openRequest({ providerIds }), "bni")).toMatchObject({
+    isAsked: true,
+    isTold: false,
+  });
   const { bill: _, ...registered } = providerIds ?? {};
   expect(accountOf(changed("asked"), openRequest({ providerIds: registered }), "bni")).toMatchObject({
     isAsked: false,
-    isOwn: false,
+    isTold: true,
   });
 });
 
 test("a number that was never told is guessed only where one bank alone has numbers of ours", () => {
   expect(accountOf(partner, openRequest(), "bca")).toBeUndefined();
-  expect(accountOf(briPartner(), openRequest(), "bri")).toMatchObject({ isOwn: true });
+  expect(accountOf(briPartner(), openRequest(), "bri")).toMatchObject({ isTold: false });
   expect(accountOf(twoOwn, openRequest(), "bri")).toBeUndefined();
   expect(accountOf(twoOwn, openRequest(), "permata")).toBeUndefined();
 });

@@ -2,7 +2,7 @@
 import type { Opened, OpenRequest } from "../../acquirers/acquirer.ts";
 import { type ProviderMethod, channelOf } from "../profile.ts";
 import { accountOpened } from "./answers.ts";
-import { type Account, type Partner, accountNumber, bankOf, ownAccount } from "./partner.ts";
+import { type Account, type Partner, bankOf, ownAccount } from "./partner.ts";
 import { referenceOf } from "./values.ts";
 
 /**
@@ -26,34 +26,42 @@ function bankOfService({ accounts }: Partner, service: string | undefined): stri
   return banks.length === 1 ? banks[0]?.[0] : undefined;
 }
 
+/** An account, and what is known of how it came about. */
+export interface FoundAccount {
+  account: Account;
+  /** Nothing is registered, and they ask for its bill. */
+  isAsked: boolean;
+  /** An answer of theirs has told it. Else it follows from our key, and may have never been made. */
+  isTold: boolean;
+}
+
 /**
- * The account of a payment and how it came about: as it was kept, or as it follows from the operation key. Undefined where only an answer
- * tells it: with two banks where numbers are ours, it is not certain which of them was asked.
+ * The account of a payment: as it was kept, or as it follows from the operation key. Undefined where only an answer tells it: with two banks
+ * where numbers are ours, it is not certain which of them was asked.
  */
 export function accountOf(
   partner: Partner,
   { providerIds, operationKey }: OpenRequest,
   channel: string,
-): { account: Account; isAsked: boolean; isOwn: boolean } | undefined {
+): FoundAccount | undefined {
   const { range, traits } = bankOf(partner, channel);
-  const own = ownAccount(partner, traits, range, operationKey);
   const { service, customer, bill } = providerIds ?? {};
   if (service !== undefined && customer !== undefined) {
-    const account = { partnerServiceId: service, customerNo: customer };
-    const isOwn = range.numbers === "ours" && accountNumber(own) === accountNumber(account);
-    return { account, isAsked: bill !== undefined, isOwn };
+    const isAsked = bill !== undefined;
+    return { account: { partnerServiceId: service, customerNo: customer }, isAsked, isTold: !isAsked };
   }
-  if (range.numbers === "asked") return { account: own, isAsked: true, isOwn: false };
+  const own = ownAccount(partner, traits, range, operationKey);
+  if (range.numbers === "asked") return { account: own, isAsked: true, isTold: false };
   const isCertain = Object.values(partner.accounts).filter(({ numbers }) => numbers === "ours").length === 1;
-  return range.numbers === "ours" && isCertain ? { account: own, isAsked: false, isOwn: true } : undefined;
+  return range.numbers === "ours" && isCertain ? { account: own, isAsked: false, isTold: false } : undefined;
 }
 
-/** What the payer is told of an account, and what is kept of it. `isAsked`: nothing is registered, and they ask for its bill. */
+/** What the payer is told of an account, and what is kept of it. */
 export function openedAt(
   partner: Partner,
   request: OpenRequest,
   channel: string,
-  { account, isAsked }: { account: Account; isAsked: boolean },
+  { account, isAsked }: Pick<FoundAccount, "account" | "isAsked">,
 ): Opened {
   const opened = accountOpened(request, bankOf(partner, channel).bank, account);
   const bill = isAsked ? { bill: referenceOf(request.operationKey) } : {};

@@ -7,6 +7,7 @@ import {
   askAccount,
   askWallet,
   createAccount,
+  deleteAccount,
   generateQr,
   nameOf,
   payByWallet,
@@ -68,6 +69,28 @@ test("a number of ours follows from the operation key, within our range", () => 
   expect(account).not.toEqual(ownAccount(partner, traits, range, "pay.2"));
   expect(account).not.toEqual(ownAccount({ code: "other" }, traits, range, "pay.1"));
   expect(accountNumber(account)).toBe(`13925${account.customerNo}`);
+});
+
+test("an account is deleted by its number and reference, and at DOKU by its bank, too", () => {
+  const account = { partnerServiceId: "19008", customerNo: "00000347140" };
+  expect(deleteAccount(partner, openRequest(), "bca", account)).toEqual({
+    service: "deleteVa",
+    method: "DELETE",
+    path: "/virtual-accounts/bi-snap-va/v1.1/transfer-va/delete-va",
+    about: openRequest().operationKey,
+    body: {
+      partnerServiceId: "   19008",
+      customerNo: "00000347140",
+      virtualAccountNo: "   1900800000347140",
+      trxId: reference,
+      additionalInfo: { channel: "VIRTUAL_ACCOUNT_BCA" },
+    },
+  });
+  expect(deleteAccount(briPartner(), openRequest(), "bri", account)).toMatchObject({
+    method: "DELETE",
+    path: "/snap/v1.0/transfer-va/delete-va",
+    body: { ...accountFields(account), trxId: reference },
+  });
 });
 
 test("an account is asked about by its number, and at BRI by its reference, too", () => {

@@ -8,6 +8,8 @@ import { amountOf, digitsOf, referenceOf, snapTime } from "./values.ts";
 /** One request, still unsigned. */
 export interface SnapRequest {
   service: Service;
+  /** POST, unless it says another. */
+  method?: "DELETE";
   path: string;
   body: Readonly<Record<string, unknown>>;
   /** What it is about. With the service it makes `X-EXTERNAL-ID`, where an order's repetition must have the same. */
@@ -46,6 +48,22 @@ export function askAccount(partner: Partner, request: OpenRequest, channel: stri
       // DOKU's page leaves it out, and BRI's demands it: there it is the reference that the account was made with.
       ...(traits.namesChannel ? {} : { inquiryRequestId: referenceOf(request.operationKey) }),
       additionalInfo: {},
+    },
+  };
+}
+
+/** Deletes an account that nobody has paid. The number alone names it; the reference is the one that it was made with. */
+export function deleteAccount(partner: Partner, request: OpenRequest, channel: string, account: Account): SnapRequest {
+  const { bank, traits } = bankOf(partner, channel);
+  return {
+    service: "deleteVa",
+    method: "DELETE",
+    path: traits.paths.delete,
+    about: request.operationKey,
+    body: {
+      ...accountFields(account),
+      trxId: referenceOf(request.operationKey),
+      ...(traits.namesChannel ? { additionalInfo: { channel: bank.channel } } : {}),
     },
   };
 }

@@ -2,7 +2,6 @@
 import {
   type AcquirerCalls,
   AcquirerRefused,
-  type Checked,
   type Known,
   type KnownRefund,
   type Opened,
@@ -25,8 +24,10 @@ import {
   refundInHistory,
   walletKept,
 } from "./answers.ts";
+import { checkKeys } from "./checking.ts";
 import { type SnapAnswer, SnapClient } from "./client.ts";
 import type { Qris, Wallets } from "./dialect.ts";
+import { endPayment } from "./ending.ts";
 import { accountOf, openedAt, openedBy } from "./opened.ts";
 import { type Partner, bankOf, ownAccount } from "./partner.ts";
 import { type SnapProfile, openKeys, partnerOf, snapSchema, urlOf } from "./profile.ts";
@@ -60,16 +61,17 @@ export function snapAcquirer(
 ): OpenAcquirer & { calls: AcquirerCalls } {
   const partner = partnerOf(profile);
   const keys = openKeys(profile);
-  const { code, name, environment, weight, deadline_ms: deadlineMs, connections } = profile;
+  const { code, name, environment, weight, methods, deadline_ms: deadlineMs, connections } = profile;
   const baseUrl = urlOf(profile);
   const caller = new Caller({ code, baseUrl, deadlineMs, connections });
-  const calls = new Snap(profile, partner, new SnapClient(partner, keys.own, caller, clock), clock, baseUrl);
+  const client = new SnapClient(partner, keys.own, caller, clock);
+  const calls = new Snap(profile, partner, client, clock, baseUrl);
   return {
     code,
     name,
     weight,
     environment,
-    capabilities: capabilitiesOf(profile.methods, () => WHOLE_RUPIAH),
+    capabilities: capabilitiesOf(methods, () => WHOLE_RUPIAH),
     issue: () => undefined,
     asksAfterMs: () => ASKS_AFTER_MS,
     refundsLater: () => true,
@@ -78,10 +80,11 @@ export function snapAcquirer(
       deadlineMs,
       open: (request, signal, tell) => calls.open(request, signal, tell),
       ask: (request, signal, tell) => calls.ask(request, signal, tell),
+      cancel: (request, signal, tell) => endPayment({ client, partner, methods }, request, signal, tell),
       refund: (request, signal, tell) => calls.refund(request, signal, tell),
       askRefund: (request, signal, tell) => calls.askRefund(request, signal, tell),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
-      check: (signal, tell) => calls.check(signal, tell),
+      check: (signal, tell) => checkKeys(client, partner.dialect.title, clock, signal, tell),
     },
     close: () => caller.close(),
   };
@@ -205,23 +208,6 @@ class Snap {
     return status?.isRefunded === true && request.amountMinor === amountMinor ? { status: "succeeded" } : undefined;
   }
 
-  async check(signal: AbortSignal, tell?: Tell): Promise<Checked> {
-    const sent = this.clock.now();
-    const checked = await this.client.check(signal, tell);
-    const { date } = checked.answer.headers;
-    const { title } = this.partner.dialect;
-    const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
-    return {
-      findings: [
-        "seconds" in checked
-          ? { well: true, text: `${title} gives tokens for our key, good for ${checked.seconds} seconds` }
-          : { well: false, text: `${title} gives no token for our key: ${checked.problem}` },
-      ],
-      // Told with a refusal above all: what is signed by a wrong clock is refused as if the key were wrong.
-      clockDifferenceMs: Number.isNaN(theirs) ? undefined : Math.round(theirs - (sent + this.clock.now()) / 2_000),
-    };
-  }
-
   private async askAccount(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Known> {
     const found = accountOf(this.partner, request, channel);
     if (!found) {
@@ -229,7 +215,7 @@ class Snap {
       if (!opened) return { known: false };
       return await this.askAccount({ ...request, providerIds: opened.providerIds }, channel, signal, tell);
     }
-    const { account, isAsked, isOwn } = found;
+    const { account, isAsked, isTold } = found;
     const { traits } = bankOf(this.partner, channel);
     const opened = openedAt(this.partner, request, channel, found);
     const ask = askAccount(this.partner, request, channel, account);
@@ -239,7 +225,8 @@ class Snap {
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
     // Nothing was registered there: as long as nobody has paid they know of nothing.
     if (isAsked) return { known: true, ...opened, standing: { status: "waiting" } };
-    if (!isOwn) throw this.unclear(ask, answer);
+    // Their answer has told it, so that it was there: what is gone was ended, and is never made again.
+    if (isTold) return { known: true, ...opened, standing: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
     // The number follows from our key: made again, it is the same account.
     const made = await this.remade(request, channel, signal, tell);

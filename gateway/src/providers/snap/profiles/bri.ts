@@ -11,7 +11,11 @@ export const bri: Dialect = {
   repetition: "conflict",
   paths: { token: "/snap/v1.0/access-token/b2b" },
   virtualAccounts: {
-    paths: { create: "/snap/v1.0/transfer-va/create-va", status: "/snap/v1.0/transfer-va/status" },
+    paths: {
+      create: "/snap/v1.0/transfer-va/create-va",
+      status: "/snap/v1.0/transfer-va/status",
+      delete: "/snap/v1.0/transfer-va/delete-va",
+    },
     numbers: "ours",
     tellsBillAgain: false,
     customerDigits: 13,

@@ -14,6 +14,7 @@ export const doku: Dialect = {
     paths: {
       create: "/virtual-accounts/bi-snap-va/v1.1/transfer-va/create-va",
       status: "/orders/v1.0/transfer-va/status",
+      delete: "/virtual-accounts/bi-snap-va/v1.1/transfer-va/delete-va",
     },
     numbers: "theirs",
     tellsBillAgain: true,
