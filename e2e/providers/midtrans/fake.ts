@@ -115,6 +115,7 @@ class MidtransFake implements MidtransControl {
   async pay(key: string, change: Parameters<FakeControl["pay"]>[1] = {}): Promise<void> {
     const { amountMinor, currency, times = 1, notify = true, order: sequence = "normal" } = change;
     const order = this.orderOf(key);
+    if (order.ended) throw new Error(`${key} was ended: nobody can pay it`);
     if (order.page) this.attempt(order);
     const before = { ...order, status: "pending" };
     order.status = order.paymentType === "credit_card" ? "capture" : "settlement";
@@ -270,6 +271,8 @@ class MidtransFake implements MidtransControl {
     const allowed = verb === "expire" ? ["pending"] : ["pending", "capture", "authorize"];
     if (!allowed.includes(order.status)) return refused("412", "Merchant cannot modify the status of the transaction");
     order.status = verb === "expire" ? "expire" : "cancel";
+    order.ended = true;
+    setImmediate(() => void this.notify(order));
     return verb === "expire"
       ? answerOf(order, "407", "Success, transaction has expired")
       : answerOf(order, "200", "Success, transaction is canceled");

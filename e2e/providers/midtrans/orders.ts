@@ -32,6 +32,8 @@ export interface FakeOrder {
   /** Its inquiry does not list its refunds yet: the status is as it was before them, or already says them. */
   late: "status" | "list" | undefined;
   notifyUrls: string[];
+  /** Ended before its time, by a request: nobody can pay it any more. */
+  ended: boolean;
   /** Undefined for a page whose payer has not tried to pay yet: an inquiry does not know it. */
   page: { token: string; attempted: boolean } | undefined;
 }
@@ -127,6 +129,7 @@ function blank({ orderId, amount, endsAt, notifyUrls }: Omit<Charge, "body">): F
     refunds: [],
     late: undefined,
     notifyUrls,
+    ended: false,
     page: undefined,
   };
 }

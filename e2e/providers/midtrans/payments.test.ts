@@ -313,3 +313,27 @@ test("an entry is checked with the field named", () => {
   expect(refused({ secret: "x" })).toContain("secret");
   expect(midtrans.name).toBe("midtrans");
 });
+
+describe("what is ended before its time", () => {
+  test.each(["pending", "expire", "deny"])("of a status %s is ended when they say so", async (status) => {
+    const request = rig.ordered({});
+    const { providerIds } = await rig.open(request);
+    if (status === "expire") await rig.control.expire(request.operationKey);
+    if (status === "deny") await rig.control.fail(request.operationKey);
+    await rig.calls.cancel?.({ ...request, providerIds }, signal);
+    expect(await rig.standing({ ...request, providerIds })).toBe("failed");
+  });
+
+  test("is not what was paid meanwhile", async () => {
+    const request = rig.ordered({});
+    const { providerIds } = await rig.open(request);
+    await rig.control.pay(request.operationKey);
+    await expect(rig.calls.cancel?.({ ...request, providerIds }, signal)).rejects.toThrow("412, and it is paid");
+  });
+
+  test("is no page for a card: it lives to its own end", async () => {
+    const request = rig.ordered({ method: "card" });
+    const { providerIds } = await rig.open(request);
+    await expect(rig.calls.cancel?.({ ...request, providerIds }, signal)).rejects.toThrow(AcquirerRefused);
+  });
+});

@@ -90,6 +90,7 @@ export async function startRig() {
       metadata: undefined,
       callbackUrl,
       round: 0,
+      isOver: false,
       providerIds: undefined,
       ...change,
     }),

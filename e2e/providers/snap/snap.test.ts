@@ -525,8 +525,9 @@ test.for(accounts)("an account %s that was ended is never made again, whoever as
   const kept = { ...request, providerIds };
   await calls.cancel?.(kept, never);
   await calls.cancel?.(kept, never);
-  for (let time = 0; time < 2; time++)
-    expect(await calls.ask(kept, never)).toMatchObject({ known: true, standing: { status: "failed" } });
+  expect(await calls.ask({ ...kept, isOver: true }, never)).toMatchObject({ standing: { status: "failed" } });
+  // While it is wanted, what is gone without our doing is not known to have failed.
+  await expect(calls.ask(kept, never)).rejects.toThrow("unclearly");
   expect(control.opened(request.operationKey)).toBe(1);
   await expect(control.pay(request.operationKey)).rejects.toThrow("deleted");
 });

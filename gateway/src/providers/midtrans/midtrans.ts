@@ -36,6 +36,7 @@ export function midtransAcquirer(
       deadlineMs: profile.deadline_ms,
       open: (request, signal, tell) => payments.open(request, { signal, tell }),
       ask: (request, signal, tell) => payments.ask(request, { signal, tell }),
+      cancel: (request, signal, tell) => payments.cancel(request, { signal, tell }),
       refund: (request, signal, tell) => refunds.refund(request, { signal, tell }),
       askRefund: (request, signal, tell) => refunds.askRefund(request, { signal, tell }),
       receive: ({ body }) => notification(body, host.key.accepted()),

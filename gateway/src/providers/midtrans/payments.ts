@@ -86,6 +86,22 @@ export class Payments {
     return { no: { ...no, meaning: `Midtrans refused a page: ${no.meaning}: ${printable(messages[0] ?? "")}` } };
   }
 
+  /**
+   * Ends what waits. A page for a card cannot be ended, before its payer has tried to pay, or after: it lives to its own end, and a new
+   * attempt on it is a new transaction.
+   */
+  async cancel(request: OpenRequest, context: Context): Promise<void> {
+    if (request.method === "card") throw new AcquirerRefused("Midtrans ends no page before its time");
+    const order = this.order(request);
+    const answer = await this.host.post(`/v2/${order.orderId}/expire`, undefined, context);
+    const code = statusCodeOf(answer);
+    // They change nothing that is not pending any more: how it stands says why.
+    const told = code === "412" ? await this.host.get(`/v2/${order.orderId}/status`, context) : answer;
+    if (!FOUND.includes(statusCodeOf(told))) throw new Error(`Midtrans answered an expiry with ${code}`);
+    const { status } = standingOf(readTransaction(told, order), false);
+    if (status !== "failed") throw new Error(`Midtrans answered an expiry with ${code}, and it is ${status}`);
+  }
+
   async ask(request: OpenRequest, context: Context): Promise<Known> {
     const order = this.order(request);
     const answer = await this.host.get(`/v2/${order.orderId}/status`, context);

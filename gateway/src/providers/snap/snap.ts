@@ -225,7 +225,8 @@ class Snap {
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
     // Nothing was registered there: as long as nobody has paid they know of nothing.
     if (isAsked) return { known: true, ...opened, standing: { status: "waiting" } };
-    // Their answer has told it, so that it was there: what is gone was ended, and is never made again.
+    // Their answer has told it, so that it was there, and it is never made again. Gone while it is still wanted, nobody knows where it is.
+    if (isTold && !request.isOver) throw this.unclear(ask, answer);
     if (isTold) return { known: true, ...opened, standing: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
     // The number follows from our key: made again, it is the same account.
