@@ -3,7 +3,7 @@ import type { Acquirer } from "./acquirers/acquirer.ts";
 import { simulatedAcquirers } from "./acquirers/simulated.ts";
 import { performDue } from "./acquiring/operation-worker.ts";
 import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-operations.ts";
-import { planPayment } from "./acquiring/planning.ts";
+import { endNeeds, planEnd, planPayment } from "./acquiring/planning.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
 import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
@@ -160,6 +160,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     acquirer: (code) => router.acquirer(code),
     callbackUrl: (code) => `${address.root}/acquirers/${code}/callbacks`,
     planPayment,
+    endNeeds,
+    planEnd: (context, payment) => planEnd((code) => router.acquirer(code), context, payment),
   };
   const { circuits } = router;
   metrics.circuits(() => circuits.report(clock.now()));

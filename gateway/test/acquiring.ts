@@ -3,7 +3,7 @@ import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import type { CallParts } from "../src/acquiring/calls.ts";
 import type { OpeningParts } from "../src/acquiring/opening.ts";
 import type { Operation } from "../src/acquiring/operation.ts";
-import { planPayment } from "../src/acquiring/planning.ts";
+import { endNeeds, planEnd, planPayment } from "../src/acquiring/planning.ts";
 import type { Clock, Micros } from "../src/ground/clock.ts";
 import { createLog } from "../src/ground/log.ts";
 import { createMetrics } from "../src/ground/metrics.ts";
@@ -28,6 +28,9 @@ export function openingParts(...acquirers: Acquirer[]): OpeningParts {
     acquirer: (code) => acquirers.find((acquirer) => acquirer.code === code),
     callbackUrl: (code) => `https://gateway.test/${code}`,
     planPayment,
+    endNeeds,
+    planEnd: (context, payment) =>
+      planEnd((code) => acquirers.find((acquirer) => acquirer.code === code), context, payment),
     createdReply: (payment) => reply(201, createdView(payment, `https://pay.test/${payment.reference}`)),
   };
 }

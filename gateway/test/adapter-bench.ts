@@ -120,6 +120,7 @@ export class Bench {
       callbackUrl: this.rig?.callbackUrl ?? "",
       metadata: undefined,
       round: 0,
+      isOver: false,
       providerIds: undefined,
       ...changes,
     };

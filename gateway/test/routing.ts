@@ -1,5 +1,5 @@
 // What payments are routed with, for pure tests: the simulated acquirers under the first rules, but for what a test changes.
-import { planPayment } from "../src/acquiring/planning.ts";
+import { endNeeds, planEnd, planPayment } from "../src/acquiring/planning.ts";
 import type { Acquirer, Capability } from "../src/acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
 import { type RoutingTable, defaultRules } from "../src/routing/routing.ts";
@@ -21,6 +21,9 @@ export function aRouter(changes: Partial<RoutingTable> = {}, open = true): Payme
     acquirer: (code) => table.acquirers.find((acquirer) => acquirer.code === code),
     callbackUrl: (code) => `https://gateway.example/callbacks/${code}`,
     planPayment,
+    endNeeds,
+    planEnd: (context, payment) =>
+      planEnd((code) => table.acquirers.find((acquirer) => acquirer.code === code), context, payment),
   };
 }
 

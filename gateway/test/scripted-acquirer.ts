@@ -21,7 +21,7 @@ export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" |
 
 /** What an acquirer says beside its answers: the words of a call or a report about an operation, and what it calls that. */
 export interface Voice {
-  words(call: "open" | "ask" | "refund" | "ask_refund" | "report", operationKey: string): Words;
+  words(call: "open" | "ask" | "cancel" | "refund" | "ask_refund" | "report", operationKey: string): Words;
   providerIds(operationKey: string): ProviderIds;
 }
 
@@ -37,6 +37,10 @@ export interface ScriptedAcquirer extends Acquirer {
   opened: OpenRequest[];
   refunds: RefundRequest[];
   asked: string[];
+  /** What it ended before its time, by operation key; its payer cannot pay any more. */
+  ended: string[];
+  /** What happens to the next calls that end a payment; it does as it is told when this is used up. */
+  endings: Behaviour[];
   standings: Map<string, Standing>;
   letGo(): void;
   /** From now on it does not know this operation, whatever it said before. */
@@ -51,8 +55,11 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
   const voided = new Set<string>();
   const refunded = new Map<string, RefundRequest>();
   let waiting: (() => void)[] = [];
-  const behave = async (signal: AbortSignal, work: () => void): Promise<void> => {
-    const behaviour = acquirer.script.shift() ?? acquirer.otherwise;
+  const behave = async (
+    signal: AbortSignal,
+    work: () => void,
+    behaviour = acquirer.script.shift() ?? acquirer.otherwise,
+  ): Promise<void> => {
     if (behaviour === "refuse") throw new AcquirerRefused("no");
     if (behaviour === "down") throw new AcquirerRefused("not now", { unavailable: true });
     if (behaviour === "held" || behaviour === "refuse late")
@@ -84,6 +91,8 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     opened: [],
     refunds: [],
     asked: [],
+    ended: [],
+    endings: [],
     standings: new Map(),
     issue: () => undefined,
     asksAfterMs: () => undefined,
@@ -117,6 +126,12 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         const standing = acquirer.standings.get(request.operationKey) ?? { status: "waiting" as const };
         return Promise.resolve({ known: true, instructions: instructionsOf(request), standing, ...idsOf(request) });
       },
+      async cancel(request, signal, tell) {
+        acquirer.ended.push(request.operationKey);
+        speak("cancel", request, tell);
+        const end = (): void => void acquirer.standings.set(request.operationKey, { status: "failed" });
+        await behave(signal, end, acquirer.endings.shift() ?? "ok");
+      },
       async refund(request, signal, tell) {
         acquirer.refunds.push(request);
         speak("refund", request, tell);
@@ -143,7 +158,11 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     },
   };
   type About = Pick<OpenRequest, "operationKey">;
-  const speak = (call: "open" | "ask" | "refund" | "ask_refund", { operationKey }: About, tell?: Tell): void => {
+  const speak = (
+    call: "open" | "ask" | "cancel" | "refund" | "ask_refund",
+    { operationKey }: About,
+    tell?: Tell,
+  ): void => {
     if (acquirer.voice) tell?.(acquirer.voice.words(call, operationKey));
   };
   const idsOf = ({ operationKey }: About): { providerIds?: ProviderIds } =>

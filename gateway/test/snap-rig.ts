@@ -56,6 +56,7 @@ export function openRequest(changes: Partial<OpenRequest> = {}): OpenRequest {
     metadata: undefined,
     callbackUrl: "https://pay.example/acquirers/doku/callbacks",
     round: 0,
+    isOver: false,
     providerIds: undefined,
     ...changes,
   };

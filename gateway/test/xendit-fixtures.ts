@@ -25,6 +25,7 @@ export function opening(change: Partial<OpenRequest> = {}): OpenRequest {
     metadata: undefined,
     callbackUrl: "https://pay.rimba.example/acquirers/xendit/callbacks",
     round: 0,
+    isOver: false,
     providerIds: undefined,
     ...change,
   };

@@ -127,6 +127,7 @@ function order(change: Partial<OpenRequest> = {}): OpenRequest {
     metadata: undefined,
     callbackUrl: "https://pay.example/acquirers/stripe/callbacks",
     round: 0,
+    isOver: false,
     providerIds: undefined,
     ...change,
   };

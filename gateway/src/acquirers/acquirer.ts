@@ -42,7 +42,7 @@ export interface Instructions {
  */
 export type ProviderIds = Readonly<Record<string, string>>;
 
-/** What an acquirer is asked to take. But for `providerIds` everything in it is the same each time the same payment is asked about. */
+/** What an acquirer is asked to take. But for `isOver` and `providerIds` everything in it is the same each time the same payment is asked about. */
 export interface OpenRequest extends InstructionRequest {
   /** Ours, unique for this attempt at this acquirer: at most 64 characters of `[a-z0-9.]`. It makes the operation happen once. */
   operationKey: string;
@@ -50,6 +50,8 @@ export interface OpenRequest extends InstructionRequest {
   callbackUrl: string;
   /** How often the merchant has asked again for this payment after all acquirers had failed; 0 at first. */
   round: number;
+  /** True once nobody is to pay it any more: what is not there then is as good as ended. */
+  isOver: boolean;
   /** Undefined while it has told none. */
   providerIds: ProviderIds | undefined;
 }

@@ -99,6 +99,7 @@ const request: OpenRequest = {
   callbackUrl: "https://gerbang.example.com/acquirers/rimba/callbacks",
   metadata: undefined,
   round: 0,
+  isOver: false,
   providerIds: undefined,
 };
 const refund: RefundRequest = {

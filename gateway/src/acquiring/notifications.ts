@@ -8,7 +8,7 @@ import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
-import { type OperationName, wasCalled, withProviderIds } from "./operation.ts";
+import { type OperationName, askedSoon, wasCalled, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
@@ -64,8 +64,7 @@ export function paymentNotification(
 }
 
 /**
- * An acquirer says that something has happened: it is asked as soon as a worker comes by, whatever we knew before. While it is being
- * called its own answer comes first, and the inquiry right after it. Before it was called there is nothing to ask. Gives false for an attempt
+ * An acquirer says that something has happened: it is asked soon. Before it was called there is nothing to ask. Gives false for an attempt
  * that was given up: about that nobody asks.
  */
 export function lookAgain(
@@ -83,12 +82,7 @@ export function lookAgain(
         if (!operation) return false;
         keepWords(context, { ...operation, attempt }, said);
         if (operation.attempt !== attempt || !wasCalled(operation)) return false;
-        context.set.update(
-          operations,
-          operation.step === "calling"
-            ? { ...operation, inquiries: operation.inquiries + 1 }
-            : { ...operation, step: "asking", inquiries: 0, dueAt: context.realNow },
-        );
+        context.set.update(operations, askedSoon(operation, context.realNow));
         return true;
       },
     },

@@ -285,7 +285,8 @@ test.each(paymentStatuses.filter((status) => status !== "pending" && status !== 
       expect(concluded.changes.updated(payments)).toEqual([]);
       expect(concluded.changes.events).toEqual([]);
       const [after] = concluded.changes.updated(operations);
-      expect(after?.step).toBe(result.kind === "known" ? "done" : "retryable");
+      const isUnpaid = status === "canceled" || status === "expired";
+      expect(after?.step).toBe(result.kind !== "known" ? "retryable" : isUnpaid ? "following" : "done");
     }
   },
 );

@@ -18,12 +18,13 @@ import { nextCall, nextInquiry } from "./planning.ts";
 import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
+import { isUnpaid } from "../payments/states.ts";
 import { keepWords } from "./keep-words.ts";
 import type { Said } from "./words.ts";
 import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /** The outcome of a call or an inquiry. `absent`: the acquirer does not have it and never will. */
-export type OpenResult = { said?: Said | undefined } & (
+export type OpenResult = { said?: readonly Said[] } & (
   | ({ kind: "known"; standing: Standing } & Opened)
   | { kind: "refused" }
   | { kind: "absent" }
@@ -85,7 +86,7 @@ export function concludeOpening(
         const current = set.get(operations, { book, id });
         assert(current, `${id} has no operation`);
         const payment = findLocked(context, id);
-        keepWords(context, operation, result.said);
+        for (const said of result.said ?? []) keepWords(context, operation, said);
         const concluded =
           current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
         if (concluded)
@@ -99,11 +100,11 @@ export function concludeOpening(
             return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
           case "absent":
             if (!taken) return release(context, current, payment);
+            if (isUnpaid(payment.status)) return close(parts, context, current, payment);
             recordException(context, current, current.attempt, "forgotten");
             return { ...inquireAgain(context, current), exception: "forgotten" };
           case "closed":
-            set.update(operations, { ...current, step: "done", dueAt: undefined });
-            return { reply: parts.createdReply(payment) };
+            return close(parts, context, current, payment);
           case "unknown":
             return inquireAgain(context, current);
         }
@@ -112,7 +113,13 @@ export function concludeOpening(
   );
 }
 
-/** Whether the acquirer has said, since the call or the inquiry began, that something happened: its answer may be older than that. */
+/** Nothing is left to do at the acquirer. */
+function close(parts: OpeningParts, { set }: CommandContext, operation: Operation, payment: Payment): { reply: Reply } {
+  set.update(operations, { ...operation, step: "done", dueAt: undefined });
+  return { reply: parts.createdReply(payment) };
+}
+
+/** Whether we or the acquirer have said, since the call or the inquiry began, that something happened: the answer may be older than that. */
 function isToldSince(begun: Operation, current: Operation): boolean {
   if (current.step === "calling") return current.inquiries > 0;
   return current.dueAt !== undefined && begun.dueAt !== undefined && current.dueAt < begun.dueAt;
@@ -130,7 +137,10 @@ function known(
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, standing);
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
-  const done = opened(parts, context, withProviderIds(operation, providerIds), after, isTold);
+  const done = opened(parts, context, withProviderIds(operation, providerIds), after, {
+    isTold,
+    mayBePaid: standing.status === "waiting" || standing.status === "processing",
+  });
   if (!objection) return done;
   recordException(context, operation, operation.attempt, "receipt");
   return { ...done, exception: "receipt" };
@@ -160,31 +170,34 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
 }
 
 /**
- * The acquirer has it: the request is answered, and a worker inquires from time to time while the payment is open; at once where `isTold`.
+ * The acquirer has it: the request is answered, and a worker inquires from time to time while the payer may pay there; at once where
+ * `isTold`.
  */
 function opened(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  isTold = false,
+  { isTold, mayBePaid }: { isTold: boolean; mayBePaid: boolean } = { isTold: false, mayBePaid: true },
 ): { reply: Reply } {
   const { set, merchant, now, realNow } = context;
+  const { status, expiresAt } = payment;
   const acquirer = parts.acquirer(operation.gatewayCode);
   const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
   // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
-  const after = own === undefined ? Math.max(payment.expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
-  const open = payment.status === "pending" || payment.status === "processing";
-  const follows = open && (own !== undefined || acquirer?.remote === true);
-  const later = operation.step === "following" ? nextInquiry(operation.inquiries, realNow) : realNow + after;
-  const dueAt = isTold ? realNow : later;
+  const after = own === undefined ? Math.max(expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
+  const open = status === "pending" || status === "processing";
+  // Cancelled while the acquirer was asked, it is ended there next; what cannot be ended there is inquired about once more.
+  const left = mayBePaid && isUnpaid(status) && (isTold || expiresAt - now > LAST_INQUIRY);
+  const follows = left ? acquirer?.remote === true : open && (own !== undefined || acquirer?.remote === true);
+  const later = operation.step === "following" && open ? nextInquiry(operation.inquiries, realNow) : realNow + after;
   const answer = parts.createdReply(payment);
   set.update(operations, {
     ...operation,
     step: follows ? "following" : "done",
     idempotencyKey: undefined,
     inquiries: operation.step === "following" ? operation.inquiries + 1 : 0,
-    dueAt: follows ? dueAt : undefined,
+    dueAt: follows ? (isTold ? realNow : later) : undefined,
   });
   completeKey(set, keptKey(operation, payment), answer, now);
   return { reply: answer };

@@ -42,6 +42,16 @@ export function wasCalled({ step }: Pick<Operation, "step">): boolean {
   return step !== "retryable" && step !== "planned";
 }
 
+/**
+ * The operation when its acquirer is to be asked as soon as a worker comes by, whatever was known before. While it is being called its own
+ * answer comes first, and the inquiry right after it.
+ */
+export function askedSoon(operation: Operation, realNow: Micros): Operation {
+  return operation.step === "calling"
+    ? { ...operation, inquiries: operation.inquiries + 1 }
+    : { ...operation, step: "asking", inquiries: 0, dueAt: realNow };
+}
+
 /** Our name for one call, for the acquirer: at most 64 characters of `[a-z0-9.]`. It names merchant and environment without a look-up. */
 export function operationKey({ book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">): string {
   const environment = book.environment === "sandbox" ? "s" : "p";

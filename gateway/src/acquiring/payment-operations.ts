@@ -12,7 +12,7 @@ import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
 import type { Database } from "../store/database.ts";
-import { type CallParts, callAcquirer, logException } from "./calls.ts";
+import { type CallOutcome, type CallParts, callAcquirer, logException } from "./calls.ts";
 import {
   type Concluded,
   type OpenResult,
@@ -24,7 +24,8 @@ import {
 import { instructionRequest } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
-import { isPaid } from "../payments/states.ts";
+import { isPaid, isUnpaid } from "../payments/states.ts";
+import type { Said } from "./words.ts";
 
 export interface AcquiringParts extends OpeningParts, CallParts {
   database: Database;
@@ -82,7 +83,10 @@ export class PaymentOperations {
   }
 }
 
-/** The result of the call of an operation that is `calling`, made while its lease lasts; of an inquiry otherwise. */
+/**
+ * The result of the call of an operation that is `calling`, made while its lease lasts; of an inquiry otherwise. What the inquiry finds
+ * waiting, and nobody is to pay any more, is ended there.
+ */
 export async function callOrInquire(
   parts: OpeningParts & CallParts,
   merchant: Merchant,
@@ -99,18 +103,45 @@ export async function callOrInquire(
     operationKey: operationKey(operation),
     callbackUrl: parts.callbackUrl(acquirer.code),
     round: operation.round,
+    isOver: isUnpaid(payment.status),
     providerIds: operation.providerIds,
   });
+  const name = { acquirer, method: payment.method };
   if (operation.step === "calling") {
-    const name = { acquirer, method: payment.method, call: "open", lease: operation } as const;
-    const opening = await callAcquirer(parts, name, (calls, signal, tell) => calls.open(request, signal, tell));
-    const { said } = opening;
+    const opening = await callAcquirer(parts, { ...name, call: "open", lease: operation }, (calls, signal, tell) =>
+      calls.open(request, signal, tell),
+    );
+    const said = heard(opening);
     if (opening.kind !== "answered") return { kind: opening.kind, said };
     return { ...opening.answer, kind: "known", standing: { status: "waiting" }, said };
   }
-  const name = { acquirer, method: payment.method, call: "ask" } as const;
-  const inquiry = await callAcquirer(parts, name, (calls, signal, tell) => calls.ask(request, signal, tell));
-  const { said } = inquiry;
+  const inquiry = await callAcquirer(parts, { ...name, call: "ask" }, (calls, signal, tell) =>
+    calls.ask(request, signal, tell),
+  );
+  const said = heard(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", said };
-  return inquiry.answer.known ? { ...inquiry.answer, kind: "known", said } : { kind: "absent", said };
+  if (!inquiry.answer.known) return { kind: "absent", said };
+  const found = { ...inquiry.answer, kind: "known", said } as const;
+  const isEnded = isUnpaid(payment.status) && found.standing.status === "waiting";
+  if (!isEnded || !acquirer.calls?.cancel) return found;
+  const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
+  const ending = await callAcquirer(
+    parts,
+    { ...name, call: "cancel" },
+    async (calls, signal, tell) => await calls.cancel?.(known, signal, tell),
+  );
+  const both = [...said, ...heard(ending)];
+  switch (ending.kind) {
+    case "answered":
+      return { ...found, standing: { status: "failed" }, said: both };
+    case "refused":
+      // It cannot be ended there before its time: money that still comes is kept apart as late.
+      return ending.unavailable ? { kind: "unknown", said: both } : { ...found, said: both };
+    case "unknown":
+      return { kind: "unknown", said: both };
+  }
+}
+
+function heard({ said }: CallOutcome<unknown>): readonly Said[] {
+  return said ? [said] : [];
 }

@@ -1,12 +1,15 @@
 // Plans the operations of acquirers: a call now, a call by a worker, or an inquiry later.
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, askedSoon } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { CommandContext } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { RouteSelection } from "../payments/route-selection.ts";
+import { type Need, need } from "../store/working-set.ts";
 
 /** A caller has this much longer than the call's deadline to begin the call and to commit its outcome, before a worker inquires. */
 const MARGIN_MS = 5_000;
@@ -39,6 +42,27 @@ export function planPayment(
     return call;
   }
   return undefined;
+}
+
+export function endNeeds(book: Book, reference: string): Need[] {
+  return isId("payment", reference) ? [need(operations, { book, id: reference })] : [];
+}
+
+/**
+ * A payment that nobody is to pay any more is looked for at its acquirer, where that can end it, and ended there if it waits. What no
+ * acquirer was asked for yet is not asked for any more.
+ */
+export function planEnd(
+  acquirer: (code: string) => Acquirer | undefined,
+  { set, realNow }: CommandContext,
+  { book, reference }: Payment,
+): void {
+  const operation = set.get(operations, { book, id: reference });
+  if (!operation) return;
+  const isUnderWay = ["calling", "asking", "following"].includes(operation.step);
+  if (operation.step === "planned") set.update(operations, { ...operation, step: "done", dueAt: undefined });
+  else if (isUnderWay && acquirer(operation.gatewayCode)?.calls?.cancel)
+    set.update(operations, askedSoon(operation, realNow));
 }
 
 /** A worker calls the acquirer for a refund after the commit: the funds are reversed first, so they cannot be spent twice. */

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { NOW, type Then, given, ownerWith, row } from "../../test/given.ts";
 import { taking } from "../../test/outcomes.ts";
 import { aPayment } from "../../test/payments.ts";
+import { aRouter } from "../../test/routing.ts";
 import { SECOND } from "../ground/clock.ts";
 import type { FaultCode } from "../ground/fault.ts";
 import { assertBalanced, capturePostings, isAccount } from "../ledger/journal.ts";
@@ -16,6 +17,7 @@ import { payments } from "./payments.sql.ts";
 import { type PaymentStatus, isPaid, paymentStatuses } from "./states.ts";
 
 const owner = ownerWith();
+const router = aRouter();
 const outcomes: readonly AcquirerOutcome[] = ["processing", "succeeded", "failed"];
 
 /** What each outcome leads to, in the order of `outcomes`: a status or the refusal. */
@@ -216,7 +218,7 @@ test("a whole life, in any order: only listed transitions, one event each, and o
           one.kind === "outcome"
             ? taking(owner, payment.reference, one.outcome)
             : one.kind === "cancel"
-              ? cancelPayment(owner, payment.reference, undefined)
+              ? cancelPayment(router, owner, payment.reference, undefined)
               : expirePayment(owner, payment.reference);
         const done: Then<unknown> = last.when<unknown>(command, now);
         const [found] = done.changes.updated(payments);

@@ -175,7 +175,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       success: { status: 200, description: "The payment is canceled.", schema: canceledPaymentSchema },
       body: cancelRules,
       command: (call, { reason }) =>
-        answering(cancelPayment(call, call.params.reference ?? "", reason), (payment) =>
+        answering(cancelPayment(parts, call, call.params.reference ?? "", reason), (payment) =>
           reply(200, canceledView(payment)),
         ),
       lane: "move",

@@ -47,6 +47,10 @@ export interface PaymentParts extends RouteParts {
     selection: RouteSelection,
     idempotencyKey?: string,
   ): CallToMake | undefined;
+  /** What a command needs that plans the end of a payment at its acquirer. */
+  endNeeds(book: Book, reference: string): Need[];
+  /** Plans that a payment which nobody is to pay any more is ended at its acquirer, too. */
+  planEnd(context: CommandContext, payment: Payment): void;
 }
 
 /** The request that a creation answers. */
@@ -225,11 +229,18 @@ export function findLocked({ set, book }: Pick<CommandContext, "set" | "book">, 
   );
 }
 
-/** Interface 4.5. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_CANCELABLE. */
-export function cancelPayment(owner: BookOwner, reference: string, reason: string | undefined): Command<Payment> {
+/**
+ * Interface 4.5. Its acquirer hears of it after the commit. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_CANCELABLE.
+ */
+export function cancelPayment(
+  parts: Pick<PaymentParts, "endNeeds" | "planEnd">,
+  owner: BookOwner,
+  reference: string,
+  reason: string | undefined,
+): Command<Payment> {
   return bookCommand(owner, {
     name: "cancel payment",
-    needs: paymentNeeds(owner.book, reference),
+    needs: [...paymentNeeds(owner.book, reference), ...parts.endNeeds(owner.book, reference)],
     execute(context) {
       const payment = findLocked(context, reference);
       if (payment.status !== "pending") throw new Fault("PAYMENT_NOT_CANCELABLE");
@@ -238,6 +249,7 @@ export function cancelPayment(owner: BookOwner, reference: string, reason: strin
         expire(context, payment);
         throw new Fault("PAYMENT_NOT_CANCELABLE", { keepsChanges: true });
       }
+      parts.planEnd(context, payment);
       return move(context, payment, { status: "canceled", canceledAt: context.now, cancelReason: reason });
     },
   });

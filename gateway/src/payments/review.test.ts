@@ -148,7 +148,7 @@ test("until it is judged it can be canceled and not paid; after an approval it c
   const payment = reviewed();
   const paying = taking(owner, payment.reference, "succeeded");
   const waiting = onto(payment, paying).refuses("PAYMENT_NOT_PAYABLE", { status: "pending" });
-  expect(waiting.when(cancelPayment(owner, payment.reference, undefined)).answer.status).toBe("canceled");
+  expect(waiting.when(cancelPayment(aRouter(), owner, payment.reference, undefined)).answer.status).toBe("canceled");
   const approved = onto(payment, approving(payment.reference));
   expect(approved.when(paying, NOW + 599 * SECOND).answer.status).toBe("succeeded");
   const late = onto(payment, approving(payment.reference));

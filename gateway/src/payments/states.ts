@@ -34,3 +34,8 @@ export function assertTransition(from: PaymentStatus, to: PaymentStatus): void {
 export function isPaid(status: PaymentStatus): boolean {
   return status === "succeeded" || status === "partially_refunded" || status === "refunded";
 }
+
+/** True once nobody is to pay it any more, and nobody has. An acquirer may still take money for it. */
+export function isUnpaid(status: PaymentStatus): boolean {
+  return status === "canceled" || status === "expired";
+}

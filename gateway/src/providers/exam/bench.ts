@@ -152,6 +152,7 @@ export class Bench {
       callbackUrl: this.callbackUrl,
       metadata: undefined,
       round: 0,
+      isOver: false,
       providerIds: undefined,
       ...changes,
     };

@@ -5,7 +5,7 @@ import { receiptOf } from "./cases.paying.ts";
 
 /** After it nobody can pay: asking says so, and the provider takes no money. */
 async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
-  const asked = await bench.ask(request);
+  const asked = await bench.ask({ ...request, isOver: true });
   check(asked.kind === "answered", `it cannot be asked about any more: ${whyOf(asked)}`);
   const status = asked.answer.known ? asked.answer.standing.status : "failed";
   check(status === "failed", `it stands as ${status}`);

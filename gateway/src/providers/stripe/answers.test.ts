@@ -30,6 +30,7 @@ const request: OpenRequest = {
   metadata: undefined,
   callbackUrl: "https://pay.example/acquirers/stripe/callbacks",
   round: 0,
+  isOver: false,
   providerIds: undefined,
 };
 const open = checkoutSession({ metadata: { operation_key: "k1.stripe.1" }, amount_total: 150_050, currency: "idr" });

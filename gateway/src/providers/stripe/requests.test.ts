@@ -22,6 +22,7 @@ const request: OpenRequest = {
   metadata: { note: "private" },
   callbackUrl: "https://pay.example/acquirers/stripe/callbacks",
   round: 0,
+  isOver: false,
   providerIds: undefined,
 };
 const fields = (form: string): Record<string, string> => Object.fromEntries(new URLSearchParams(form));

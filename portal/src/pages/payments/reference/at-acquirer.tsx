@@ -56,6 +56,7 @@ function Known({ of: told }: { of: Told }) {
 const calls: Record<Told["words"][number]["call"], string> = {
   open: "Opening",
   ask: "Inquiry",
+  cancel: "Its end",
   refund: "Refund",
   ask_refund: "Inquiry about the refund",
   submit_evidence: "Evidence",

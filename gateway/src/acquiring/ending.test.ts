@@ -1,0 +1,152 @@
+// Goal: what nobody is to pay any more is ended at its acquirer, once it is certain that it waits there, and never taken for ended before it
+// is. Method: the round of a worker over each standing and each ending; then cancels that come while somebody calls or inquires.
+import { expect, test } from "vitest";
+import { anOperation, callParts, movableClock, openingParts } from "../../test/acquiring.ts";
+import { NOW, given, merchantWith, ownerWith, row } from "../../test/given.ts";
+import { aPayment } from "../../test/payments.ts";
+import { type Behaviour, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import type { Standing } from "../acquirers/acquirer.ts";
+import { SECOND } from "../ground/clock.ts";
+import type { Payment } from "../payments/payment.ts";
+import { cancelPayment } from "../payments/payments.ts";
+import { payments } from "../payments/payments.sql.ts";
+import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
+import { exceptions } from "./exceptions.sql.ts";
+import { type OpenResult, concludeOpening } from "./opening.ts";
+import { type Operation, operationKey } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
+import { callOrInquire } from "./payment-operations.ts";
+import { receipts } from "./receipts.sql.ts";
+
+const merchant = merchantWith();
+const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
+const paid: Standing = { status: "paid", receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" } };
+
+interface Round {
+  kawah: ReturnType<typeof scriptedAcquirer>;
+  payment: Payment;
+  operation: Operation;
+  parts: ReturnType<typeof openingParts>;
+  run: () => Promise<OpenResult>;
+}
+
+/** A payment that `kawah` has, and a worker that takes its operation up. */
+async function round(status: PaymentStatus, standing: Standing, endings: Behaviour[] = []): Promise<Round> {
+  const kawah = scriptedAcquirer("kawah");
+  const parts = openingParts(kawah);
+  const payment = aPayment({ gatewayCode: "kawah", status });
+  const operation = anOperation(payment.reference, { step: "asking", dueAt: NOW });
+  const all = { ...parts, ...callParts(movableClock()) };
+  await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
+  kawah.standings.set(operationKey(operation), standing);
+  kawah.endings = endings;
+  return { kawah, payment, operation, parts, run: () => callOrInquire(all, merchant, payment, operation) };
+}
+
+test.each(paymentStatuses)("of a %s payment that waits there", async (status) => {
+  const { kawah, operation, run } = await round(status, { status: "waiting" });
+  const result = await run();
+  const ends = status === "canceled" || status === "expired";
+  expect(kawah.ended).toEqual(ends ? [operationKey(operation)] : []);
+  expect(result).toMatchObject({ kind: "known", standing: { status: ends ? "failed" : "waiting" } });
+});
+
+test.each<[string, Standing]>([
+  ["is being paid", { status: "processing" }],
+  ["has failed", { status: "failed" }],
+  ["is paid", paid],
+])("what %s there is not ended", async (_how, standing) => {
+  const { kawah, run } = await round("canceled", standing);
+  expect(await run()).toMatchObject({ kind: "known", standing });
+  expect(kawah.ended).toEqual([]);
+});
+
+test.each<[string, Behaviour, string, PaymentStatus | "waiting" | undefined]>([
+  ["whose answer is lost", "lost", "unknown", undefined],
+  ["that never arrives", "unheard", "unknown", undefined],
+  ["while it can take nothing", "down", "unknown", undefined],
+  ["that it cannot make", "refuse", "known", "waiting"],
+])("an ending %s", async (_how, behaviour, kind, status) => {
+  const { run } = await round("canceled", { status: "waiting" }, [behaviour]);
+  const result = await run();
+  expect(result.kind).toBe(kind);
+  if (result.kind === "known") expect(result.standing.status).toBe(status);
+});
+
+test("one whose answer was lost is found to be ended, and is not asked for again", async () => {
+  const { kawah, run } = await round("canceled", { status: "waiting" }, ["lost"]);
+  expect((await run()).kind).toBe("unknown");
+  expect(await run()).toMatchObject({ kind: "known", standing: { status: "failed" } });
+  expect(kawah.ended).toHaveLength(1);
+});
+
+test("what is said during inquiry and ending is kept, each under its call", async () => {
+  const { kawah, run } = await round("canceled", { status: "waiting" });
+  kawah.voice = {
+    words: (call) => ({ about: `the call ${call}`, status: 200, text: "{}" }),
+    providerIds: () => ({ account: "8808" }),
+  };
+  const { said } = await run();
+  expect(said?.map(({ call, words }) => [call, words[0]?.about])).toEqual([
+    ["ask", "the call ask"],
+    ["cancel", "the call cancel"],
+  ]);
+});
+
+/** What a worker's result makes of a cancelled payment. */
+function concluded(result: OpenResult, status: PaymentStatus = "canceled", expiresAt = aPayment().expiresAt) {
+  const payment = aPayment({ gatewayCode: "kawah", status, expiresAt });
+  const operation = anOperation(payment.reference, { step: "asking", dueAt: NOW });
+  const parts = openingParts(scriptedAcquirer("kawah"));
+  const start = given({ rows: [row(payments, payment), row(operations, operation)] });
+  return start.when(concludeOpening(parts, merchant, operation, result)).changes;
+}
+
+test.each<[string, OpenResult, string]>([
+  ["ended", { kind: "known", instructions, standing: { status: "failed" } }, "done"],
+  ["not to be ended", { kind: "known", instructions, standing: { status: "waiting" } }, "following"],
+  ["being paid", { kind: "known", instructions, standing: { status: "processing" } }, "following"],
+  ["not there any more", { kind: "absent" }, "done"],
+  ["not known", { kind: "unknown" }, "asking"],
+])("a cancelled payment that is %s at its acquirer", (_how, result, step) => {
+  const changes = concluded(result);
+  expect(changes.updated(operations)).toMatchObject([{ step }]);
+  expect(changes.updated(payments)).toEqual([]);
+  expect(changes.inserted(exceptions)).toEqual([]);
+  expect(changes.events).toEqual([]);
+});
+
+test("what cannot be ended is inquired about once more before its end, and after it never", () => {
+  const waits: OpenResult = { kind: "known", instructions, standing: { status: "waiting" } };
+  const expiresAt = aPayment().expiresAt - 10 * SECOND;
+  expect(concluded(waits).updated(operations)).toMatchObject([{ step: "following", dueAt: expiresAt }]);
+  expect(concluded(waits, "expired", NOW).updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+});
+
+test("one that was paid before it could be ended leaves its money for an operator to decide", () => {
+  const changes = concluded({ kind: "known", instructions, standing: paid });
+  expect(changes.inserted(receipts)).toMatchObject([{ status: "unapplied", transactionId: "t-1" }]);
+  expect(changes.updated(payments)).toEqual([]);
+});
+
+test("a pending payment that its acquirer does not know any more is still an exception", () => {
+  expect(concluded({ kind: "absent" }, "pending").inserted(exceptions)).toMatchObject([{ kind: "forgotten" }]);
+});
+
+test.each(["calling", "asking", "following"] as const)(
+  "a cancel that comes while a worker is %s is heard by the next, at once",
+  (step) => {
+    const kawah = scriptedAcquirer("kawah");
+    const parts = openingParts(kawah);
+    const taken = step === "calling" ? { gatewayCode: undefined, instructions: undefined } : { gatewayCode: "kawah" };
+    const payment = aPayment(taken);
+    const operation = anOperation(payment.reference, { step, dueAt: NOW + 60 * SECOND });
+    const changes = given({ rows: [row(payments, payment), row(operations, operation)] })
+      .when(cancelPayment(parts, ownerWith(), payment.reference, undefined))
+      .when(
+        concludeOpening(parts, merchant, operation, { kind: "known", instructions, standing: { status: "waiting" } }),
+      ).changes;
+    expect(changes.updated(operations)).toMatchObject([{ step: "following", dueAt: NOW }]);
+    expect(changes.events).toEqual(["payment.canceled"]);
+  },
+);
