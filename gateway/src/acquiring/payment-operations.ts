@@ -4,6 +4,7 @@ import type { OpenRequest } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperationOfKey } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
@@ -26,6 +27,9 @@ import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid, isUnpaid } from "../payments/states.ts";
 import type { Said } from "./words.ts";
+
+/** So long after its time the end of a payment is tried, where nothing tells whether it has ended. */
+const ENDING_TRIED: Micros = 86_400 * SECOND;
 
 export interface AcquiringParts extends OpeningParts, CallParts {
   database: Database;
@@ -121,8 +125,8 @@ export async function callOrInquire(
   const said = heard(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", said };
   if (!inquiry.answer.known) return { kind: "absent", said };
-  const found = { ...inquiry.answer, kind: "known", said } as const;
-  const isEnded = isUnpaid(payment.status) && found.standing.status === "waiting";
+  const found = { ...inquiry.answer, kind: "known", isOver: request.isOver, said } as const;
+  const isEnded = request.isOver && found.standing.status === "waiting";
   if (!isEnded || !acquirer.calls?.cancel) return found;
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
   const ending = await callAcquirer(
@@ -136,10 +140,17 @@ export async function callOrInquire(
       return { ...found, standing: { status: "failed" }, said: both };
     case "refused":
       // It cannot be ended there before its time: money that still comes is kept apart as late.
-      return ending.unavailable ? { kind: "unknown", said: both } : { ...found, said: both };
+      return ending.unavailable && !isTriedEnough(parts, payment)
+        ? { kind: "unknown", said: both }
+        : { ...found, said: both };
     case "unknown":
-      return { kind: "unknown", said: both };
+      return isTriedEnough(parts, payment) ? { ...found, said: both } : { kind: "unknown", said: both };
   }
+}
+
+/** The acquirer was told when the payment ends, and ends it by itself: what nobody can end is not tried for ever. */
+function isTriedEnough({ clock }: Pick<CallParts, "clock">, { expiresAt }: Payment): boolean {
+  return clock.now() > expiresAt + ENDING_TRIED;
 }
 
 function heard({ said }: CallOutcome<unknown>): readonly Said[] {
