@@ -47,7 +47,7 @@ interface CallName {
   acquirer: Acquirer;
   /** The payment's method: an acquirer may be well with one and not with another. */
   method: string;
-  call: "open" | "ask" | "cancel" | "refund" | "ask_refund" | "submit_evidence";
+  call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "submit_evidence";
   /** A call that opens or refunds is made within the lease of its operation; an inquiry changes nothing and needs none. */
   lease?: Pick<Operation, "dueAt">;
 }

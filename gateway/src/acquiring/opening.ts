@@ -4,6 +4,7 @@ import type { Opened, Standing } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
 import { type Operation, withProviderIds } from "./operation.ts";
+import { questioned } from "./questioned.ts";
 import { operations } from "./operations.sql.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -142,7 +143,8 @@ function known(
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, standing);
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
-  const done = opened(parts, context, withProviderIds(operation, providerIds), after, {
+  const told = questioned(withProviderIds(operation, providerIds), standing, parts.acquirer(gatewayCode));
+  const done = opened(parts, context, told, after, {
     isTold,
     standing: standing.status,
   });
