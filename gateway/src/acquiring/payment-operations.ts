@@ -4,6 +4,7 @@ import type { OpenRequest, Standing } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperationOfKey } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
@@ -26,6 +27,9 @@ import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid, isUnpaid } from "../payments/states.ts";
 import type { Said } from "./words.ts";
+
+/** So long after its time the end of a payment is tried, where nothing tells whether it has ended. */
+const ENDING_TRIED: Micros = 86_400 * SECOND;
 
 export interface AcquiringParts extends OpeningParts, CallParts {
   database: Database;
@@ -123,18 +127,19 @@ export async function callOrInquire(
   const said = heard(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", said };
   if (!inquiry.answer.known) return { kind: "absent", said };
-  const found: Found = { ...inquiry.answer, kind: "known", said };
+  const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, said };
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
   const { standing } = found;
   const { review } = operation;
-  if (isUnpaid(payment.status) && standing.status === "waiting" && acquirer.calls?.cancel) {
+  if (request.isOver && standing.status === "waiting" && acquirer.calls?.cancel) {
     const ending = await callAcquirer(
       parts,
       { ...name, call: "cancel" },
       async (calls, signal, tell) => await calls.cancel?.(known, signal, tell),
     );
     // What cannot be ended there before its time stays as it is: money that still comes is kept apart as late.
-    return after(found, ending, { status: "failed" });
+    const result = after(found, ending, { status: "failed" });
+    return result.kind === "unknown" && isTriedEnough(parts, payment) ? { ...found, said: result.said ?? [] } : result;
   }
   const isAsked = standing.status === "processing" && standing.isQuestioned === true;
   if (isAsked && (review === "approve" || review === "refuse") && acquirer.calls?.judge) {
@@ -155,6 +160,11 @@ function after(found: Found, done: CallOutcome<unknown>, standing: Standing | un
   if (done.kind === "answered" && standing) return { ...found, standing, said };
   const stays = done.kind === "refused" && !done.unavailable;
   return stays ? { ...found, said } : { kind: "unknown", said };
+}
+
+/** The acquirer was told when the payment ends, and ends it by itself: what nobody can end is not tried for ever. */
+function isTriedEnough({ clock }: Pick<CallParts, "clock">, { expiresAt }: Payment): boolean {
+  return clock.now() > expiresAt + ENDING_TRIED;
 }
 
 function heard({ said }: CallOutcome<unknown>): readonly Said[] {
