@@ -1,8 +1,9 @@
 // The opening of a payment at an acquirer, as pure commands: what each result of a call or an inquiry makes of it, and how the same request
 // goes on after GATEWAY_ERROR.
-import type { Opened, Standing } from "../acquirers/acquirer.ts";
+import type { Astray, Opened, Standing } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
+import { astrayNeeds, recordAstray } from "./astray.ts";
 import { type Operation, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
@@ -25,7 +26,7 @@ import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "
 
 /** The outcome of a call or an inquiry. `absent`: the acquirer does not have it and never will. */
 export type OpenResult = { said?: readonly Said[] } & (
-  | ({ kind: "known"; standing: Standing } & Opened)
+  | ({ kind: "known"; standing: Standing; astray?: readonly Astray[] } & Opened)
   | { kind: "refused" }
   | { kind: "absent" }
   | { kind: "unknown" }
@@ -60,6 +61,7 @@ function needsOf(operation: Operation): Need[] {
     ...paymentNeeds(book, id),
     need(operations, { book, id }),
     ...exceptionNeeds(operation, ["receipt", "forgotten"]),
+    ...astrayNeeds(operation),
     ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
   ];
 }
@@ -131,7 +133,13 @@ function known(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  { instructions, standing, providerIds, isTold }: Extract<OpenResult, { kind: "known" }> & { isTold: boolean },
+  {
+    instructions,
+    standing,
+    providerIds,
+    isTold,
+    astray = [],
+  }: Extract<OpenResult, { kind: "known" }> & { isTold: boolean },
 ): Concluded {
   const { gatewayCode } = operation;
   const accepted = accept(context, payment, { gatewayCode, instructions });
@@ -141,9 +149,10 @@ function known(
     isTold,
     mayBePaid: standing.status === "waiting" || standing.status === "processing",
   });
-  if (!objection) return done;
-  recordException(context, operation, operation.attempt, "receipt");
-  return { ...done, exception: "receipt" };
+  const [moved] = recordAstray(context, operation, after, astray);
+  if (objection) recordException(context, operation, operation.attempt, "receipt");
+  const exception = objection ? "receipt" : moved;
+  return exception === undefined ? done : { ...done, exception };
 }
 
 /** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. */
