@@ -4,7 +4,6 @@ import type { Astray } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
-import { isPaid } from "../payments/states.ts";
 import type { Command } from "../store/lane.ts";
 import type { Need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
@@ -29,12 +28,11 @@ export function recordAstray(
   return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind));
 }
 
-function kindOf(astray: Astray, { status, refundedMinor, refundPendingMinor }: Payment): ExceptionKind[] {
+function kindOf(astray: Astray, { status, refundPendingMinor }: Payment): ExceptionKind[] {
   if (astray === "dispute") return ["dispute"];
   if (astray === "refund") return ["refund_elsewhere"];
   // Where a refund was asked for here, that is what was given back; of money that never paid this there is nothing to refund.
-  const isOurs = refundedMinor + refundPendingMinor > 0n;
-  return isPaid(status) && !isOurs ? ["refund_elsewhere"] : [];
+  return status === "succeeded" && refundPendingMinor === 0n ? ["refund_elsewhere"] : [];
 }
 
 /** Takes an acquirer's word that it gave money of a payment back, by no refund of ours. Gives what is new. */
