@@ -54,6 +54,7 @@ export function anOperation(id: string, changes: Partial<Operation> = {}): Opera
     round: 0,
     refusedBy: [],
     idempotencyKey: undefined,
+    review: undefined,
     inquiries: 0,
     dueAt: NOW + 5_400_000,
     createdAt: NOW,

@@ -2,6 +2,7 @@
 import {
   type Acquirer,
   AcquirerRefused,
+  type Judgement,
   type Known,
   type OpenRequest,
   type ProviderIds,
@@ -21,7 +22,7 @@ export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" |
 
 /** What an acquirer says beside its answers: the words of a call or a report about an operation, and what it calls that. */
 export interface Voice {
-  words(call: "open" | "ask" | "cancel" | "refund" | "ask_refund" | "report", operationKey: string): Words;
+  words(call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "report", operationKey: string): Words;
   providerIds(operationKey: string): ProviderIds;
 }
 
@@ -39,8 +40,10 @@ export interface ScriptedAcquirer extends Acquirer {
   asked: string[];
   /** What it ended before its time, by operation key; its payer cannot pay any more. */
   ended: string[];
-  /** What happens to the next calls that end a payment; it does as it is told when this is used up. */
+  /** What happens to the next calls that end or judge a payment; it does as it is told when this is used up. */
   endings: Behaviour[];
+  /** What it was told of payments that it questions, by operation key. */
+  judged: [string, Judgement][];
   standings: Map<string, Standing>;
   letGo(): void;
   /** From now on it does not know this operation, whatever it said before. */
@@ -93,6 +96,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     asked: [],
     ended: [],
     endings: [],
+    judged: [],
     standings: new Map(),
     issue: () => undefined,
     asksAfterMs: () => undefined,
@@ -132,6 +136,15 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         const end = (): void => void acquirer.standings.set(request.operationKey, { status: "failed" });
         await behave(signal, end, acquirer.endings.shift() ?? "ok");
       },
+      async judge(request, judgement, signal, tell) {
+        const { operationKey, amountMinor, currency } = request;
+        acquirer.judged.push([operationKey, judgement]);
+        speak("judge", request, tell);
+        const receipt = { transactionId: operationKey, amountMinor, currency };
+        const standing: Standing = judgement === "approve" ? { status: "paid", receipt } : { status: "failed" };
+        const judge = (): void => void acquirer.standings.set(operationKey, standing);
+        await behave(signal, judge, acquirer.endings.shift() ?? "ok");
+      },
       async refund(request, signal, tell) {
         acquirer.refunds.push(request);
         speak("refund", request, tell);
@@ -159,7 +172,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
   };
   type About = Pick<OpenRequest, "operationKey">;
   const speak = (
-    call: "open" | "ask" | "cancel" | "refund" | "ask_refund",
+    call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund",
     { operationKey }: About,
     tell?: Tell,
   ): void => {

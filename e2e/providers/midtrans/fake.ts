@@ -275,7 +275,7 @@ class MidtransFake implements MidtransControl {
     const { method, path } = request;
     if (method === "POST" && path === "/v2/charge") return this.charge(request);
     if (method === "POST" && path === "/snap/v1/transactions") return this.openPage(request);
-    const [, name, verb] = /^\/v2\/([\w.~-]{1,64})\/(status|expire|cancel|refund)$/.exec(path) ?? [];
+    const [, name, verb] = /^\/v2\/([\w.~-]{1,64})\/(status|expire|cancel|refund|approve|deny)$/.exec(path) ?? [];
     if (name === undefined || method !== (verb === "status" ? "GET" : "POST"))
       return { status: 404, body: { status_code: "404", status_message: "The requested resource is not found" } };
     const order =
@@ -286,6 +286,7 @@ class MidtransFake implements MidtransControl {
     }
     if (verb === "refund") return this.refund(order, request);
     if (verb === "status") return answerOf(order, codeOf(order, false), "Success, transaction is found");
+    if (verb === "approve" || verb === "deny") return this.judge(order, verb);
     const allowed = verb === "expire" ? ["pending"] : ["pending", "capture", "authorize"];
     if (!allowed.includes(order.status)) return refused("412", "Merchant cannot modify the status of the transaction");
     order.status = verb === "expire" ? "expire" : "cancel";
@@ -294,6 +295,16 @@ class MidtransFake implements MidtransControl {
     return verb === "expire"
       ? answerOf(order, "407", "Success, transaction has expired")
       : answerOf(order, "200", "Success, transaction is canceled");
+  }
+
+  /** Somebody says what becomes of a card that their fraud detection questions. */
+  private judge(order: FakeOrder, verb: "approve" | "deny"): FakeAnswer {
+    if (order.status !== "capture" || order.fraudStatus !== "challenge")
+      return refused("412", "Merchant cannot modify the status of the transaction");
+    order.fraudStatus = verb === "approve" ? "accept" : "deny";
+    if (verb === "deny") order.status = "deny";
+    setImmediate(() => void this.notify(order));
+    return answerOf(order, "200", `Success, transaction is ${verb === "approve" ? "approved" : "denied"}`);
   }
 
   private charge(request: FakeRequest): FakeAnswer {

@@ -337,3 +337,43 @@ describe("what is ended before its time", () => {
     await expect(rig.calls.cancel?.({ ...request, providerIds }, signal)).rejects.toThrow(AcquirerRefused);
   });
 });
+
+describe("what their fraud detection questions", () => {
+  async function challenged() {
+    const request = rig.ordered({ method: "card" });
+    const { providerIds } = await rig.open(request);
+    await rig.control.challenge(request.operationKey);
+    const kept = { ...request, providerIds };
+    expect(await rig.ask(kept)).toMatchObject({ standing: { status: "processing", isQuestioned: true } });
+    return kept;
+  }
+
+  test("is accepted, and paid then", async () => {
+    const request = await challenged();
+    await rig.calls.judge?.(request, "approve", signal);
+    expect(await rig.standing(request)).toBe("paid");
+  });
+
+  test("is denied, and its page may take another card until its end", async () => {
+    const request = await challenged();
+    await rig.calls.judge?.(request, "refuse", signal);
+    expect(await rig.standing(request)).toBe("waiting");
+  });
+
+  test.each(["approve", "refuse"] as const)("is not told %s once it is decided: it is asked about", async (word) => {
+    const request = await challenged();
+    await rig.control.challenge(request.operationKey, "accept");
+    await expect(rig.calls.judge?.(request, word, signal)).rejects.toThrow("412");
+    expect(await rig.standing(request)).toBe("paid");
+  });
+
+  test.each(["wrong amount", "half answer", "unknown status", "silent after effect"] as const)(
+    "is not told by an answer that meets %s",
+    async (fault) => {
+      const request = await challenged();
+      rig.control.fault(fault);
+      const judging = rig.hasty.judge?.(request, "approve", AbortSignal.timeout(1_000));
+      await expect(judging).rejects.not.toBeInstanceOf(AcquirerRefused);
+    },
+  );
+});

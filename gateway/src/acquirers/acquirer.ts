@@ -93,8 +93,14 @@ export interface Receipt {
   feeMinor?: Minor | undefined;
 }
 
-/** How a payment stands at its acquirer. */
-export type Standing = { status: "waiting" | "processing" | "failed" } | { status: "paid"; receipt: Receipt };
+/** How a payment stands at its acquirer. `isQuestioned`: its fraud detection wants a person to say whether the money is taken. */
+export type Standing =
+  | { status: "waiting" | "failed" }
+  | { status: "processing"; isQuestioned?: boolean }
+  | { status: "paid"; receipt: Receipt };
+
+/** What a person says of a payment that is questioned. */
+export type Judgement = "approve" | "refuse";
 
 /**
  * Money of a payment that an acquirer has moved without us. refund: given back, by a refund that we never asked for. unlisted_refund: given
@@ -283,6 +289,11 @@ export interface AcquirerCalls {
    * where it was paid meanwhile. Absent where it can end none.
    */
   cancel?(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
+  /**
+   * Tells what a person says of a payment that an inquiry has just found questioned. Told twice it is told. Throws `AcquirerRefused` where
+   * it is not to be told any more, and an Error where it is not known whether it was. Absent where none is questioned.
+   */
+  judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, tell?: Tell): Promise<void>;
   /** Asks for a refund. Throws `AcquirerRefused` for a definite no. */
   refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded>;
   askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund>;

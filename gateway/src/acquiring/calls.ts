@@ -47,7 +47,7 @@ interface CallName {
   acquirer: Acquirer;
   /** The payment's method: an acquirer may be well with one and not with another. */
   method: string;
-  call: "open" | "ask" | "cancel" | "refund" | "ask_refund" | "submit_evidence";
+  call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "submit_evidence";
   /** A call that opens or refunds is made within the lease of its operation; an inquiry changes nothing and needs none. */
   lease?: Pick<Operation, "dueAt">;
 }
@@ -93,7 +93,9 @@ export async function callAcquirer<T>(
   const labels = { gateway_code: code, payment_method: method, call };
   metrics.acquirerCalls.inc({ ...labels, outcome: outcome.kind });
   metrics.acquirerSeconds.observe(labels, (stopwatchMs() - begun) / 1000);
-  if (outcome.kind !== "answered")
+  // An acquirer that ends nothing of a kind says so of each payment: nobody is to be called for that.
+  const isUsual = call === "cancel" && outcome.kind === "refused" && !outcome.unavailable;
+  if (outcome.kind !== "answered" && !isUsual)
     log.warn({ gateway_code: code, call, outcome }, "an acquirer's call did not succeed");
   return words.length === 0 ? outcome : { ...outcome, said: { call, words: [...words] } };
 }

@@ -1,12 +1,13 @@
 // Goal: what nobody is to pay any more is ended at its acquirer, once it is certain that it waits there, and never taken for ended before it
 // is. Method: the round of a worker over each standing and each ending; then cancels that come while somebody calls or inquires.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { anOperation, callParts, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { type Behaviour, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Standing } from "../acquirers/acquirer.ts";
 import { SECOND } from "../ground/clock.ts";
+import type { Log } from "../ground/log.ts";
 import type { Payment } from "../payments/payment.ts";
 import { cancelPayment } from "../payments/payments.ts";
 import { payments } from "../payments/payments.sql.ts";
@@ -26,7 +27,7 @@ interface Round {
   kawah: ReturnType<typeof scriptedAcquirer>;
   payment: Payment;
   operation: Operation;
-  parts: ReturnType<typeof openingParts>;
+  log: Log;
   run: () => Promise<OpenResult>;
 }
 
@@ -40,7 +41,7 @@ async function round(status: PaymentStatus, standing: Standing, endings: Behavio
   await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
   kawah.standings.set(operationKey(operation), standing);
   kawah.endings = endings;
-  return { kawah, payment, operation, parts, run: () => callOrInquire(all, merchant, payment, operation) };
+  return { kawah, payment, operation, log: all.log, run: () => callOrInquire(all, merchant, payment, operation) };
 }
 
 test.each(paymentStatuses)("of a %s payment that waits there", async (status) => {
@@ -73,6 +74,16 @@ test.each<[string, Behaviour, string, PaymentStatus | "waiting" | undefined]>([
   if (result.kind === "known") expect(result.standing.status).toBe(status);
 });
 
+test.each<[string, Behaviour, number]>([
+  ["an acquirer that ends nothing of this kind calls nobody", "refuse", 0],
+  ["one that can take nothing now does", "down", 1],
+])("%s", async (_what, behaviour, warned) => {
+  const { log, run } = await round("canceled", { status: "waiting" }, [behaviour]);
+  const warn = vi.spyOn(log, "warn");
+  await run();
+  expect(warn).toHaveBeenCalledTimes(warned);
+});
+
 test("one whose answer was lost is found to be ended, and is not asked for again", async () => {
   const { kawah, run } = await round("canceled", { status: "waiting" }, ["lost"]);
   expect((await run()).kind).toBe("unknown");
@@ -103,9 +114,9 @@ function concluded(result: OpenResult, status: PaymentStatus = "canceled", expir
 }
 
 test.each<[string, OpenResult, string]>([
-  ["ended", { kind: "known", instructions, standing: { status: "failed" } }, "done"],
-  ["not to be ended", { kind: "known", instructions, standing: { status: "waiting" } }, "following"],
-  ["being paid", { kind: "known", instructions, standing: { status: "processing" } }, "following"],
+  ["ended", { kind: "known", instructions, isOver: true, standing: { status: "failed" } }, "done"],
+  ["not to be ended", { kind: "known", instructions, isOver: true, standing: { status: "waiting" } }, "following"],
+  ["being paid", { kind: "known", instructions, isOver: true, standing: { status: "processing" } }, "following"],
   ["not there any more", { kind: "absent" }, "done"],
   ["not known", { kind: "unknown" }, "asking"],
 ])("a cancelled payment that is %s at its acquirer", (_how, result, step) => {
@@ -117,7 +128,7 @@ test.each<[string, OpenResult, string]>([
 });
 
 test("what cannot be ended is inquired about once more before its end, and after it never", () => {
-  const waits: OpenResult = { kind: "known", instructions, standing: { status: "waiting" } };
+  const waits: OpenResult = { kind: "known", instructions, isOver: true, standing: { status: "waiting" } };
   const expiresAt = aPayment().expiresAt - 10 * SECOND;
   expect(concluded(waits).updated(operations)).toMatchObject([{ step: "following", dueAt: expiresAt }]);
   expect(concluded(waits, "expired", NOW).updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);

@@ -5,6 +5,7 @@ import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
 import { astrayNeeds, recordAstray } from "./astray.ts";
 import { type Operation, withProviderIds } from "./operation.ts";
+import { questioned } from "./questioned.ts";
 import { operations } from "./operations.sql.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -25,14 +26,16 @@ import type { Said } from "./words.ts";
 import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /** The outcome of a call or an inquiry. `absent`: the acquirer does not have it and never will. */
-export type OpenResult = { said?: readonly Said[] } & (
-  | ({ kind: "known"; standing: Standing; astray?: readonly Astray[] } & Opened)
-  | { kind: "refused" }
-  | { kind: "absent" }
-  | { kind: "unknown" }
-  /** No inquiry is needed any more: the payment has its outcome. */
-  | { kind: "closed" }
-);
+export type OpenResult = { said?: readonly Said[] } &
+  /** `isOver`: it was asked about a payment that nobody is to pay any more, and so to be ended there, too. */
+  (
+    | ({ kind: "known"; standing: Standing; isOver?: boolean; astray?: readonly Astray[] } & Opened)
+    | { kind: "refused" }
+    | { kind: "absent" }
+    | { kind: "unknown" }
+    /** No inquiry is needed any more: the payment has its outcome. */
+    | { kind: "closed" }
+  );
 
 /**
  * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and a reconciliation exception
@@ -97,7 +100,10 @@ export function concludeOpening(
         const taken = payment.gatewayCode !== undefined;
         switch (result.kind) {
           case "known":
-            return known(parts, context, current, payment, { ...result, isTold: isToldSince(operation, current) });
+            return known(parts, context, current, payment, {
+              ...result,
+              isTold: isToldSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
+            });
           case "refused":
             return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
           case "absent":
@@ -145,9 +151,10 @@ function known(
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, standing);
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
-  const done = opened(parts, context, withProviderIds(operation, providerIds), after, {
+  const told = questioned(withProviderIds(operation, providerIds), standing, parts.acquirer(gatewayCode));
+  const done = opened(parts, context, told, after, {
     isTold,
-    mayBePaid: standing.status === "waiting" || standing.status === "processing",
+    standing: standing.status,
   });
   const [moved] = recordAstray(context, operation, after, astray);
   if (objection) recordException(context, operation, operation.attempt, "receipt");
@@ -187,19 +194,24 @@ function opened(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  { isTold, mayBePaid }: { isTold: boolean; mayBePaid: boolean } = { isTold: false, mayBePaid: true },
+  { isTold, standing }: { isTold: boolean; standing: Standing["status"] } = { isTold: false, standing: "waiting" },
 ): { reply: Reply } {
   const { set, merchant, now, realNow } = context;
   const { status, expiresAt } = payment;
   const acquirer = parts.acquirer(operation.gatewayCode);
   const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
-  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
-  const after = own === undefined ? Math.max(expiresAt - now - LAST_INQUIRY, LAST_INQUIRY) : own * 1_000;
   const open = status === "pending" || status === "processing";
-  // Cancelled while the acquirer was asked, it is ended there next; what cannot be ended there is inquired about once more.
-  const left = mayBePaid && isUnpaid(status) && (isTold || expiresAt - now > LAST_INQUIRY);
-  const follows = left ? acquirer?.remote === true : open && (own !== undefined || acquirer?.remote === true);
-  const later = operation.step === "following" && open ? nextInquiry(operation.inquiries, realNow) : realNow + after;
+  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
+  const atEnd = Math.max(expiresAt - now - LAST_INQUIRY, LAST_INQUIRY);
+  const after = open && own !== undefined ? own * 1_000 : atEnd;
+  // Over here, it is ended there next, where that was not tried yet; what cannot be ended there is inquired about once more.
+  const isLeft = isUnpaid(status) && standing === "waiting" && (isTold || expiresAt - now > LAST_INQUIRY);
+  // Money that is on its way comes, or does not, whoever still wants it: until then its notification may be lost.
+  const isComing = isUnpaid(status) && standing === "processing";
+  const remote = acquirer?.remote === true;
+  const follows = open ? own !== undefined || remote : remote && (isLeft || isComing);
+  const isRepeated = open ? operation.step === "following" : isComing;
+  const later = isRepeated ? nextInquiry(operation.inquiries, realNow) : realNow + after;
   const answer = parts.createdReply(payment);
   set.update(operations, {
     ...operation,

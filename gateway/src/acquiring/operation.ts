@@ -1,5 +1,5 @@
 // An acquirer operation: one payment or refund that an acquirer carries out, its steps, and the operation key that names one call of it.
-import type { ProviderIds } from "../acquirers/acquirer.ts";
+import type { Judgement, ProviderIds } from "../acquirers/acquirer.ts";
 import type { Micros } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
@@ -30,6 +30,8 @@ export interface Operation {
   refusedBy: readonly string[];
   /** Of the request that waits for its outcome. */
   idempotencyKey: string | undefined;
+  /** `asked`: the acquirer wants a person's judgement. Then what that was; it is told to the acquirer while that still asks. */
+  review: "asked" | Judgement | undefined;
   /** How often a worker has inquired since the last call. */
   inquiries: number;
   /** When a worker takes it up, by the real clock; undefined when none needs to. */

@@ -28,6 +28,7 @@ const stateColumns = {
     ({ providerIds }: Operation) => (providerIds === undefined ? null : JSON.stringify(providerIds)),
   ],
   idempotency_key: ["text", (operation: Operation) => operation.idempotencyKey],
+  review: ["text", (operation: Operation) => operation.review],
   asks: ["integer", (operation: Operation) => operation.inquiries],
   due_at: ["timestamptz", (operation: Operation) => (operation.dueAt === undefined ? null : sqlTime(operation.dueAt))],
 } as const satisfies Columns<Operation>;
@@ -63,6 +64,7 @@ export function operationOfRow(row: Row): Operation {
     providerIds: row.provider_ids === null ? undefined : (JSON.parse(row.provider_ids as string) as ProviderIds),
     refusedBy: (row.refused_by as string).split(",").filter(Boolean),
     idempotencyKey: (row.idempotency_key as string | null) ?? undefined,
+    review: (row.review as Operation["review"] | null) ?? undefined,
     inquiries: row.asks as number,
     dueAt: (row.due_at as Micros | null) ?? undefined,
     createdAt: row.created_at as Micros,

@@ -1,9 +1,10 @@
 // Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between
 // the two commits nothing is locked; after a crash there a worker inquires.
-import type { OpenRequest } from "../acquirers/acquirer.ts";
+import type { OpenRequest, Standing } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperationOfKey } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
@@ -26,6 +27,9 @@ import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid, isUnpaid } from "../payments/states.ts";
 import type { Said } from "./words.ts";
+
+/** So long after its time the end of a payment is tried, where nothing tells whether it has ended. */
+const ENDING_TRIED: Micros = 86_400 * SECOND;
 
 export interface AcquiringParts extends OpeningParts, CallParts {
   database: Database;
@@ -83,9 +87,11 @@ export class PaymentOperations {
   }
 }
 
+type Found = Extract<OpenResult, { kind: "known" }>;
+
 /**
  * The result of the call of an operation that is `calling`, made while its lease lasts; of an inquiry otherwise. What the inquiry finds
- * waiting, and nobody is to pay any more, is ended there.
+ * waiting, and nobody is to pay any more, is ended there; what it finds questioned, and a person has judged, is told.
  */
 export async function callOrInquire(
   parts: OpeningParts & CallParts,
@@ -121,25 +127,44 @@ export async function callOrInquire(
   const said = heard(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", said };
   if (!inquiry.answer.known) return { kind: "absent", said };
-  const found = { ...inquiry.answer, kind: "known", said } as const;
-  const isEnded = isUnpaid(payment.status) && found.standing.status === "waiting";
-  if (!isEnded || !acquirer.calls?.cancel) return found;
+  const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, said };
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
-  const ending = await callAcquirer(
-    parts,
-    { ...name, call: "cancel" },
-    async (calls, signal, tell) => await calls.cancel?.(known, signal, tell),
-  );
-  const both = [...said, ...heard(ending)];
-  switch (ending.kind) {
-    case "answered":
-      return { ...found, standing: { status: "failed" }, said: both };
-    case "refused":
-      // It cannot be ended there before its time: money that still comes is kept apart as late.
-      return ending.unavailable ? { kind: "unknown", said: both } : { ...found, said: both };
-    case "unknown":
-      return { kind: "unknown", said: both };
+  const { standing } = found;
+  const { review } = operation;
+  if (request.isOver && standing.status === "waiting" && acquirer.calls?.cancel) {
+    const ending = await callAcquirer(
+      parts,
+      { ...name, call: "cancel" },
+      async (calls, signal, tell) => await calls.cancel?.(known, signal, tell),
+    );
+    // What cannot be ended there before its time stays as it is: money that still comes is kept apart as late.
+    const result = after(found, ending, { status: "failed" });
+    return result.kind === "unknown" && isTriedEnough(parts, payment) ? { ...found, said: result.said ?? [] } : result;
   }
+  const isAsked = standing.status === "processing" && standing.isQuestioned === true;
+  if (isAsked && (review === "approve" || review === "refuse") && acquirer.calls?.judge) {
+    const telling = await callAcquirer(
+      parts,
+      { ...name, call: "judge" },
+      async (calls, signal, tell) => await calls.judge?.(known, review, signal, tell),
+    );
+    // What it makes of an approval is asked about.
+    return after(found, telling, review === "refuse" ? { status: "failed" } : undefined);
+  }
+  return found;
+}
+
+/** What was found, and then done. `standing`: how it stands for certain when that was answered; undefined where an inquiry tells. */
+function after(found: Found, done: CallOutcome<unknown>, standing: Standing | undefined): OpenResult {
+  const said = [...(found.said ?? []), ...heard(done)];
+  if (done.kind === "answered" && standing) return { ...found, standing, said };
+  const stays = done.kind === "refused" && !done.unavailable;
+  return stays ? { ...found, said } : { kind: "unknown", said };
+}
+
+/** The acquirer was told when the payment ends, and ends it by itself: what nobody can end is not tried for ever. */
+function isTriedEnough({ clock }: Pick<CallParts, "clock">, { expiresAt }: Payment): boolean {
+  return clock.now() > expiresAt + ENDING_TRIED;
 }
 
 function heard({ said }: CallOutcome<unknown>): readonly Said[] {

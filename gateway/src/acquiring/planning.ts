@@ -89,6 +89,7 @@ function newOperation(
     round: 0,
     refusedBy: [],
     idempotencyKey: undefined,
+    review: undefined,
     inquiries: 0,
     dueAt: realNow,
     createdAt: realNow,
@@ -117,6 +118,7 @@ export function nextCall(operation: Operation, acquirer: Acquirer, realNow: Micr
     gatewayCode: acquirer.code,
     attempt: operation.attempt + 1,
     providerIds: undefined,
+    review: undefined,
     inquiries: 0,
     dueAt: callUntil(acquirer, realNow),
   };

@@ -6,7 +6,16 @@ import type { Book } from "../merchants/books.ts";
 import type { Operation } from "./operation.ts";
 
 /** During which of our calls something is said; `report` for a message of the acquirer. */
-export const saidDuring = ["open", "ask", "cancel", "refund", "ask_refund", "submit_evidence", "report"] as const;
+export const saidDuring = [
+  "open",
+  "ask",
+  "cancel",
+  "judge",
+  "refund",
+  "ask_refund",
+  "submit_evidence",
+  "report",
+] as const;
 export type SaidDuring = (typeof saidDuring)[number];
 
 /** What was said during one call, or by one message. */

@@ -1,5 +1,6 @@
 // Reviews: the queue of payments that wait for a person, what fraud detection saw of one, and the judgement.
 import { z } from "zod";
+import { judgeQuestioned } from "../acquiring/questioned.ts";
 import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -18,8 +19,8 @@ import { type Payment, createdView } from "../payments/payment.ts";
 import type { PayerData } from "../payments/payer-data.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import { amountMinor, createdPaymentSchema, customerSchema, paymentParams } from "../payments/payments.schema.ts";
-import { paymentOfRow, selectUnderReview } from "../payments/payments.sql.ts";
-import { approvePayment, refusePayment } from "../payments/review.ts";
+import { paymentOfRow } from "../payments/payments.sql.ts";
+import { approvePayment, isUnderReview, refusePayment } from "../payments/review.ts";
 import type { Customer } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
@@ -32,6 +33,7 @@ import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
 import { findAnyPayment } from "./payments.routes.ts";
+import { selectReviews } from "./reviews.sql.ts";
 import { riskReasonSchema } from "./risk-seen.ts";
 import { decisionsField, totalsField, totalsOf } from "./waiting-items.routes.ts";
 
@@ -45,6 +47,15 @@ export interface ReviewParts {
   figures: Figures;
   approvals: Approvals;
 }
+
+const askedByField = z.enum(["fraud_detection", "acquirer"]).meta({
+  description:
+    "Who wants a person. `fraud_detection`: ours, before anybody may pay. `acquirer`: the fraud detection of the acquirer, which holds the payer's money.",
+});
+const decideBeforeField = timestamp.nullable().meta({
+  description:
+    "Without a decision by then the payment is refused. Null where an acquirer asks: it decides by itself, and does not say when.",
+});
 
 const reviewSchema = z
   .strictObject({
@@ -63,7 +74,12 @@ const reviewSchema = z
       .meta({ examples: [75] }),
     reasons: z.array(riskReasonSchema),
     created_at: timestamp,
-    decide_before: timestamp.meta({ description: "Without a decision by then the payment is refused." }),
+    asked_by: askedByField,
+    gateway_code: z
+      .string()
+      .nullable()
+      .meta({ description: "The acquirer that has the payment; null before one has." }),
+    decide_before: decideBeforeField,
   })
   .meta({
     id: "Review",
@@ -84,6 +100,8 @@ const reviewSchema = z
           { sign: "disposable_email", points: 45 },
         ],
         created_at: exampleTimes.created,
+        asked_by: "fraud_detection",
+        gateway_code: null,
         decide_before: exampleTimes.disputed,
       },
     ],
@@ -127,7 +145,8 @@ const daySchema = z
 
 const reviewRecordSchema = paymentRecordSchema
   .extend({
-    decide_before: timestamp.meta({ description: "Without a decision by then the payment is refused." }),
+    asked_by: askedByField,
+    decide_before: decideBeforeField,
     book: totalsField,
     decisions: decisionsField,
     merchant_days: z.array(daySchema).meta({
@@ -140,6 +159,7 @@ const reviewRecordSchema = paymentRecordSchema
     examples: [
       {
         ...exampleOf(paymentRecordSchema),
+        asked_by: "fraud_detection",
         decide_before: exampleTimes.disputed,
         book: exampleOf(totalsField),
         decisions: [exampleOf(outlookSchema)],
@@ -178,7 +198,7 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
     errors: [],
     async handle({ query }) {
       const limit = limitOf(query);
-      const rows = await database.query(selectUnderReview(undefined, query.starting_after, limit));
+      const rows = await database.query(selectReviews(undefined, query.starting_after, limit));
       const reviewed = await Promise.all(
         rows.map(paymentOfRow).map(async (payment) => ({ payment, customer: await payers.open(payment) })),
       );
@@ -200,7 +220,8 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
     success: { status: 200, description: "What there is to judge by.", schema: reviewRecordSchema },
     errors: ["PAYMENT_NOT_FOUND"],
     async handle(call) {
-      const { book, reference, currency, expiresAt } = await findReviewed(database, call.params.reference ?? "");
+      const payment = await findReviewed(database, call.params.reference ?? "");
+      const { book, reference, currency } = payment;
       const [record, series, totals, decision] = await Promise.all([
         records.read(reference),
         figures.series(book, { range: "week", by: "outcome", currency, timeZone: "UTC" }),
@@ -213,7 +234,7 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
       }));
       return reply(200, {
         ...record,
-        decide_before: wireTime(expiresAt),
+        ...askingOf(payment),
         book: totals,
         decisions: [decision],
         merchant_days: days,
@@ -233,6 +254,8 @@ function judgeEndpoint(
     path: `/ops/v1/reviews/{reference}/${word}`,
     params: paymentParams,
     summary: word === "approve" ? "Let a payment under review go on" : "Refuse a payment under review",
+    description:
+      "Where an acquirer asks, it is told right after, and its own word decides: the answer shows the payment as it is until then.",
     tag: "Reviews",
     role: "support",
     body: judgeSchema,
@@ -243,12 +266,13 @@ function judgeEndpoint(
           approval: {
             action: "approve_review",
             async foresee({ params }) {
-              const { book, reference, amountMinor, currency, risk } = await findReviewed(
-                parts.database,
-                params.reference ?? "",
-              );
+              const payment = await findReviewed(parts.database, params.reference ?? "");
+              const { book, reference, amountMinor, currency, risk, gatewayCode } = payment;
+              const amount = `${readable(amountMinor, currency)} ${currency}`;
               return {
-                summary: `Let ${reference} go on, of ${readable(amountMinor, currency)} ${currency} and risk score ${risk.score}: its payer may pay`,
+                summary: isUnderReview(payment)
+                  ? `Let ${reference} go on, of ${amount} and risk score ${risk.score}: its payer may pay`
+                  : `Take the ${amount} of ${reference}, which ${gatewayCode} questions`,
                 book,
                 paymentReference: reference,
                 amount: { amountMinor, currency },
@@ -260,7 +284,8 @@ function judgeEndpoint(
     async handle(call) {
       // One that was approved before is found as well: its answer is kept under the key.
       const find = call.keyed ? findAny : findReviewed;
-      const { book, reference } = await find(parts.database, call.params.reference ?? "");
+      const found = await find(parts.database, call.params.reference ?? "");
+      const { book, reference } = found;
       const merchant = await parts.directory.merchant(book.merchantId);
       if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
       const view = (judged: Payment, customer: Customer | undefined): Reply =>
@@ -272,7 +297,10 @@ function judgeEndpoint(
         });
       let judged: Payment | undefined;
       // What is kept under a key says nothing of who pays.
-      const kept = answering(command({ merchant, book }, reference), (payment) => view((judged = payment), undefined));
+      const judging = isQuestionable(found)
+        ? judgeQuestioned({ merchant, book }, reference, word)
+        : command({ merchant, book }, reference);
+      const kept = answering(judging, (payment) => view((judged = payment), undefined));
       const answer = await parts.moves.move(book, call, kept);
       return judged && !call.keyed ? view(judged, await parts.payers.open(judged)) : answer;
     },
@@ -280,9 +308,14 @@ function judgeEndpoint(
 }
 
 async function findReviewed(database: Database, reference: string): Promise<Payment> {
-  const [row] = isId("payment", reference) ? await database.query(selectUnderReview(reference, undefined, 1)) : [];
+  const [row] = isId("payment", reference) ? await database.query(selectReviews(reference, undefined, 1)) : [];
   if (!row) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
   return paymentOfRow(row);
+}
+
+/** Before an acquirer has a payment ours alone asks; after that the acquirer alone. */
+function isQuestionable({ status }: Payment): boolean {
+  return status !== "pending";
 }
 
 async function findAny(database: Database, reference: string): Promise<Payment> {
@@ -309,6 +342,14 @@ function reviewView({ payment, customer }: Reviewed): z.infer<typeof reviewSchem
     score: payment.risk.score,
     reasons: payment.risk.reasons,
     created_at: wireTime(payment.createdAt),
-    decide_before: wireTime(payment.expiresAt),
+    gateway_code: payment.gatewayCode ?? null,
+    ...askingOf(payment),
   };
+}
+
+/** Who asks, and until when. */
+function askingOf(payment: Payment): Pick<z.infer<typeof reviewSchema>, "asked_by" | "decide_before"> {
+  return isUnderReview(payment)
+    ? { asked_by: "fraud_detection", decide_before: wireTime(payment.expiresAt) }
+    : { asked_by: "acquirer", decide_before: null };
 }

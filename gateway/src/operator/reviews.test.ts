@@ -1,17 +1,19 @@
 // Goal: whoever judges a payment sees what fraud detection saw, and is answered with the whole payment. Method: payments under review of one payer, read
 // and judged at a service; each answer is held against its endpoint's schema.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
+import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { reviewEndpoints } from "./reviews.routes.ts";
 
 let service: TestService;
 let shop: { client: Client; merchantId: string };
 const ask = operatorCaller(() => service, reviewEndpoints({} as never));
 const customer = { name: "Sari", email: "sari@review.test", phone: "+6281234567890" };
+const kawah = scriptedAcquirer("kawah");
 beforeAll(async () => {
-  service = await startService({ config: { operatorViewerToken: VIEWER_TOKEN } });
+  service = await startService({ config: { operatorViewerToken: VIEWER_TOKEN }, acquirers: [kawah] });
   shop = await service.merchant();
 });
 afterAll(() => service.stop());
@@ -76,4 +78,51 @@ test("a refusal too, and nobody judges twice or with a token that only reads", a
   expect(json).toMatchObject({ reference, status: "failed", instructions: null, customer });
   for (const word of ["approve", "refuse"])
     expect(outcomeOf(await ask("POST", `/reviews/${reference}/${word}`))).toBe("404 PAYMENT_NOT_FOUND");
+});
+
+describe("a payment that its acquirer questions", () => {
+  beforeAll(async () => {
+    const rules = [
+      { gateway_code: "kawah", payment_method: "card", priority: 1, weight: 1 },
+      { gateway_code: "nusantara", payment_method: "qris", priority: 1, weight: 1 },
+    ];
+    const { version } = await service.operate("POST", "/routing/rules", { rules });
+    await service.operate("POST", `/routing/rules/${String(version)}/activate`);
+  });
+
+  async function questioned(): Promise<{ reference: string; key: string }> {
+    const { json } = await shop.client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+    const reference = json.reference as string;
+    const key = kawah.opened.at(-1)?.operationKey ?? expect.unreachable();
+    kawah.standings.set(key, { status: "processing", isQuestioned: true });
+    await report(service.origin, "kawah", { kind: "look", operationKey: key });
+    await expect.poll(async () => outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("200");
+    return { reference, key };
+  }
+  const statusOf = async (reference: string): Promise<string> =>
+    (await service.operate("GET", `/payments/${reference}`)).payment.status as string;
+  const underReview = async (reference: string): Promise<unknown[]> => {
+    const { json } = await ask("GET", "/reviews?limit=100", { token: VIEWER_TOKEN });
+    return (json.data as { reference: string }[]).filter((one) => one.reference === reference);
+  };
+
+  test.each([
+    ["approve", "succeeded"],
+    ["refuse", "failed"],
+  ] as const)("waits for a person; %s is told there, and it has %s", async (word, status) => {
+    const { reference, key } = await questioned();
+    const asking = { asked_by: "acquirer", decide_before: null };
+    expect(await underReview(reference)).toMatchObject([{ reference, gateway_code: "kawah", ...asking }]);
+    const { json } = await ask("GET", `/reviews/${reference}`, { token: VIEWER_TOKEN });
+    expect(json).toMatchObject({ ...asking, payment: { status: "processing" } });
+    const { data } = await service.operate("GET", "/waiting");
+    const queue = (data as { kind: string; items: { id: string }[] }[]).find(({ kind }) => kind === "review");
+    expect(queue?.items.filter(({ id }) => id === reference)).toMatchObject([{ due_at: null }]);
+    const judged = await ask("POST", `/reviews/${reference}/${word}`, { body: { reason: "Known payer" } });
+    expect(judged.json).toMatchObject({ reference, status: "processing" });
+    await expect.poll(() => statusOf(reference)).toBe(status);
+    expect(kawah.judged).toContainEqual([key, word]);
+    expect(outcomeOf(await ask("POST", `/reviews/${reference}/${word}`))).toBe("404 PAYMENT_NOT_FOUND");
+    expect(await underReview(reference)).toEqual([]);
+  });
 });

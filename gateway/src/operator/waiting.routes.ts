@@ -59,7 +59,8 @@ const named =
 const queues: readonly Queue[] = [
   {
     kind: "review",
-    about: "A payment that fraud detection left to a person; it is refused at `due_at`.",
+    about:
+      "A payment that fraud detection left to a person. Ours refuses it at `due_at`; without it an acquirer asks, and decides by itself one day.",
     statement: waitingReviews,
     id: named("payment"),
     url: (_row, id) => `/ops/v1/reviews/${id}`,

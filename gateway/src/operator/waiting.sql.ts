@@ -64,10 +64,16 @@ const ofBook = (table: string): string =>
   `${table}.merchant_id = b.merchant_id and ${table}.environment = b.environment`;
 
 export function waitingReviews({ environment }: Asked): Statement {
-  const from = `  select p.merchant_id, p.environment, p.payment_id as id, p.payment_id, p.created_at as since, p.expires_at as due_at,
-    p.amount_minor, p.currency, p.reference_id as note
+  const columns = `p.merchant_id, p.environment, p.payment_id as id, p.payment_id, p.created_at as since, p.expires_at as due_at,
+    p.amount_minor, p.currency, p.reference_id as note`;
+  const from = `  select ${columns}
   from payments p
-  where p.risk_decision = 'review' and p.status = 'pending' and ${inEnvironment("p", "$1")}`;
+  where p.risk_decision = 'review' and p.status = 'pending' and ${inEnvironment("p", "$1")}
+  union all
+  select ${columns.replace("p.expires_at", "null::timestamptz")}
+  from acquirer_operations o
+  join payments p on (p.merchant_id, p.environment, p.payment_id) = (o.merchant_id, o.environment, o.operation_id)
+  where o.review = 'asked' and p.status = 'processing' and ${inEnvironment("o", "$1")}`;
   return named("reviews", from, "id", [environment ?? null]);
 }
 

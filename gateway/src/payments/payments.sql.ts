@@ -92,20 +92,6 @@ export const routedPayments: Table<PaymentKey, Payment> = {
   }),
 };
 
-/** Every payment that waits for a judgement, oldest first, of all merchants; or one of them. */
-export function selectUnderReview(reference: string | undefined, after: string | undefined, limit: number): Statement {
-  return {
-    name: "select payments under review",
-    text: `select *
-from payments
-where risk_decision = 'review' and status = 'pending'
-  and ($1::uuid is null or payment_id = $1::uuid) and ($2::uuid is null or payment_id > $2::uuid)
-order by payment_id
-limit $3::integer`,
-    values: [reference === undefined ? null : uuidOf(reference), after === undefined ? null : uuidOf(after), limit + 1],
-  };
-}
-
 type ReferenceId = { book: Book; referenceId: string };
 type TakenReferenceId = ReferenceId & { reference: string };
 

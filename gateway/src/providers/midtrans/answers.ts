@@ -101,7 +101,7 @@ const TRY_AGAIN = ["deny", "expire", "failure"];
 
 /**
  * How a transaction stands. `pageLives`: it was made on a page that takes further attempts. A capture that their fraud detection questions
- * (`challenge`) is processing until somebody accepts or denies it in their dashboard. Throws for a status that is not documented.
+ * (`challenge`) is processing until a person accepts or denies it, here or in their dashboard. Throws for a status that is not documented.
  */
 export function standingOf(transaction: Transaction, pageLives: boolean): Standing {
   const status = transaction.transaction_status.toLowerCase();
@@ -113,7 +113,7 @@ export function standingOf(transaction: Transaction, pageLives: boolean): Standi
   if (AFTER_PAID.includes(status)) return paid(transaction);
   if (PAID.includes(status)) {
     if (fraud === undefined || fraud === "accept") return paid(transaction);
-    if (status === "capture" && fraud === "challenge") return { status: "processing" };
+    if (status === "capture" && fraud === "challenge") return { status: "processing", isQuestioned: true };
     if (status === "capture" && fraud === "deny") return { status: "failed" };
     throw new Error(`Midtrans answered with status ${status} and fraud status ${fraud}`);
   }

@@ -37,6 +37,7 @@ export function midtransAcquirer(
       open: (request, signal, tell) => payments.open(request, { signal, tell }),
       ask: (request, signal, tell) => payments.ask(request, { signal, tell }),
       cancel: (request, signal, tell) => payments.cancel(request, { signal, tell }),
+      judge: (request, judgement, signal, tell) => payments.judge(request, judgement, { signal, tell }),
       refund: (request, signal, tell) => refunds.refund(request, { signal, tell }),
       askRefund: (request, signal, tell) => refunds.askRefund(request, { signal, tell }),
       receive: ({ body }) => notification(body, host.key.accepted()),

@@ -2,6 +2,7 @@
 import {
   AcquirerRefused,
   type Instructions,
+  type Judgement,
   type Known,
   type OpenRequest,
   type Opened,
@@ -101,6 +102,19 @@ export class Payments {
     if (!FOUND.includes(statusCodeOf(told))) throw new Error(`Midtrans answered an expiry with ${code}`);
     const { status } = standingOf(readTransaction(told, order), false);
     if (status !== "failed") throw new Error(`Midtrans answered an expiry with ${code}, and it is ${status}`);
+  }
+
+  /** Accepts or denies what their fraud detection questions. */
+  async judge(request: OpenRequest, judgement: Judgement, context: Context): Promise<void> {
+    const order = this.order(request);
+    const verb = judgement === "approve" ? "approve" : "deny";
+    const answer = await this.host.post(`/v2/${order.orderId}/${verb}`, undefined, context);
+    const code = statusCodeOf(answer);
+    // Its status cannot be changed: judged before, or ended by themselves. An inquiry says how it stands.
+    if (code !== "200") throw new Error(`Midtrans answered ${verb} with ${code}`);
+    const { status } = standingOf(readTransaction(answer, order), false);
+    if (status !== (judgement === "approve" ? "paid" : "failed"))
+      throw new Error(`Midtrans answered ${verb} with a transaction that is ${status}`);
   }
 
   async ask(request: OpenRequest, context: Context): Promise<Known> {

@@ -98,12 +98,13 @@ function Where({
   place: number;
   count: number;
   isMore: boolean;
-  due: string | undefined;
+  due: string | null | undefined;
 }) {
   return (
     <>
       {place >= 0 && `${place + 1} of ${count}${isMore ? "+" : ""}. `}
-      {due !== undefined && (
+      {due === null && "Left alone, the acquirer decides by itself. "}
+      {due && (
         <>
           Refused by itself <TimeFromNow at={due} />.{" "}
         </>
@@ -116,6 +117,14 @@ function Where({
 function Whole({ of: record }: { of: Review }) {
   return (
     <>
+      {record.asked_by === "acquirer" && (
+        <Section title="What the acquirer asks">
+          <p>
+            The payer has paid, and the fraud detection of {record.payment.gateway_code} holds the money until a person
+            says whether to take it. Its reasons are in its own dashboard; its words are below.
+          </p>
+        </Section>
+      )}
       <Section title="What fraud detection saw">
         <RiskSeen of={record.risk} />
       </Section>
@@ -176,9 +185,14 @@ interface JudgeProps {
 }
 
 /** It cannot be undone, so it is asked once more: Enter does it, Escape does not. */
-function Judge({ of: { payment, decisions }, judgement, close, onJudged }: JudgeProps) {
+function Judge({ of: { payment, decisions, asked_by }, judgement, close, onJudged }: JudgeProps) {
   const { reference } = payment;
   const approves = judgement === "approve";
+  const isAcquirers = asked_by === "acquirer";
+  const approved = isAcquirers ? "Its acquirer is told to take the money." : "Its payer may pay from now on.";
+  const refused = isAcquirers
+    ? "Its acquirer is told to give the money back; then it fails, and the merchant is told."
+    : "It fails, and the merchant is told.";
   const needsTwo = approves && decisions.some((one) => one.needs_approval);
   const action = useAction(
     (reason: string) =>
@@ -189,7 +203,7 @@ function Judge({ of: { payment, decisions }, judgement, close, onJudged }: Judge
     {
       refresh: ["/v1/reviews", "/v1/waiting", "/v1/approvals", "/v1/audit"],
       done: async (answer) => {
-        tellOutcome(answer, approves ? "Approved: the payer may pay." : "Refused.");
+        tellOutcome(answer, approves ? `Approved. ${approved}` : "Refused.");
         await onJudged();
       },
     },
@@ -198,8 +212,7 @@ function Judge({ of: { payment, decisions }, judgement, close, onJudged }: Judge
     <Dialog open onClose={close} title={approves ? "Let the payment go on?" : "Refuse the payment?"}>
       <Form values={{ reason: "" }} action={action} onSubmit={({ reason = "" }) => action.run(reason.trim())}>
         <p>
-          <Money of={payment} /> for {payment.reference_id}.{" "}
-          {approves ? "Its payer may pay from now on." : "It fails, and the merchant is told."} This cannot be undone.
+          <Money of={payment} /> for {payment.reference_id}. {approves ? approved : refused} This cannot be undone.
         </p>
         {needsTwo && <NeedsTwo />}
         <TextField

@@ -57,6 +57,7 @@ const calls: Record<Told["words"][number]["call"], string> = {
   open: "Opening",
   ask: "Inquiry",
   cancel: "Its end",
+  judge: "The judgement",
   refund: "Refund",
   ask_refund: "Inquiry about the refund",
   submit_evidence: "Evidence",

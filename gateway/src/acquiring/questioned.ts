@@ -1,0 +1,43 @@
+// Payments that an acquirer's fraud detection questions: an operator judges them here, and a worker tells the acquirer.
+import type { Acquirer, Judgement, Standing } from "../acquirers/acquirer.ts";
+import { type BookOwner, bookCommand } from "../commands/command-context.ts";
+import { Fault } from "../ground/fault.ts";
+import type { Payment } from "../payments/payment.ts";
+import { findLocked, paymentNeeds } from "../payments/payments.ts";
+import type { Command } from "../store/lane.ts";
+import { need } from "../store/working-set.ts";
+import { type Operation, askedSoon } from "./operation.ts";
+import { operations } from "./operations.sql.ts";
+
+/** True while an acquirer's question waits for a person's judgement. */
+export function isQuestioned(payment: Payment, operation: Operation | undefined): boolean {
+  return payment.status === "processing" && operation?.review === "asked";
+}
+
+/** The operation after its acquirer has said how the payment stands: the question is kept until it is judged, or there is none any more. */
+export function questioned(operation: Operation, standing: Standing, acquirer: Acquirer | undefined): Operation {
+  const asks =
+    standing.status === "processing" && standing.isQuestioned === true && acquirer?.calls?.judge !== undefined;
+  if (asks && operation.review === undefined) return { ...operation, review: "asked" };
+  return !asks && operation.review === "asked" ? { ...operation, review: undefined } : operation;
+}
+
+/**
+ * Judges a payment that its acquirer questions: the acquirer is told as soon as a worker comes by, and its answer decides. Throws
+ * PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE (nobody asks, or it is judged already).
+ */
+export function judgeQuestioned(owner: BookOwner, reference: string, judgement: Judgement): Command<Payment> {
+  const { book } = owner;
+  return bookCommand(owner, {
+    name: "judge questioned payment",
+    needs: [...paymentNeeds(book, reference), need(operations, { book, id: reference })],
+    execute(context) {
+      const payment = findLocked(context, reference);
+      const operation = context.set.get(operations, { book, id: reference });
+      if (!operation || !isQuestioned(payment, operation))
+        throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: payment.status } });
+      context.set.update(operations, askedSoon({ ...operation, review: judgement }, context.realNow));
+      return payment;
+    },
+  });
+}
