@@ -103,6 +103,35 @@ test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 
   expect(audit[0].body).toEqual({ reason: "Same card as last week" });
 });
 
+test("what an acquirer questions is judged here, and its word decides", { timeout: 120_000 }, async () => {
+  const { service } = portal;
+  const rules = ["merbabu", "cendana"].map((gateway_code) => ({ gateway_code, priority: 1, weight: 1 }));
+  const { version } = await service.operate("POST", "/routing/rules", { rules });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  const { client } = await service.merchant({ name: "Batik Lasem", environment: "production" });
+  const { reference } = (
+    await client.post("/v1/payments", paymentBody({ payment_method: "card", amount_minor: 72_500_000 }))
+  ).json;
+  const operationKey = bank.opened.at(-1)?.operationKey ?? "";
+  bank.standings.set(operationKey, { status: "processing", isQuestioned: true });
+  await report(service.origin, "merbabu", { kind: "look", operationKey });
+  const { page, open, look } = await portal.operator("support");
+  await expect
+    .poll(async () => (await service.operate("GET", `/payments/${reference}`)).payment.status)
+    .toBe("processing");
+  await open(at.review(reference as string));
+  await page.getByText("What the acquirer asks").waitFor();
+  await page.getByText("Left alone, the acquirer decides by itself.").waitFor();
+  await look("acquirer-review");
+  await page.keyboard.press("a");
+  await page.getByText("Its acquirer is told to take the money.").waitFor();
+  await page.keyboard.press("Enter");
+  await expect
+    .poll(async () => (await service.operate("GET", `/payments/${reference}`)).payment.status)
+    .toBe("succeeded");
+  expect(bank.judged).toContainEqual([operationKey, "approve"]);
+});
+
 test("late money is assigned to its merchant, after what it may have been meant for", async () => {
   await lateMoney();
   const { page, open, look } = await portal.operator("admin");

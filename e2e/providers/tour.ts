@@ -64,6 +64,19 @@ export function givesBack({ code, method, channel }: Way): "nothing" | "all" | "
   return isMidtransWhole || channel === "linkaja" ? "all" : "a part";
 }
 
+/** By which ways a provider ends a payment before its time. Of an account that it asks us about, our answer is the end. */
+export function endsBefore(way: Way): "at the provider" | "by our answer" | "never" {
+  const { code, method } = way;
+  if (code === "doku" && method !== "va") return "never";
+  if (code === "midtrans" && method === "card") return "never";
+  return isAsked(way) ? "by our answer" : "at the provider";
+}
+
+/** Whether its bank asks us for the bill of each payment. */
+function isAsked({ code, channel }: Way): boolean {
+  return code === "doku" && otherNumbers[channel ?? ""] === "asked";
+}
+
 /** What became of one order. */
 export interface Travelled extends Way {
   reference: string;
@@ -72,6 +85,15 @@ export interface Travelled extends Way {
   status: string;
   /** How giving it or a part of it back ended. */
   refund: string;
+}
+
+/** What became of an order that was cancelled, and of a payer who pays all the same. */
+export interface Cancelled extends Way {
+  reference: string;
+  status: string;
+  /** Whether the provider was called to end it, as the operator reads it. */
+  isCalled: boolean;
+  late: "refused" | "taken";
 }
 
 const AMOUNT_MINOR = 1_500_000;
@@ -207,6 +229,42 @@ export class Tour {
 
   /** One order: made, paid at the provider, seen paid here, and given back where the provider can. */
   async travel(client: Client, way: Way): Promise<Travelled> {
+    const { reference, instruction } = await this.order(client, way);
+    await this.pay(way, reference, instruction);
+    const status = await this.until(client, `/v1/payments/${reference}`, (json) => json.status !== "pending");
+    const back = givesBack(way);
+    const refund = back === "nothing" ? "not by this way" : await this.giveBack(client, way.code, reference, back);
+    return { ...way, reference, instruction, status, refund };
+  }
+
+  /** One order: made, cancelled, ended at the provider where it does that, and then paid by a payer who is late. */
+  async cancel(client: Client, way: Way): Promise<Cancelled> {
+    const { reference, instruction } = await this.order(client, way);
+    const { json, text } = await client.post(`/v1/payments/${reference}/cancel`, {});
+    const { status } = json as { status?: string };
+    if (status === undefined) throw new Error(`${reference} is not cancelled: ${text}`);
+    const end = performance.now() + (endsBefore(way) === "at the provider" ? WAIT_MS : 0);
+    let isCalled = await this.isCalledToEnd(reference);
+    while (!isCalled && performance.now() < end) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS / 4));
+      isCalled = await this.isCalledToEnd(reference);
+    }
+    const late = await this.pay(way, reference, instruction).then(
+      () => "taken" as const,
+      () => "refused" as const,
+    );
+    return { ...way, reference, status, isCalled, late };
+  }
+
+  /** Whether an operator reads, in what was said of a payment, that its end was asked for. */
+  private async isCalledToEnd(reference: string): Promise<boolean> {
+    const { words } = (await operate(this.demo, "GET", `/payments/${reference}/acquirer`)) as {
+      words: { call: string }[];
+    };
+    return words.some(({ call }) => call === "cancel");
+  }
+
+  private async order(client: Client, way: Way): Promise<{ reference: string; instruction: string }> {
     await this.routeTo(way.code);
     const created = await client.post("/v1/payments", {
       amount_minor: AMOUNT_MINOR,
@@ -216,15 +274,14 @@ export class Tour {
       ...(way.channel !== undefined && { metadata: { channel: way.channel } }),
     });
     if (created.status !== 201) throw new Error(`${way.code} ${way.method}: ${created.status} ${created.text}`);
-    const { reference, instructions: told } = created.json as { reference: string; instructions?: { value?: string } };
-    const instruction = told?.value ?? "";
-    if (way.code === "doku" && otherNumbers[way.channel ?? ""] === "asked")
-      await this.fakes.doku.control.payAccount(instruction);
+    const { reference, instructions } = created.json as { reference: string; instructions?: { value?: string } };
+    return { reference, instruction: instructions?.value ?? "" };
+  }
+
+  /** The payer pays. Throws where the provider takes no money for it. */
+  private async pay(way: Way, reference: string, instruction: string): Promise<void> {
+    if (isAsked(way)) await this.fakes.doku.control.payAccount(instruction);
     else await this.fakes[way.code].control.pay(this.keyOf(reference));
-    const status = await this.until(client, `/v1/payments/${reference}`, (json) => json.status !== "pending");
-    const back = givesBack(way);
-    const refund = back === "nothing" ? "not by this way" : await this.giveBack(client, way.code, reference, back);
-    return { ...way, reference, instruction, status, refund };
   }
 
   private async giveBack(

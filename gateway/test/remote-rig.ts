@@ -28,6 +28,7 @@ export function profile(url: string, changes: Partial<RemoteProfile> = {}): Remo
     url,
     secret: SECRET,
     deadline_ms: 5_000,
+    cancels: true,
     capabilities: [takes("qris"), takes("va"), takes("ewallet"), takes("bank_transfer")],
     ...changes,
   };

@@ -38,6 +38,8 @@ export const remoteProfileSchema = z
     secret: z.string().min(32, "must have at least 32 characters").max(1024),
     weight: weightSchema,
     deadline_ms: z.int().min(100).max(30_000).default(8_000),
+    /** Whether it ends payments before their time: `POST /payments/{operation_key}/cancel`. */
+    cancels: z.boolean().optional(),
     capabilities: z.array(capabilitySchema).min(1).max(100),
   })
   .superRefine(({ capabilities }, context) => {

@@ -164,6 +164,45 @@ describe("what it sends", () => {
   });
 });
 
+describe("the end of a payment before its time", () => {
+  const failed = { ...waiting, status: "failed" };
+  test("is an answer that says of this payment that it has failed", async () => {
+    const { url, seen } = await host(json(200, failed));
+    await adapter(url).cancel?.(request, inTime());
+    expect(seen.map(({ method, url: path, body }) => [method, path, body])).toEqual([
+      ["POST", "/payments/pay.1/cancel", "{}"],
+    ]);
+  });
+
+  test.for<[string, number, unknown]>([
+    ["it waits", 200, waiting],
+    ["it is being paid", 200, { ...waiting, status: "processing" }],
+    ["it is paid", 200, { ...waiting, status: "paid", transaction }],
+    ["another one has failed", 200, { ...failed, operation_key: "pay.2" }],
+    ["half an answer", 200, '{"operation_key":"pay.1","sta'],
+    ["it does not wait any more", 409, { error: { code: "not_waiting", message: "It is paid." } }],
+    ["it is not there", 404, { error: { code: "unknown_operation", message: "None." } }],
+    ["it is down", 500, { error: { code: "down", message: "Later.", final: true } }],
+  ])("is not known to be there when the answer says that %s", async ([, status, body]) => {
+    const { url } = await host(json(status, body));
+    const calls = adapter(url);
+    const error = await thrown(calls.cancel?.(request, inTime()) ?? Promise.resolve());
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(AcquirerRefused);
+  });
+
+  test("is never to come where the acquirer says that this is final", async () => {
+    const { url } = await host(json(422, { error: { code: "no", message: "Codes are not taken back", final: true } }));
+    const error = await thrown(adapter(url).cancel?.(request, inTime()) ?? Promise.resolve());
+    expect(error).toBeInstanceOf(AcquirerRefused);
+  });
+
+  test("is not asked of an acquirer whose entry does not say that it ends any", () => {
+    expect(Object.keys(adapter("http://127.0.0.1:1", { cancels: true }))).toContain("cancel");
+    expect(Object.keys(adapter("http://127.0.0.1:1", { cancels: false }))).not.toContain("cancel");
+  });
+});
+
 describe("a definite no", () => {
   test.for([400, 401, 409, 410, 422, 500, 503])("is a %s whose error is final", async (status) => {
     const { url } = await host(json(status, { error: { code: "no", message: "Not\nthis one", final: true } }));

@@ -75,6 +75,9 @@ export function remoteAcquirer(
         const answer = await remote.find("payments", request.operationKey, remote.limit(signal));
         return answer === undefined ? { known: false } : { known: true, ...remote.payment(answer, request) };
       },
+      ...(profile.cancels === true && {
+        cancel: (request: OpenRequest, signal: AbortSignal) => remote.cancel(request, remote.limit(signal)),
+      }),
       refund: async (request, signal) => ({ status: await remote.refund(request, remote.limit(signal)) }),
       askRefund: async (request, signal) => {
         const answer = await remote.find("refunds", request.operationKey, remote.limit(signal));
@@ -138,6 +141,20 @@ class Remote {
       callback_url: request.callbackUrl,
     };
     return this.payment(await this.order("/payments", order, limit), request).instructions;
+  }
+
+  /** Ends a payment that waits. Throws `AcquirerRefused` where the acquirer says that it never will. */
+  async cancel(request: OpenRequest, limit: Limit): Promise<void> {
+    const path = `/payments/${request.operationKey}/cancel`;
+    const answer = await this.call("POST", path, {}, limit);
+    if (answer.status === 200) {
+      const { status } = this.payment(answer, request).standing;
+      if (status !== "failed") throw this.malformed(`POST ${path}`, `its status is ${status}`);
+      return;
+    }
+    const refusal = answer.status >= 400 && answer.status < 500 ? errorAnswerSchema.safeParse(answer.body) : undefined;
+    if (refusal?.data?.error.final !== true) throw this.unexpected(`POST ${path}`, answer);
+    throw new AcquirerRefused(`${this.profile.code} ends no such payment: ${printable(refusal.data.error.message)}`);
   }
 
   async refund(request: RefundRequest, limit: Limit): Promise<"pending" | "succeeded" | "failed"> {

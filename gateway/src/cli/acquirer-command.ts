@@ -58,6 +58,7 @@ function makeProfile(config: Config, file: string, url: string, host: string): R
     url: isLoopback(host) ? url : url.replace(/\/\/.*:/, "//127.0.0.1:"),
     secret: randomBytes(32).toString("hex"),
     deadline_ms: 8_000,
+    cancels: true,
     capabilities: [
       takes("qris", 35, 0),
       takes("va", 0, 200_000),

@@ -51,6 +51,7 @@ export class Desk {
     const { status, callbacks, delay_ms, ...given } = paySchema.parse(input);
     const payment = this.operations.get("payment", key);
     if (payment?.kind !== "payment" || isClosed(payment)) return failure(404, "unknown_payment", "No such payment.");
+    if (payment.cancelled === true) return failure(409, "cancelled", "It was cancelled: nobody can pay it any more.");
     const transaction = {
       transaction_id: given.transaction_id ?? `tx-${key}`.slice(0, 64),
       amount_minor: given.amount_minor ?? payment.order.amount_minor,

@@ -29,6 +29,8 @@ export interface Payment extends Base {
   order: PaymentOrder;
   instructions: Instructions;
   transaction?: Transaction | undefined;
+  /** Ended before its time: nobody can pay it any more. */
+  cancelled?: boolean;
   /** By refunds that have not failed. */
   refunded_minor: number;
 }

@@ -133,6 +133,20 @@ export class Operations {
     return created.status === 503 ? created : reply;
   }
 
+  /** Ends a payment that waits. */
+  cancel(key: string): Reply {
+    const known = this.get("payment", key);
+    if (known?.kind !== "payment" || isClosed(known))
+      return failure(404, "unknown_operation", "There is nothing under this key.");
+    if (known.status === "waiting") {
+      known.status = "failed";
+      known.cancelled = true;
+      this.write(known);
+    }
+    if (known.status !== "failed") return failure(409, "not_waiting", `The payment is ${known.status}.`);
+    return { status: 200, body: answerOf(known) };
+  }
+
   /** Something became of a payment. Anything may follow anything: that is what it is for. */
   moved(payment: Payment, status: Payment["status"], transaction: Transaction, telling: Telling): Report[] {
     payment.status = status;

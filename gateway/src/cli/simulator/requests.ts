@@ -75,6 +75,11 @@ const calls: Route<Call>[] = [
       };
     },
   ],
+  [
+    "POST",
+    new RegExp(`^/payments/${key}/cancel$`),
+    ({ operations }, operationKey) => ({ work: () => operations.cancel(operationKey), refuse: refused }),
+  ],
   ...(["payment", "refund"] as const).flatMap((kind): Route<Call>[] => [
     [
       "GET",

@@ -117,6 +117,26 @@ describe("payments", () => {
     ]);
   });
 
+  test("cancelled while it waits it has failed, twice too, and takes no money any more", async () => {
+    const first = order();
+    await call("POST", "/payments", first);
+    const path = `/payments/${first.operation_key}`;
+    for (let time = 0; time < 2; time++)
+      expect(await call("POST", `${path}/cancel`, {})).toMatchObject({ status: 200, json: { status: "failed" } });
+    expect((await control("POST", `${path}/pay`, {})).status).toBe(409);
+    expect((await call("GET", path)).json.status).toBe("failed");
+  });
+
+  test.for(["processing", "paid"])("cancelled while it is %s it stays so: 409, and nothing final", async (status) => {
+    const first = order();
+    await call("POST", "/payments", first);
+    const path = `/payments/${first.operation_key}`;
+    await control("POST", `${path}/pay`, { status });
+    expect(outcome(await call("POST", `${path}/cancel`, {}))).toEqual([409, "not_waiting", undefined]);
+    expect((await call("GET", path)).json.status).toBe(status);
+    expect((await call("POST", "/payments/c.never/cancel", {})).status).toBe(404);
+  });
+
   test("404 for a key that was never used; voided, it is 410 for ever", async () => {
     const first = order();
     const path = `/payments/${first.operation_key}`;
